@@ -13,5 +13,9 @@ class AnnotationsConfig(AppConfig):
         """Connect the receivers that drop and recreate the database triggers at migrations."""
         from annotations import guards
 
-        pre_migrate.connect(guards.before_migrate, sender=self, dispatch_uid="annotations.guards")
-        post_migrate.connect(guards.after_migrate, sender=self, dispatch_uid="annotations.guards")
+        pre_migrate.connect(
+            guards.drop_triggers_before_migrations, sender=self, dispatch_uid="annotations.guards"
+        )
+        post_migrate.connect(
+            guards.create_triggers_after_migrations, sender=self, dispatch_uid="annotations.guards"
+        )

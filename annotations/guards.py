@@ -30,7 +30,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """Trigger that refuses an event on a table where the SQL condition `when` is true.
+    """Definition of a database trigger that refuses an event on a table if an SQL condition holds.
 
     In `when`, `{new}` is the row after the event.
     """
@@ -95,16 +95,17 @@ _NO_REJECTION = (
 )
 
 
-def _append_only(model: str) -> Iterator[Guard]:
+def _build_append_only_guards(model: str) -> Iterator[Guard]:
+    """Yield the guards that refuse updates and deletions of a model's rows."""
     for event in ("UPDATE", "DELETE"):
         yield Guard(f"{model}_no_{event.lower()}", f"annotations_{model}", event, "", APPEND_ONLY)
 
 
 GUARDS: tuple[Guard, ...] = (
-    *_append_only("decision"),
-    *_append_only("bonuspayment"),
-    *_append_only("writingevent"),
-    *_append_only("auditentry"),
+    *_build_append_only_guards("decision"),
+    *_build_append_only_guards("bonuspayment"),
+    *_build_append_only_guards("writingevent"),
+    *_build_append_only_guards("auditentry"),
     # It goes with its submission, and is never another.
     Guard("panelstatus_no_update", "annotations_panelstatus", "UPDATE", "", APPEND_ONLY),
     # They go with all that the worker wrote, and are never others.
@@ -225,36 +226,39 @@ GUARDS: tuple[Guard, ...] = (
 )
 
 
-def install(connection: BaseDatabaseWrapper) -> None:
-    """Create all triggers of this module; existing ones are replaced."""
-    remove(connection)
-    _run(
+def create_triggers(connection: BaseDatabaseWrapper) -> None:
+    """Create the triggers of all `GUARDS` in a database; existing ones are replaced."""
+    drop_triggers(connection)
+    _execute_statements(
         connection,
         (sql for guard in GUARDS for sql in _build_create_statements(connection.vendor, guard)),
     )
 
 
-def remove(connection: BaseDatabaseWrapper) -> None:
-    """Drop the triggers of this module on existing tables."""
+def drop_triggers(connection: BaseDatabaseWrapper) -> None:
+    """Drop the triggers of the `GUARDS` whose tables exist in a database."""
     tables = set(connection.introspection.table_names())
     guards = [guard for guard in GUARDS if guard.table in tables]
-    _run(connection, (_build_drop_statement(connection.vendor, guard) for guard in guards))
+    _execute_statements(
+        connection, (_build_drop_statement(connection.vendor, guard) for guard in guards)
+    )
 
 
-def before_migrate(using: str, plan: list[Any], **kwargs: Any) -> None:
-    """Drop the triggers before migrations run (signal receiver)."""
+def drop_triggers_before_migrations(using: str, plan: list[Any], **kwargs: Any) -> None:
+    """Drop the triggers if there are migrations to run (signal receiver)."""
     if plan:
-        remove(connections[using])
+        drop_triggers(connections[using])
 
 
-def after_migrate(using: str, **kwargs: Any) -> None:
-    """Create the triggers after migrations if all their tables exist (signal receiver)."""
+def create_triggers_after_migrations(using: str, **kwargs: Any) -> None:
+    """Create the triggers if all their tables exist after migrations (signal receiver)."""
     tables = set(connections[using].introspection.table_names())
     if all(guard.table in tables for guard in GUARDS):  # else migrated back to nothing
-        install(connections[using])
+        create_triggers(connections[using])
 
 
 def _build_create_statements(vendor: str, guard: Guard) -> Iterator[str]:
+    """Yield the SQL statements that create the trigger of a guard in SQLite or PostgreSQL."""
     if vendor == "sqlite":
         when = f"WHEN {guard.when} " if guard.when else ""
         yield (
@@ -277,11 +281,13 @@ def _build_create_statements(vendor: str, guard: Guard) -> Iterator[str]:
 
 
 def _build_drop_statement(vendor: str, guard: Guard) -> str:
+    """Return the SQL statement that drops the trigger of a guard, if it exists."""
     on_table = "" if vendor == "sqlite" else f" ON {guard.table}"
     return f"DROP TRIGGER IF EXISTS guard_{guard.name}{on_table}"
 
 
-def _run(connection: BaseDatabaseWrapper, statements: Iterator[str]) -> None:
+def _execute_statements(connection: BaseDatabaseWrapper, statements: Iterator[str]) -> None:
+    """Execute SQL statements one after another."""
     with connection.cursor() as cursor:
         for statement in statements:
             cursor.execute(statement)

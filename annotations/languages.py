@@ -36,7 +36,7 @@ class LanguageError(CodedError, ValueError):
     sentences = LANGUAGES
 
 
-def canonical(tag: str) -> str:
+def normalise_language_tag(tag: str) -> str:
     """Return a BCP 47 tag in canonical case, such as zh-Hant-TW; LanguageError if it is invalid."""
     tag = tag.strip().replace("_", "-")
     if not TAG.fullmatch(tag) or len(tag) > LONGEST_TAG:
@@ -50,8 +50,8 @@ def canonical(tag: str) -> str:
     return "-".join(parts)
 
 
-def direction(tag: str) -> str:
-    """Return the writing direction of a language: "rtl", "ltr", or "auto" for an empty tag."""
+def get_writing_direction(tag: str) -> str:
+    """Return the writing direction of a language: "rtl" or "ltr"; "auto" for an empty tag."""
     if not tag:
         return "auto"
     tag = tag.lower()
@@ -61,7 +61,7 @@ def direction(tag: str) -> str:
     return "rtl" if {tag, tag.partition("-")[0]} & RIGHT_TO_LEFT else "ltr"
 
 
-def is_known(tag: str) -> bool:
+def is_known_language(tag: str) -> bool:
     """Return whether Django has a name for the language with this tag."""
     try:
         return bool(get_language_info(tag.lower()))
@@ -69,8 +69,8 @@ def is_known(tag: str) -> bool:
         return False
 
 
-def own_name(tag: str) -> str:
-    """Return a language's name in itself ("Deutsch"), or the tag if the name is unknown.
+def get_native_language_name(tag: str) -> str:
+    """Return a language's name in itself ("Deutsch"); its tag if Django has no name for it.
 
     Texts without a language are in the original language.
     """
@@ -82,8 +82,8 @@ def own_name(tag: str) -> str:
         return tag
 
 
-def name_of(tag: str) -> str:
-    """Return a language's English name, or the tag if the name is unknown."""
+def get_english_language_name(tag: str) -> str:
+    """Return a language's English name, or its tag if unknown; "Original language" for ""."""
     if not tag:
         return "Original language"
     try:

@@ -10,11 +10,12 @@ LOOKED_AT = 1000
 APPS = ("annotations", "evaluation")
 
 
-def refresh_statistics() -> None:
-    """Update the statistics (ANALYZE); call it after many rows were written, outside a transaction.
+def refresh_table_statistics() -> None:
+    """Update the statistics on the tables by which the database plans queries (ANALYZE).
 
-    PostgreSQL does so by itself, but minutes later; SQLite never does, and without it reads all
-    answers of a run to find those of one question.
+    Call it after many rows were written, outside a transaction. PostgreSQL does so by itself, but
+    minutes later; SQLite never does, and without it reads all answers of a run to find those of one
+    question.
     """
     quote = connection.ops.quote_name
     with connection.cursor() as cursor:

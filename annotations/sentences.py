@@ -10,7 +10,7 @@ Template = str | Callable[..., str]
 
 
 class Sentences:
-    """Catalogue of messages by code, with placeholders for values."""
+    """Catalogue of message templates by message code."""
 
     def __init__(self, templates: Mapping[str, Template]) -> None:
         self._templates = dict(templates)
@@ -19,13 +19,13 @@ class Sentences:
         return iter(self._templates)
 
     def text(self, code: str, /, **values: Any) -> str:
-        """Return the message of a code with its values; KeyError for an unknown code."""
+        """Return the message of a code, its placeholders filled; KeyError for an unknown code."""
         template = self._templates[code]
         return template.format(**values) if isinstance(template, str) else template(**values)
 
 
 class CodedError(Exception):
-    """Error with a message code and values; its class names the catalogue of messages."""
+    """Error with a message code and values; `sentences` is its catalogue of messages."""
 
     sentences: ClassVar[Sentences]
 

@@ -25,7 +25,7 @@ def has_failed(progress: SurveyProgress) -> bool:
         return False
     texts = dict(progress.submission.responses.values_list("question_id", "text"))
     right = sum(
-        assignment.question.accepts(texts.get(assignment.question_id, "")) is True
+        assignment.question.accepts_answer(texts.get(assignment.question_id, "")) is True
         for page in progress.pages
         for assignment in page.assignments
         if assignment.question.role == ATTENTION

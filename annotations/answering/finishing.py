@@ -140,7 +140,7 @@ def withdraw(submission: Submission) -> Submission:
             current.state, current.withdrawn_at = State.RETURNED, timezone.now()
             current.device, current.assistive = "", False
             current.save(update_fields=["state", "withdrawn_at", "device", "assistive"])
-            Appeal.objects.forget([current.pk])
+            Appeal.objects.delete_withdrawn([current.pk])
         return current
 
 

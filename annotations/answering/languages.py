@@ -16,14 +16,14 @@ from django.utils.translation.trans_real import (
 )
 
 from annotations.answering.sentences import FRAME
-from annotations.languages import name_of
+from annotations.languages import get_english_language_name
 from annotations.models import QuestionSetVersion, Submission
 
 
 def find_language(version: QuestionSetVersion, tag: str) -> str | None:
     """Return the version's language that equals a tag, ignoring case; None if no language does."""
     wanted = tag.strip().lower()
-    return next((known for known in version.every_language if known.lower() == wanted), None)
+    return next((known for known in version.all_languages if known.lower() == wanted), None)
 
 
 def choose_language(version: QuestionSetVersion, requested: Sequence[str], header: str) -> str:
@@ -37,7 +37,7 @@ def choose_language(version: QuestionSetVersion, requested: Sequence[str], heade
 
     The language of the original texts is returned if nothing fits.
     """
-    languages = version.every_language
+    languages = version.all_languages
     if len(languages) == 1:
         return languages[0]
     for tag in requested:
@@ -83,12 +83,14 @@ def resolve_interface_language(tag: str) -> str:
 
 def choose_interface_language(version: QuestionSetVersion) -> str:
     """Return the interface language that fits the language of the shown texts."""
-    return resolve_interface_language(version.shown_in or version.spoken)
+    return resolve_interface_language(version.shown_in or version.text_language)
 
 
 def list_interface_languages() -> str:
     """Return the interface languages as text, such as "Arabic (ar), English (en)"."""
-    return ", ".join(sorted(f"{name_of(code)} ({code})" for code in settings.WORKER_LANGUAGES))
+    return ", ".join(
+        sorted(f"{get_english_language_name(code)} ({code})" for code in settings.WORKER_LANGUAGES)
+    )
 
 
 def describe_interface_language(version: QuestionSetVersion) -> str:
@@ -96,28 +98,28 @@ def describe_interface_language(version: QuestionSetVersion) -> str:
     if version.languages:
         return _describe_several_languages(version)
     language = choose_interface_language(version)
-    frame = name_of(language)
-    if not version.spoken:
+    frame = get_english_language_name(language)
+    if not version.text_language:
         return FRAME.text("language_missing", frame=frame)
-    if version.spoken.lower().partition("-")[0] != language.partition("-")[0]:
-        known = {"language": version.spoken, "offered": list_interface_languages()}
+    if version.text_language.lower().partition("-")[0] != language.partition("-")[0]:
+        known = {"language": version.text_language, "offered": list_interface_languages()}
         return FRAME.text("not_translated", frame=frame, **known)
     return FRAME.text("same_language", frame=frame)
 
 
 def _describe_several_languages(version: QuestionSetVersion) -> str:
     """Return a sentence on the interface language for a version with several languages."""
-    languages = version.every_language
+    languages = version.all_languages
     untranslated = [
         language
         for language in languages
         if resolve_interface_language(language).partition("-")[0]
         != language.lower().partition("-")[0]
     ]
-    names = ", ".join(name_of(language) for language in languages)
+    names = ", ".join(get_english_language_name(language) for language in languages)
     if not untranslated:
         return FRAME.text("several", names=names)
-    without = ", ".join(name_of(language) for language in untranslated)
+    without = ", ".join(get_english_language_name(language) for language in untranslated)
     return FRAME.text("several_not_translated", names=names, without=without)
 
 

@@ -47,7 +47,7 @@ def grade_practice_answer(question: Question, text: str) -> PracticeResult:
 
     A text is right if it contains an accepted answer (`contains_answer`), a choice if it is one.
     """
-    right = question.accepts(text)
+    right = question.accepts_answer(text)
     if right is False and question.kind != Question.Kind.CHOICE:
         right = contains_answer(text, question.accepted_texts)
     return PracticeResult(question, text, right)

@@ -118,7 +118,7 @@ def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
             )
     except IntegrityError:
         raise WaveError("name_taken", "name") from None
-    version.copy_into(wave, 1)
+    version.copy_into_set(wave, 1)
     return wave
 
 

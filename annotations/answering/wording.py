@@ -18,7 +18,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from annotations.models import GRADED, Passage, Question, QuestionSetVersion, Translation
-from annotations.models.translations import TITLE, is_fully_translated, list_translatable_texts
+from annotations.models.translations import TITLE, collect_translatable_texts, is_fully_translated
 
 MAX_CHARACTERS: Final = 20_000_000
 """Most characters in the cache; the least recently used questions are dropped first."""
@@ -114,8 +114,8 @@ class WordingCache:
         """Return guidelines, consent text and title of a version in a language."""
         if language not in version.languages:
             return IntroTexts(
-                LocalizedText(version.guidelines, version.spoken),
-                LocalizedText(version.consent_text, version.spoken),
+                LocalizedText(version.guidelines, version.text_language),
+                LocalizedText(version.consent_text, version.text_language),
             )
         key = (version.public_id, language)
         with self._lock:
@@ -208,7 +208,7 @@ def apply_translation(
         _translate_item(passage, texts.get((passage.pk, None), {}), version, language)
     for question in by_key.values():
         translated = texts.get((None, question.pk), {})
-        originals = list_translatable_texts(question, language)
+        originals = collect_translatable_texts(question, language)
         if "choices" in originals and is_fully_translated(
             "choices", originals["choices"], translated.get("choices")
         ):
@@ -223,8 +223,8 @@ def _translate_item(
     item: Passage | Question, texts: dict[str, str], version: QuestionSetVersion, language: str
 ) -> None:
     """Replace the texts of a question or passage by translations, and set its language."""
-    originals = list_translatable_texts(item, language)
-    own_language = item.language or version.spoken
+    originals = collect_translatable_texts(item, language)
+    own_language = item.language or version.text_language
     for name in ("title", "text", "image_alt", "feedback"):
         if name in originals and is_fully_translated(name, originals[name], texts.get(name, "")):
             setattr(item, name, texts[name])
@@ -246,7 +246,7 @@ def _read_intro(version: QuestionSetVersion, language: str) -> IntroTexts:
         translated = texts.get(name, "")
         if translated.strip():
             return LocalizedText(translated, language)
-        return LocalizedText(getattr(version, name), version.spoken)
+        return LocalizedText(getattr(version, name), version.text_language)
 
     return IntroTexts(
         choose_text("guidelines"), choose_text("consent_text"), texts.get(TITLE, "").strip()

@@ -13,7 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response as Reply
 
 from annotations.exchange import read_answers
-from annotations.exchange.importing.answers import prepare_answers, stage_answers, store_staged
+from annotations.exchange.importing.answers import (
+    prepare_answers,
+    stage_answers,
+    store_staged_answers,
+)
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.models import COUNTERS, QuestionSet, Response
 from annotations.web.paging import OLDEST
@@ -172,7 +176,7 @@ class AnswerViewSet(BulkViewSet):
                 prepare_answers(into, stage, **storing)
             # Nothing is stored before; the rest runs in one transaction with the Idempotency-Key.
             yield
-            report = store_staged(into, stage, dry_run=dry_run, **storing)
+            report = store_staged_answers(into, stage, dry_run=dry_run, **storing)
         return self.build_response(into, report)
 
 

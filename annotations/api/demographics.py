@@ -13,9 +13,9 @@ from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.exchange.presets import Arranged, Arrangement, locate_table, read_head
+from annotations.exchange.presets import LocatedTable, TableChoice, locate_table, read_head
 from annotations.exchange.presets.demographics import DemographicMapping, StatusRule
-from annotations.exchange.presets.joining import Join
+from annotations.exchange.presets.joining import DemographicJoin
 from annotations.exchange.problems import InputError
 from annotations.models import QuestionSet, Upload
 from annotations.web.demographic_uploads import open_staged, preview_upload, propose_options
@@ -33,7 +33,7 @@ MAX_ROLES = 1000
 """Most columns that a request may give a role."""
 MAX_COLUMN = 1000
 """Longest name of a column, in characters."""
-JoinSerializer = build_serializer(Join, without=("statuses", "replaced", "file"))
+JoinSerializer = build_serializer(DemographicJoin, without=("statuses", "replaced", "file"))
 
 
 class RolesSerializer(StrictSerializer):
@@ -200,7 +200,7 @@ class DemographicViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         name = read_options(request, JoinOptionsSerializer)["name"]
         with self.convert_row_errors():
-            arranged = locate_table(self.source(), Arrangement())
+            arranged = locate_table(self.source(), TableChoice())
             options = propose_options(arranged, read_head(arranged.source))
         staged = self._store_upload(question_set, arranged, name, options, get_user_id(request))
         body = self._describe(request, question_set, staged)
@@ -276,7 +276,7 @@ class DemographicViewSet(BulkViewSet):
     def _store_upload(
         self,
         question_set: QuestionSet,
-        arranged: Arranged,
+        arranged: LocatedTable,
         name: str,
         options: dict[str, Any],
         owner: int,

@@ -10,7 +10,7 @@ from django.utils.text import capfirst
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.exchange.importing.target import lock_set
+from annotations.exchange.importing.target import lock_question_set
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import make_rows_source
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
@@ -64,7 +64,7 @@ class ItemViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         with transaction.atomic():
             # The lock keeps the version a draft until the change is stored.
-            lock_set(question_set)
+            lock_question_set(question_set)
             row = self._load_item(request, set_id)
             if row.version.is_published:
                 raise ApiProblem(

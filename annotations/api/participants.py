@@ -133,7 +133,7 @@ class TakingPartViewSet(ApiViewSet):
     )
     def list(self, request: Request) -> Response:
         """List the writing projects of the user, newest first."""
-        own = WritingMember.objects.accepted().filter(user=get_user_id(request))
+        own = WritingMember.objects.filter_accepted().filter(user=get_user_id(request))
         rows = own.select_related("project__version__question_set")
         page = load_page(request, rows, NEWEST)
         body = TakingPartSerializer(page.rows, many=True).data

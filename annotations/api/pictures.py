@@ -17,7 +17,7 @@ from rest_framework.response import Response
 
 from annotations.api.passages import PassageSerializer
 from annotations.editing import attach_image, drop_image
-from annotations.exchange.importing.target import lock_set
+from annotations.exchange.importing.target import lock_question_set
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.images import (
     LARGEST_IMAGE,
@@ -25,7 +25,7 @@ from annotations.exchange.reading.images import (
     SECONDS_TO_RETRY,
     CheckedImage,
     PicturesBusyError,
-    read_image,
+    reencode_image,
 )
 from annotations.exchange.reading.questions import LONGEST_BESIDE
 from annotations.models import Image, Passage, QuestionSet
@@ -112,7 +112,7 @@ class PictureViewSet(ApiViewSet):
 
     def _load_draft(self, set_id: UUID, passage_id: UUID) -> Passage:
         """Lock the question set and return the passage; raise a 409 if its version is published."""
-        lock_set(self._load_passage(set_id, passage_id).version.question_set)
+        lock_question_set(self._load_passage(set_id, passage_id).version.question_set)
         # Again: another request may have changed the row before the lock.
         passage = self._load_passage(set_id, passage_id)
         if passage.version.is_published:
@@ -152,7 +152,7 @@ def _read_picture(file: UploadedFile[Any], sender: int) -> CheckedImage:
     """
     name = (file.name or "picture")[:100]
     try:
-        return read_image(file.read(), name, sender)
+        return reencode_image(file.read(), name, sender)
     except InputError as error:
         faults = [
             Fault(

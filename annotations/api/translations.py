@@ -22,9 +22,14 @@ from annotations.editing import (
     remove_language,
 )
 from annotations.editing.translation import MOST_PARTS, Piece
-from annotations.languages import LONGEST_TAG, LanguageError, direction, name_of
+from annotations.languages import (
+    LONGEST_TAG,
+    LanguageError,
+    get_english_language_name,
+    get_writing_direction,
+)
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.models.translations import is_list
+from annotations.models.translations import is_list_field
 from annotations.sentences import Sentences
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
@@ -45,7 +50,7 @@ class LanguageSerializer(serializers.Serializer[Any]):
 
     def get_name(self, progress: Any) -> str:
         """Return the English name of the language."""
-        return name_of(progress.language)
+        return get_english_language_name(progress.language)
 
 
 class LanguagesSerializer(serializers.Serializer[Any]):
@@ -221,7 +226,7 @@ def _serialize_languages(version: QuestionSetVersion | None) -> Any:
     body = {
         "version": version and version.number,
         "published": version is not None and version.is_published,
-        "original": version.spoken if version is not None else "",
+        "original": version.text_language if version is not None else "",
         "languages": measure_progress(version) if version is not None else [],
     }
     return LanguagesSerializer(body).data
@@ -232,7 +237,7 @@ def _serialize_translation(sheet: Sheet) -> Any:
     body = {
         "version": sheet.version.number,
         "language": sheet.language,
-        "direction": direction(sheet.language),
+        "direction": get_writing_direction(sheet.language),
         "seen": sheet.seen,
         "texts": sheet.pieces,
     }
@@ -274,7 +279,7 @@ def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
     code, values = "", {}
     if piece is None:
         code = "unknown_text"
-    elif not is_list(piece.name):
+    elif not is_list_field(piece.name):
         code = "" if isinstance(value, str) else "not_a_text"
     elif not isinstance(value, list) or not all(_is_text_entry(piece.name, part) for part in value):
         code = "not_a_list"

@@ -114,7 +114,7 @@ class DemographicsForm(forms.Form):
 
 def _list_samples(head: Head, column: str) -> tuple[str, ...]:
     """Return the first distinct cells of a column, without those that Prolific removed."""
-    return tuple(dict.fromkeys(c for c in head.values(column) if not is_withheld(c)))[:SAMPLES]
+    return tuple(dict.fromkeys(c for c in head.get_values(column) if not is_withheld(c)))[:SAMPLES]
 
 
 def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:

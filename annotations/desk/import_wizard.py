@@ -18,29 +18,29 @@ from annotations.desk.mapping_form import MappingForm
 from annotations.desk.uploads import group_problems, load_upload
 from annotations.exchange.presets import (
     PRESETS,
-    Arranged,
-    Arrangement,
     Head,
+    LocatedTable,
     Mapping,
+    TableChoice,
     get_preset,
     locate_table,
-    open_rows,
+    open_answer_rows,
     propose_mapping,
     read_head,
     recognise_preset,
-    refuse_answerless,
-    refuse_unmapped,
+    refuse_incomplete_mapping,
+    refuse_submission_list,
 )
 from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.duplicates import Duplicates, make_rule
+from annotations.exchange.reading.duplicates import Duplicates, build_duplicate_rule
 from annotations.exchange.reading.mturk import (
     COLUMNS,
     MturkQuestion,
     MturkRows,
     QuestionTemplate,
 )
-from annotations.exchange.reading.mturk_columns import AnswerColumn, describe_columns
+from annotations.exchange.reading.mturk_columns import AnswerColumn, describe_form_fields
 from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.exchange.records import AnswerRecord
 from annotations.models import QuestionSet, Upload
@@ -175,7 +175,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         "staged": staged,
         "form": form,
         "preset": get_preset(staged.options["preset"]),
-        "place": arranged.describe(),
+        "place": arranged.describe_location(),
         "n_columns": len(head.header),
         "is_recognised": _is_recognised(staged, form, preview),
         "preview": preview,
@@ -216,7 +216,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
         staged.file.save("", file, save=False)
         try:
             if not _is_demographic(staged):
-                _locate_table(staged, Arrangement())
+                _locate_table(staged, TableChoice())
             if staged.options.get("preset") in ("own", "long"):
                 # If the set has questions, an unknown id in such a file is probably a typo.
                 version = question_set.latest_version()
@@ -226,14 +226,14 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
             staged.state = Upload.State.BAD
             record_problems(staged, error)
             # Nothing can be done with a file that cannot be read: only its problems are kept.
-            staged.drop_files()
+            staged.delete_files()
         staged.save()
     return staged
 
 
 def _is_demographic(staged: Upload) -> bool:
     """Return whether the file is a demographic export; if so, set its kind and options."""
-    arranged = locate_table(_open_source(staged), Arrangement())
+    arranged = locate_table(_open_source(staged), TableChoice())
     head = read_head(arranged.source)
     if not is_demographic_export(head):
         return False
@@ -241,19 +241,19 @@ def _is_demographic(staged: Upload) -> bool:
     return True
 
 
-def _locate_table(staged: Upload, arrangement: Arrangement) -> None:
+def _locate_table(staged: Upload, arrangement: TableChoice) -> None:
     """Read the table from a sheet and header row, and store its proposed options.
 
     Raises `InputError` if there is no table, or none with answers.
     """
     arranged = locate_table(_open_source(staged), arrangement)
     head = read_head(arranged.source)
-    refuse_answerless(head)
+    refuse_submission_list(head)
     staged.options["arrangement"] = arranged.as_dict()
     _apply_preset(staged, head, arranged.source, recognise_preset(head).slug)
 
 
-def _relocate_table(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
+def _relocate_table(staged: Upload, arrangement: TableChoice, form: MappingForm) -> bool:
     """Read the table at the new sheet and row; if that fails, add a form error and return False."""
     try:
         _locate_table(staged, arrangement)
@@ -287,7 +287,7 @@ def _apply_preset(staged: Upload, head: Head, source: Source, slug: str) -> None
 def _read_answer_columns(source: Source) -> list[AnswerColumn]:
     """Return the proposed answer columns of a Mechanical Turk file; [] for any other file."""
     try:
-        return describe_columns(source, COLUMNS)
+        return describe_form_fields(source, COLUMNS)
     except InputError:
         return []
 
@@ -298,16 +298,16 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     preset = get_preset(options["preset"], **choices)
     mapping = Mapping.from_dict(options["mapping"])
     template_text = options["question_template"]
-    rule = make_rule(options["duplicates"], options.get("duplicates_of", {}))
+    rule = build_duplicate_rule(options["duplicates"], options.get("duplicates_of", {}))
     template = QuestionTemplate.parse(template_text) if template_text.strip() else None
     try:
-        refuse_unmapped(preset, mapping, head)
-        rows = open_rows(source, preset, mapping, rule, template)
+        refuse_incomplete_mapping(preset, mapping, head)
+        rows = open_answer_rows(source, preset, mapping, rule, template)
         iterator = iter(rows)
         records = [record for record, _ in islice(iterator, MAX_ROWS_READ)]
         n_read = None if next(iterator, None) is None else len(records)
         if not records:
-            rows.finish()  # raises the problems of the file
+            rows.raise_problems()  # raises the problems of the file
     except InputError as error:
         return Preview([], 0, [], error=error)
     by_question: dict[str, list[AnswerRecord]] = {}
@@ -383,9 +383,9 @@ def _open_source(staged: Upload) -> Source:
     return make_stored_source(staged.name, staged.open_file, staged.file.size)
 
 
-def _load_arranged(staged: Upload) -> Arranged:
+def _load_arranged(staged: Upload) -> LocatedTable:
     """Return the upload's table, read at its stored sheet and header row."""
-    return Arranged.from_dict(_open_source(staged), staged.options.get("arrangement", {}))
+    return LocatedTable.from_dict(_open_source(staged), staged.options.get("arrangement", {}))
 
 
 def _redirect_to_upload(staged: Upload) -> HttpResponse:

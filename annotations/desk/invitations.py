@@ -24,10 +24,14 @@ def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse
         # The owner may have withdrawn it since it was loaded.
         if not invitation.accept():
             raise Http404("it was taken back meanwhile")
-        messages.success(request, f"You accepted to {invitation.asked_to} “{invitation.named}”.")
+        messages.success(
+            request, f"You accepted to {invitation.request_phrase} “{invitation.subject_name}”."
+        )
         return redirect(*_find_page(invitation))
     invitation.delete()
-    messages.success(request, f"You declined to {invitation.asked_to} “{invitation.named}”.")
+    messages.success(
+        request, f"You declined to {invitation.request_phrase} “{invitation.subject_name}”."
+    )
     return redirect("admin:index")
 
 

@@ -12,12 +12,12 @@ from annotations.desk.forms import DUPLICATES, UploadForm
 from annotations.exchange.presets import (
     PRESETS,
     ROW_NUMBER,
-    Arrangement,
     Head,
     Mapping,
     Role,
+    TableChoice,
     assign_column_roles,
-    select_answering_rows,
+    drop_excluded_rows,
 )
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.mturk import QuestionTemplate
@@ -185,7 +185,7 @@ class MappingForm(forms.Form):
         """Add the role selector and the field of the right answer for each selectable column."""
         preset, right = PRESETS[self._preset], dict(self._mapping.checks)
         # Examples come from rows that count, and not from the author's previews.
-        answering = select_answering_rows(preset, self._head)
+        answering = drop_excluded_rows(preset, self._head)
         if self._preset == "mturk":
             columns = {ANSWER + field.name: (field.reason, field.samples) for field in fields}
             choices = OF_BATCH
@@ -195,7 +195,7 @@ class MappingForm(forms.Form):
             columns = {
                 name: (
                     _omit_repeated(self._head.wordings.get(name, ""), name),
-                    answering.samples(name, preset.cell),
+                    answering.get_samples(name, preset.cell),
                 )
                 for name in self._list_selectable()
             }
@@ -292,7 +292,7 @@ class MappingForm(forms.Form):
             if role == (self.cleaned_data.get(posted[name]) if name in posted else names[name])
         ]
 
-    def read_moved_table(self) -> Arrangement | None:
+    def read_moved_table(self) -> TableChoice | None:
         """Return the posted sheet, header row and orientation; None if unchanged."""
         values = self.cleaned_data
         current = self._place
@@ -301,11 +301,11 @@ class MappingForm(forms.Form):
         is_turned = values.get("is_turned", current.get("is_turned", False))
         if sheet != current.get("sheet", ""):
             # 0 detects the header row; a row that was changed as well counts for the new sheet.
-            return Arrangement(sheet, row if row != current.get("header_row", 0) else 0, is_turned)
+            return TableChoice(sheet, row if row != current.get("header_row", 0) else 0, is_turned)
         if (row, is_turned) == (current.get("header_row", 0), current.get("is_turned", False)):
             return None
         # An empty field means the first row; 0 would let the header row be detected.
-        return Arrangement(sheet, row or 1, is_turned)
+        return TableChoice(sheet, row or 1, is_turned)
 
     def _build_mapping(self) -> Mapping:
         """Return the column mapping that the user posted."""

@@ -12,7 +12,14 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 
-from annotations.models import Membership, QuestionSet, Share, Team, is_only_invited, is_operator
+from annotations.models import (
+    Membership,
+    QuestionSet,
+    Share,
+    Team,
+    has_never_signed_in,
+    is_operator,
+)
 
 PENDING_NOTICE = (
     "This account has never signed in: nothing is shown to it until that person signs in and "
@@ -88,7 +95,7 @@ class MemberForm(PersonForm):
         """Add the account to the team and return the membership; new accounts are invited."""
         # A second click finds the row of the first one.
         membership, _ = Membership.objects.get_or_create(
-            team=self.team, user=self.person, defaults={"pending": is_only_invited(self.person)}
+            team=self.team, user=self.person, defaults={"pending": has_never_signed_in(self.person)}
         )
         return membership
 
@@ -145,7 +152,7 @@ class ShareForm(PersonForm):
             user=self.person,
             defaults={"role": role},
             # Only of a new share: a changed role must not undo an accepted invitation.
-            create_defaults={"role": role, "pending": is_only_invited(self.person)},
+            create_defaults={"role": role, "pending": has_never_signed_in(self.person)},
         )
         return share
 

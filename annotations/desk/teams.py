@@ -98,7 +98,7 @@ def remove_member(request: HttpRequest, team_id: UUID, membership_id: UUID) -> H
     membership = get_object_or_404(team.memberships.select_related("user"), public_id=membership_id)
     name = membership.user.get_username()
     if request.method == "POST":
-        membership.end()
+        membership.remove_member()
         messages.success(request, f"{name} is no longer in the team.", "member_removed")
         return redirect("admin:team", team.public_id)
     context = {
@@ -117,7 +117,7 @@ def leave_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
     team = get_visible_or_404(request, Team.objects.all(), team_id)
     membership = get_object_or_404(team.memberships.all(), user=get_user_id(request))
     if request.method == "POST":
-        membership.end()
+        membership.remove_member()
         messages.success(request, f"You have left {team.name}.")
         return redirect("admin:teams")
     context = {

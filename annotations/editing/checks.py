@@ -10,9 +10,9 @@ from typing import Literal
 
 from annotations.editing.consent import has_signals_notice
 from annotations.editing.translation import Sheet, arrange_rows, build_sheets
-from annotations.languages import name_of
+from annotations.languages import get_english_language_name
 from annotations.models import Passage, Question, QuestionSetVersion, Response, is_counting_signals
-from annotations.models.questions import normalize_text
+from annotations.models.questions import normalise_for_matching
 from annotations.web.formatting import LONGEST_FORMATTED
 
 MOST_LISTED = 100
@@ -164,20 +164,20 @@ def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -
             yield Finding("to_fill_in", what=gap)
     if not version.guidelines.strip():
         yield Finding("no_guidelines")
-    if not version.spoken:
+    if not version.text_language:
         yield Finding("no_language")
 
 
 def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> Iterator[Finding]:
     """Yield the findings on the translations of a version."""
-    if not version.spoken:
+    if not version.text_language:
         yield Finding("unnamed_original")
-    elif version.spoken.lower() in map(str.lower, version.languages):
+    elif version.text_language.lower() in map(str.lower, version.languages):
         yield Finding("same_language")
     for sheet in sheets:
         for piece in sheet.pieces:
             item = None if isinstance(piece.row, QuestionSetVersion) else piece.row
-            label = f"{name_of(sheet.language)}: {piece.label.lower()}"
+            label = f"{get_english_language_name(sheet.language)}: {piece.label.lower()}"
             if not piece.is_done:
                 yield Finding("untranslated", item, label, sheet.language)
             elif piece.is_old:
@@ -212,7 +212,7 @@ def _check_questions(
             yield Finding("no_text_answered" if answered else "no_text", question)
             continue
         # With the passage: "What is the main idea?" may be asked of each.
-        key = (question.passage_id, normalize_text(question.text))
+        key = (question.passage_id, normalise_for_matching(question.text))
         if key in earlier:
             yield Finding("same_question", question)
         earlier.add(key)
@@ -222,14 +222,14 @@ def _check_questions(
 def _check_answering(question: Question) -> Iterator[Finding]:
     """Yield the findings on how a question is answered."""
     if question.kind == Question.Kind.CHOICE:
-        choices = [normalize_text(choice) for choice in question.choices]
+        choices = [normalise_for_matching(choice) for choice in question.choices]
         if len(choices) < 2:
             yield Finding("one_choice", question)
         elif len(set(choices)) < len(choices):
             yield Finding("same_choice", question)
         # For a graded question the right answer may come from a data set, as a letter.
         has_key = question.role != Question.Role.GRADED and question.accepted_answers
-        if has_key and not any(map(question.accepts, question.choices)):
+        if has_key and not any(map(question.accepts_answer, question.choices)):
             yield Finding("key_no_choice", question)
     if question.role in WITH_KEY and not question.accepted_answers:
         yield Finding("no_key", question)

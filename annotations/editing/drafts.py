@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import transaction
 
-from annotations.exchange.importing.target import lock_set
+from annotations.exchange.importing.target import lock_question_set
 from annotations.models import QuestionSet, QuestionSetVersion
 
 
@@ -30,7 +30,7 @@ def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[Que
     `PublishedError`; with `anew`, a copy of it becomes the next version instead.
     """
     with transaction.atomic():
-        locked_set = lock_set(question_set)
+        locked_set = lock_question_set(question_set)
         latest = locked_set.latest_version()
         if latest is not None and latest.is_published and not anew:
             raise PublishedError

@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from annotations.exchange.reading.questions import LONGEST_PASSAGE
-from annotations.languages import LanguageError, canonical
+from annotations.languages import LanguageError, normalise_language_tag
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
 from annotations.models.translations import (
     TITLE,
     Row,
+    collect_translatable_texts,
     hash_original,
     is_fully_translated,
-    list_translatable_texts,
 )
 
 LABELS: Final = {
@@ -199,7 +199,7 @@ class Sheet:
         """Return the translatable texts of one version, passage or question."""
         stored = self._stored.get(_get_key(row))
         texts, originals = (stored.texts, stored.originals) if stored else ({}, {})
-        texts_to_translate = list_translatable_texts(row, self.language)
+        texts_to_translate = collect_translatable_texts(row, self.language)
         if isinstance(row, QuestionSetVersion):
             texts_to_translate = {TITLE: row.question_set.name, **texts_to_translate}
         return [
@@ -252,11 +252,11 @@ def add_language(draft: QuestionSetVersion, tag: str) -> str:
     The caller holds the lock of the draft. Raises LanguageError for an invalid tag, and for a
     language that it has already. Also raised if the language of the originals is not set.
     """
-    if not draft.spoken:
+    if not draft.text_language:
         raise LanguageError("original_missing")
-    language = canonical(tag)
+    language = normalise_language_tag(tag)
     # BCP 47 tags differ in case only by convention.
-    if language.lower() in map(str.lower, draft.every_language):
+    if language.lower() in map(str.lower, draft.all_languages):
         raise LanguageError("there_already", language=language)
     if len(draft.languages) >= MOST_LANGUAGES:
         raise LanguageError("too_many", most=MOST_LANGUAGES)

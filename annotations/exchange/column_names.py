@@ -24,7 +24,7 @@ def normalise_name(name: str) -> str:
 
 
 def normalise_names(text: str | Iterable[str]) -> frozenset[str]:
-    """Return the normalised forms of several names; a string is split into words first."""
+    """Return the set of normalised forms of several names; a string is split into words first."""
     return frozenset(map(normalise_name, text.split() if isinstance(text, str) else text))
 
 
@@ -199,7 +199,7 @@ REMARKS = re.compile(
 
 
 @lru_cache(4096)
-def is_personal(name: str) -> bool:
+def is_personal_heading(name: str) -> bool:
     """Return whether a heading names a column with a person's identity, contact or location."""
     plain = normalise_name(name)
     if plain in PERSONAL:
@@ -213,19 +213,19 @@ def is_personal(name: str) -> bool:
 
 
 @lru_cache(4096)
-def is_demographic(name: str) -> bool:
+def is_demographic_heading(name: str) -> bool:
     """Return whether a heading asks for a fact about the worker, such as age or education."""
     return normalise_name(name) in DEMOGRAPHIC or bool(
         _DEMOGRAPHIC_QUESTION.match(name.strip(" *¿"))
     )
 
 
-def is_bookkeeping(name: str) -> bool:
+def is_bookkeeping_heading(name: str) -> bool:
     """Return whether a heading names a survey tool's own column, such as status or duration."""
     plain = normalise_name(name)
     return plain in BOOKKEEPING or plain in TIMES
 
 
-def is_remark(name: str) -> bool:
+def is_remark_heading(name: str) -> bool:
     """Return whether a heading asks for remarks on the study, not for an answer in it."""
     return bool(REMARKS.search(name.strip()))

@@ -9,8 +9,8 @@ from pathlib import Path
 from annotations.exchange.facts import ASKING, FACTS
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames
 from annotations.exchange.importing.mturk import StagedBatch
-from annotations.exchange.importing.stage import read_extra
-from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.importing.stage import decode_extra_cells
+from annotations.exchange.importing.survey_exports import stage_survey_export
 from annotations.exchange.markup import shorten_example
 from annotations.exchange.presets import Mapping, Preset
 from annotations.exchange.presets.demographics import DemographicFile, StatusRule
@@ -22,7 +22,7 @@ from annotations.exchange.reading.duplicates import (
 )
 from annotations.exchange.reading.mturk import MturkQuestion
 from annotations.exchange.reading.source import Readable
-from annotations.exchange.records import ModelAsking
+from annotations.exchange.records import ModelRequest
 from annotations.exchange.writing.formats import find_format, write_table
 
 ANSWERS = ("worker", "question", "answer", *FACTS, OF_ANSWERS)
@@ -34,7 +34,7 @@ EXAMPLES = 3
 QUESTIONS_SHOWN = 10
 
 
-def convert(
+def convert_survey_export(
     path: Readable,
     output: Path,
     *,
@@ -45,7 +45,7 @@ def convert(
     demographics: DemographicFile | None = None,
     statuses: StatusRule = StatusRule.REFUSE,
 ) -> list[str]:
-    """Convert a survey export to a table of answers; return the report's sentences.
+    """Write the answers of a survey export to a table of answers; return the report's sentences.
 
     The table has the columns of an export of answers, so that rejections, times and the other cells
     are included. `questions` is the path of a second table, of the questions. `demographics` are
@@ -54,7 +54,7 @@ def convert(
     """
     # Before the file is read, so that a wrong ending fails at once.
     kinds = [(file, find_format(file)) for file in (output, questions) if file is not None]
-    with stage_mapped(
+    with stage_survey_export(
         path,
         preset=preset,
         mapping=mapping,
@@ -62,24 +62,31 @@ def convert(
         demographics=demographics,
         statuses=statuses,
     ) as stage:
-        is_graded = _build_condition(stage)
-        n_answers, n_empty = stage.count(is_graded), stage.count(f"text = '' AND {is_graded}")
-        n_checks, n_questions = stage.count() - n_answers, len(_select_graded(stage))
-        write_table(*kinds[0], ANSWERS, _build_rows(stage))
+        is_graded = _build_graded_condition(stage)
+        n_answers, n_empty = (
+            stage.count_answers(is_graded),
+            stage.count_answers(f"text = '' AND {is_graded}"),
+        )
+        n_checks, n_questions = (
+            stage.count_answers() - n_answers,
+            len(_select_graded_questions(stage)),
+        )
+        write_table(*kinds[0], ANSWERS, _iterate_answer_rows(stage))
         if questions is not None:
             question_rows = (
-                (name, question.text or None) for name, question in _select_graded(stage).items()
+                (name, question.text or None)
+                for name, question in _select_graded_questions(stage).items()
             )
             write_table(*kinds[1], QUESTIONS, question_rows)
         empty = f"; {n_empty:,} of them empty" if n_empty else ""
         repeated = f" + {stage.n_repeated:,} repeated" if stage.n_repeated else ""
         replaced = f" + {stage.n_superseded:,} superseded" if stage.n_superseded else ""
         replaced += f" + {n_checks:,} to attention checks" if n_checks else ""
-        rejected = stage.count(f"rejected AND {is_graded}")
+        rejected = stage.count_answers(f"rejected AND {is_graded}")
         return [
             f"{stage.file.n_rows:,} answers in the file = {n_answers:,} written{repeated}{replaced}"
             f"{empty}, of {len(stage.workers):,} workers to {n_questions:,} questions",
-            *_write_examples(stage),
+            *_describe_examples(stage),
             *([f"Rejected where they were collected, and flagged: {rejected:,}"] * bool(rejected)),
             *stage.file.notes,
             *describe_superseded(stage.n_superseded, duplicates),
@@ -90,7 +97,7 @@ def convert(
 def convert_model_log(
     path: Readable, output: Path, *, model: str = "", question: str = ""
 ) -> list[str]:
-    """Convert a log to a table of model answers; return the report's sentences.
+    """Write a log's model answers to a table of model answers; return the report's sentences.
 
     Parameters
     ----------
@@ -120,7 +127,7 @@ def convert_model_log(
             FORMAT,
         )
         for record in file.records
-        for asking in [record.asking or ModelAsking()]
+        for asking in [record.asking or ModelRequest()]
     )
     write_table(output, kind, MODEL_ANSWERS, rows)
     n_questions = len({record.question for record in file.records})
@@ -133,26 +140,26 @@ def convert_model_log(
     ]
 
 
-def _select_graded(stage: StagedBatch) -> dict[str, MturkQuestion]:
-    """Return the questions that are not attention checks, by their ids."""
+def _select_graded_questions(stage: StagedBatch) -> dict[str, MturkQuestion]:
+    """Return the questions that are not attention checks, by question id."""
     return {name: question for name, question in stage.asked.items() if not question.right}
 
 
-def _build_condition(stage: StagedBatch) -> str:
-    """Return the SQL condition that selects answers to graded questions, not to checks."""
+def _build_graded_condition(stage: StagedBatch) -> str:
+    """Return the SQL condition that excludes answers to attention checks."""
     checks = [at for at, name in enumerate(stage.questions) if stage.asked[name].right]
     return f"question NOT IN ({', '.join(map(str, checks))})"
 
 
-def _write_examples(stage: StagedBatch) -> Iterator[str]:
-    """Yield a line for each of the first questions: its wording and three of its stored answers.
+def _describe_examples(stage: StagedBatch) -> Iterator[str]:
+    """Yield a line for each of the first 10 questions: its wording and three stored answers.
 
     They show the user whether a wrong column was taken.
     """
-    names, graded = list(stage.questions), _select_graded(stage)
+    names, graded = list(stage.questions), _select_graded_questions(stage)
     shown: dict[str, list[str]] = {name: [] for name in list(graded)[:QUESTIONS_SHOWN]}
     missing = EXAMPLES * len(shown)
-    for answer in stage.iterate_new():
+    for answer in stage.iterate_new_answers():
         examples = shown.get(names[answer.question])
         if examples is None or len(examples) == EXAMPLES or not answer.text:
             continue
@@ -169,15 +176,15 @@ def _write_examples(stage: StagedBatch) -> Iterator[str]:
         yield f"... and {len(graded) - len(shown):,} more questions"
 
 
-def _build_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
-    """Yield the rows of the table of answers, one per answer, with the columns of `ANSWERS`."""
+def _iterate_answer_rows(stage: StagedBatch) -> Iterator[Sequence[object]]:
+    """Yield the rows of the table of answers (columns: `ANSWERS`), without attention checks."""
     names = list(stage.questions)
-    graded = _select_graded(stage)
-    for answer in stage.iterate_new():
+    graded = _select_graded_questions(stage)
+    for answer in stage.iterate_new_answers():
         if names[answer.question] not in graded:
             continue  # a run would grade an attention check as any other question
         worker = stage.workers[answer.worker]
-        extra = read_extra(answer.extra, stage.file.kept_aside)
+        extra = decode_extra_cells(answer.extra, stage.file.kept_aside)
         times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
         yield (
             worker.name,

@@ -28,7 +28,7 @@ _DEFUSED_INSIDE = re.compile("([,;|\\t\\r\\n\\v\\f][\\s\ufeff\"']*)'(?=[=+\\-@�
 _FIRST = frozenset("=+-@＝＋－＠'\ufeff")
 
 
-def defuse(text: str) -> str:
+def defuse_text(text: str) -> str:
     """Return a text with apostrophes added so that no spreadsheet runs it as a formula."""
     if not text:
         return text
@@ -40,17 +40,17 @@ def defuse(text: str) -> str:
 
 
 def defuse_cell(cell: object) -> object:
-    """Return a cell with its text escaped by `defuse`; numbers are unchanged, None becomes ""."""
+    """Return a cell for a spreadsheet: texts pass `defuse_text`, None becomes "", others stay."""
     if cell is None:
         return ""
-    return defuse(cell) if isinstance(cell, str) else cell
+    return defuse_text(cell) if isinstance(cell, str) else cell
 
 
-def restore(text: str) -> str:
-    """Return a text without the apostrophes that `defuse` added."""
+def restore_text(text: str) -> str:
+    """Return a text without the apostrophes that `defuse_text` added."""
     return _DEFUSED_INSIDE.sub(r"\1", text.removeprefix("'"))
 
 
-def restore_all(cells: Iterable[str]) -> tuple[str, ...]:
-    """Return a row's cells without the apostrophes that `defuse` added."""
-    return tuple([restore(cell) for cell in cells])
+def restore_cells(cells: Iterable[str]) -> tuple[str, ...]:
+    """Return the cells of a row without the apostrophes that `defuse_text` added."""
+    return tuple([restore_text(cell) for cell in cells])

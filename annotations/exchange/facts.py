@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, Column
-from annotations.exchange.records import AnswerFacts, ModelAsking, Signals
+from annotations.exchange.records import AnswerFacts, ModelRequest, Signals
 
 FACTS = (
     *("panel", "status", "rejected", "started_at", "submitted_at", "work_seconds"),
@@ -59,15 +59,15 @@ LONGEST_PANEL = 100
 """Characters that the name of a panel may have."""
 
 
-class Note(Protocol):
-    """Protocol of a callback that records a bad cell: column, problem code and values."""
+class FaultRecorder(Protocol):
+    """Protocol of a callback that records a bad cell: its column, a problem code and values."""
 
     def __call__(self, column: str, code: str, /, **values: Any) -> None:
-        """Record one bad cell of the column `column` under the problem code `code`."""
+        """Record a bad cell of the column `column` under the problem code `code`."""
 
 
-def list_answer_columns() -> tuple[Column, ...]:
-    """Return the optional columns of this application's export of answers, in its order.
+def list_optional_answer_columns() -> tuple[Column, ...]:
+    """Return the optional columns of Crowdgrade's own export of answers, in its order.
 
     The columns of a run are included so that they are not further columns.
     """
@@ -77,16 +77,16 @@ def list_answer_columns() -> tuple[Column, ...]:
     )
 
 
-def list_model_columns() -> tuple[Column, ...]:
-    """Return the optional columns of this application's export of model answers, in its order."""
+def list_optional_model_answer_columns() -> tuple[Column, ...]:
+    """Return the optional columns of Crowdgrade's own export of model answers, in its order."""
     return tuple(
         Column(name, (name,), required=False, mark=OF_MODEL_ANSWERS)
         for name in (*ASKING, *OF_MODEL_RUN)
     )
 
 
-def read_facts(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
-    """Parse the extra cells of an answer, such as times, status and rejection.
+def read_answer_facts(cells: Sequence[str], text: str, note: FaultRecorder) -> AnswerFacts:
+    """Parse the optional cells of an answer: times, status, rejection, session and so on.
 
     Faults are passed to `note`. `text` is the answer, with which the status must agree.
     """
@@ -122,18 +122,18 @@ def read_facts(cells: Sequence[str], text: str, note: Note) -> AnswerFacts:
         session_started_at=session_started,
         session_last_seen_at=session_seen,
         session_submitted_at=session_submitted,
-        extra=read_object("extra", rest[3], note),
+        extra=read_json_object("extra", rest[3], note),
         first_draft_at=read_time("first_draft_at", first_draft, note),
-        signals=read_signals(signals, counts, note),
+        signals=read_typing_signals(signals, counts, note),
         language=language,
     )
 
 
-def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None:
-    """Return whether an answer's typing signals were counted, with the counts; None if empty."""
+def read_typing_signals(cell: str, counts: Sequence[str], note: FaultRecorder) -> Signals | None:
+    """Parse the cells of typing signals: the state with its counts; None if the state is empty."""
     state = cell.strip().casefold()
     numbers = [
-        read_number(name, number, note) for name, number in zip(COUNTERS, counts, strict=True)
+        read_whole_number(name, number, note) for name, number in zip(COUNTERS, counts, strict=True)
     ]
     if state not in ("", COUNTED, OFF):
         note("signals", "signals_unknown", cell=state[:40], counted=COUNTED, off=OFF)
@@ -150,24 +150,24 @@ def read_signals(cell: str, counts: Sequence[str], note: Note) -> Signals | None
     return Signals(state) if state else None
 
 
-def read_asking(cells: Sequence[str], note: Note) -> ModelAsking:
-    """Parse the request that a model answered: sample, prompt, ...; bad cells go to `note`."""
+def read_model_request(cells: Sequence[str], note: FaultRecorder) -> ModelRequest:
+    """Parse the request that a model answered (sample, prompt ...); bad cells go to `note`."""
     sample, finish_reason, prompt, parameters, extra = cells
     sample = sample.strip() or "0"
     # Ten digits hold the largest sample; a longer text would only cost time to convert.
     number = int(sample) if sample.isdecimal() and len(sample) <= 10 else -1
     if not 0 <= number <= MOST_SAMPLES:
         note("sample", "sample_unreadable", cell=sample[:40])
-    return ModelAsking(
+    return ModelRequest(
         sample=number,
         finish_reason=finish_reason[:100],
         prompt=prompt,
-        parameters=read_object("parameters", parameters, note),
-        extra=read_object("extra", extra, note),
+        parameters=read_json_object("parameters", parameters, note),
+        extra=read_json_object("extra", extra, note),
     )
 
 
-def read_time(name: str, cell: str, note: Note) -> datetime | None:
+def read_time(name: str, cell: str, note: FaultRecorder) -> datetime | None:
     """Parse an ISO 8601 time to UTC; None if the cell is empty, or bad (then `note` is called)."""
     if not (cell := cell.strip()):
         return None
@@ -182,7 +182,7 @@ def read_time(name: str, cell: str, note: Note) -> datetime | None:
     return None
 
 
-def read_seconds(name: str, cell: str, note: Note) -> float | None:
+def read_seconds(name: str, cell: str, note: FaultRecorder) -> float | None:
     """Parse a duration in seconds, 0 or more; None if empty, or bad (then `note` is called)."""
     if not (cell := cell.strip()):
         return None
@@ -198,7 +198,7 @@ def read_seconds(name: str, cell: str, note: Note) -> float | None:
     return value
 
 
-def read_number(name: str, cell: str, note: Note) -> int | None:
+def read_whole_number(name: str, cell: str, note: FaultRecorder) -> int | None:
     """Parse a whole number, 0 or more; None if empty, or bad (then `note` is called)."""
     if not (cell := cell.strip()):
         return None
@@ -208,15 +208,15 @@ def read_number(name: str, cell: str, note: Note) -> int | None:
     return None
 
 
-def read_flag(name: str, cell: str, note: Note) -> bool:
-    """Return whether a cell is true, yes or 1; empty is False, a bad cell goes to `note`."""
+def read_flag(name: str, cell: str, note: FaultRecorder) -> bool:
+    """Return whether a cell is true, yes or 1; False for other cells (bad ones go to `note`)."""
     word = cell.strip().casefold()
     if word not in YES + NO:
         note(name, "not_boolean", cell=word[:40])
     return word in YES
 
 
-def read_object(name: str, cell: str, note: Note) -> dict[str, Any]:
+def read_json_object(name: str, cell: str, note: FaultRecorder) -> dict[str, Any]:
     """Parse a cell's JSON object; {} if the cell is empty, or bad (then `note` is called)."""
     if not cell.strip():
         return {}
@@ -235,11 +235,11 @@ def format_time(value: datetime | None) -> str | None:
     return None if value is None else value.astimezone(UTC).isoformat()
 
 
-def format_object(value: dict[str, Any]) -> str | None:
+def format_json_object(value: dict[str, Any]) -> str | None:
     """Return a dict as JSON text with sorted keys; None if it is empty."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True) if value else None
 
 
 def format_seconds(value: float | None) -> float | int | None:
-    """Return seconds as a cell value: whole numbers as int, so that no ".0" is written."""
+    """Return seconds as a cell value: an int if they are whole, so that no ".0" is written."""
     return int(value) if value is not None and value.is_integer() else value

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from annotations.exchange.column_names import normalise_name
 from annotations.exchange.defusing import MARK as DEFUSED
-from annotations.exchange.defusing import restore
+from annotations.exchange.defusing import restore_text
 from annotations.exchange.ids import BLANKS, INVISIBLE
 from annotations.exchange.problems import InputError, Problem
 
@@ -38,7 +38,7 @@ further cells."""
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column that a reader looks for in a file's header, under any of its names.
+    """A column that a reader looks for in a file's header, under any of its accepted names.
 
     `key` is its default name, `names` are the names it may have in the file, the preferred first.
     With `mark` it is wanted only in a file that has a column of that name too; in any other file it
@@ -75,8 +75,8 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
-    """Positions of a file's columns: wanted and further ones; and names that mark an export.
+class ColumnLayout:
+    """Positions of the wanted and of the further columns in a file, and its marking columns.
 
     `wanted` holds the position of each wanted column (None for an absent optional one), `others`
     the position and name of each further column that has a name, `marks` the marking columns
@@ -95,7 +95,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class ColumnNames:
-    """Names that the columns of a file of answers have, by their role."""
+    """Names of the columns in a file of answers: worker, question, answer, model, status."""
 
     worker: str = "worker"
     question: str = "question"
@@ -105,7 +105,7 @@ class ColumnNames:
 
     @classmethod
     def parse(cls, text: str) -> ColumnNames:
-        """Parse `worker=NAME,question=NAME,...` to column names; the others keep their defaults.
+        """Parse `worker=NAME,question=NAME,...` to column names; unnamed ones keep their defaults.
 
         Names may hold spaces and, after the first one, equal signs; an entry with a comma is
         quoted as in CSV (`"answer=Answer, in full"`). Raises ValueError, with a sentence for the
@@ -124,7 +124,7 @@ class ColumnNames:
         return names
 
     def build_answer_columns(self) -> tuple[Column, ...]:
-        """Return the required columns of a file of answers: worker, question, answer."""
+        """Return the required columns of a file of workers' answers: worker, question, answer."""
         return (
             Column("worker", (self.worker,)),
             Column("question", (self.question,)),
@@ -146,7 +146,7 @@ class ColumnNames:
 
 
 def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
-    """Parse `KEY=NAME,...` to a dict of column names by key; each key must be in `known`.
+    """Parse `KEY=NAME,...` to a dict of column names by key; ValueError for a key not in `known`.
 
     Raises ValueError, with a sentence for the user, as `ColumnNames.parse` specifies.
     """
@@ -159,7 +159,7 @@ def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
         raise ValueError(f"expected the column names as {known[0]}=NAME,{known[1]}=NAME,...")
     for entry in rows[0]:
         key, equals, name = entry.partition("=")
-        key, name = key.strip(), clean_name(name)
+        key, name = key.strip(), clean_column_name(name)
         if not equals:
             raise ValueError(
                 f"{entry.strip()!r} has no '=': expected {'=NAME, '.join(known)}=NAME; "
@@ -175,13 +175,13 @@ def parse_column_names(text: str, known: Sequence[str]) -> dict[str, str]:
     return names_by_key
 
 
-def refuse_columns(file: str, n: int) -> None:
+def refuse_too_many_columns(file: str, n: int) -> None:
     """Raise `InputError` if a file has more than 4,096 columns."""
     if n > MOST_COLUMNS:
         raise InputError.from_code(file, "too_many_columns", n=n, most=MOST_COLUMNS)
 
 
-def clean_name(name: str) -> str:
+def clean_column_name(name: str) -> str:
     """Return a column name in the form in which names are compared: trimmed, in Unicode's NFC.
 
     Invisible characters at its ends, such as a second byte order mark, are removed too.
@@ -194,7 +194,7 @@ CORNER = "participant"
 
 
 def fill_empty_headings(names: Sequence[str]) -> Sequence[str]:
-    """Return the names of a header; a column without a heading gets a generated name.
+    """Return the column names of a header with a generated name in place of each empty one.
 
     The first one is then `CORNER`; each other one has the name at its left with its number, such
     as "Which of these? [2]".
@@ -214,8 +214,8 @@ def fill_empty_headings(names: Sequence[str]) -> Sequence[str]:
 
 
 @lru_cache(maxsize=64)
-def number_repeated(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names of columns, with a number at each that occurred before: note, note [2]."""
+def number_repeated_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return column names with a number added to each repeated one: note, note [2]."""
     counts: Counter[str] = Counter()
     numbered = []
     for name in names:
@@ -224,18 +224,26 @@ def number_repeated(names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(numbered)
 
 
-def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: int) -> Layout:
-    """Return the positions of a reader's columns in a file's header.
+def map_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
+    """Return a row's further cells by column name, "" for columns beyond the row's end."""
+    cells += ("",) * (len(kept_aside) - len(cells))
+    return dict(zip(number_repeated_names(tuple(kept_aside)), cells, strict=True))
+
+
+def locate_columns(
+    names: Iterable[str], columns: Sequence[Column], file: str, line: int
+) -> ColumnLayout:
+    """Return a file's `ColumnLayout`: the positions of its wanted and of its further columns.
 
     Raises `InputError`, a problem for each required column that is missing and for each wanted
     one that occurs twice. Columns without a name are left out; names that are not wanted
     may repeat.
     """
-    headings = [clean_name(name) for name in names]
+    headings = [clean_column_name(name) for name in names]
     marks = MARKS.intersection(headings)
     # In such a file the names of columns are escaped like the cells.
     if DEFUSED in marks:
-        headings = [clean_name(restore(name)) for name in headings]
+        headings = [clean_column_name(restore_text(name)) for name in headings]
     problems: list[Problem] = []
     wanted: list[int | None] = []
     for column in columns:
@@ -243,7 +251,7 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
         wanted.append(positions[0] if positions else None)
         # All missing columns are collected, so that the user corrects the file once.
         if not positions and column.required:
-            problems.append(_build_missing_problem(column, headings, file, line))
+            problems.append(_build_missing_column_problem(column, headings, file, line))
         if len(positions) > 1:
             first, again = positions[0], positions[1] + 1
             problems.append(
@@ -258,13 +266,13 @@ def lay_out(names: Iterable[str], columns: Sequence[Column], file: str, line: in
         for i, name in enumerate(headings)
         if name and i not in wanted and name not in marks
     )
-    return Layout(tuple(wanted), others, marks)
+    return ColumnLayout(tuple(wanted), others, marks)
 
 
-def _build_missing_problem(
+def _build_missing_column_problem(
     column: Column, headings: Sequence[str], file: str, line: int
 ) -> Problem:
-    """Return the problem of a missing column, suggesting a heading that may be meant."""
+    """Return the problem of a missing required column, suggesting a heading that may be meant."""
     listed = ", ".join(name if len(name) <= 40 else f"{name[:40]}..." for name in headings[:LISTED])
     listed = listed or "none"
     if len(headings) > LISTED:

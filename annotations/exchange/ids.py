@@ -70,8 +70,8 @@ def clean_id(text: str) -> str:
     return seen
 
 
-def read_prolific_mail(worker: str) -> str:
-    """Return the id in an e-mail address that Prolific gives a participant; "" for others."""
+def extract_prolific_id(worker: str) -> str:
+    """Return the id in an e-mail address that Prolific gives a participant; "" for other texts."""
     found = _PROLIFIC_MAIL.fullmatch(worker)
     return found.group(1).lower() if found else ""
 
@@ -84,51 +84,51 @@ def is_blank(text: str) -> bool:
     return _NOTHING.fullmatch(text) is not None
 
 
-def read_as_wording(question: str) -> str:
-    """Return a question id if it reads like a text (3 words or a final "?"), else ""."""
+def extract_wording(question: str) -> str:
+    """Return a question's id if it reads like a text (3 words or a final "?"), else ""."""
     words = [word for word in question.split() if any(c.isalpha() for c in word)]
     is_text = len(words) >= FEWEST_WORDS or question.endswith(QUESTION_MARKS)
     return question if is_text else ""
 
 
-def find_damage(text: str) -> str:
+def find_id_damage(text: str) -> str:
     """Return how a spreadsheet damaged an id, as a phrase; "" if the id looks undamaged."""
     return next((cause for pattern, cause in DAMAGED if pattern.fullmatch(text)), "")
 
 
-class IdNotes:
-    """Cleans the ids of one file and collects the ids that were changed or look damaged."""
+class IdCleaner:
+    """Cleaner of the ids of one file; it remembers ids that were changed or look damaged."""
 
     def __init__(self) -> None:
         self._cleaned: dict[str, str] = {}
         self._damaged: dict[str, str] = {}
 
-    def clean(self, raw: str) -> str:
-        """Return the cleaned id, and record it if it was changed or looks damaged."""
+    def clean_and_record(self, raw: str) -> str:
+        """Return the cleaned id; remember it if it was changed or looks damaged."""
         cleaned = clean_id(raw)
         if cleaned != raw and raw not in self._cleaned:
             written = unicodedata.normalize("NFC", raw).strip()
             if cleaned and written != cleaned:
                 self._cleaned[raw] = cleaned
-        if cleaned not in self._damaged and (cause := find_damage(cleaned)):
+        if cleaned not in self._damaged and (cause := find_id_damage(cleaned)):
             self._damaged[cleaned] = cause
         return cleaned
 
     @property
     def n_damaged(self) -> int:
-        """Return the number of different ids that a spreadsheet damaged."""
+        """Number of different ids that a spreadsheet may have damaged."""
         return len(self._damaged)
 
     @property
     def damaged(self) -> str:
-        """Return up to five damaged ids with the cause of each, as text; "" without any."""
+        """Up to five damaged ids with the cause of each, as text; "" if there are none."""
         return ", ".join(
             f"{name[:40]} ({cause})" for name, cause in list(self._damaged.items())[:SHOWN]
         )
 
     @property
     def warnings(self) -> list[str]:
-        """Return sentences on ids that were cleaned or that a spreadsheet may have damaged."""
+        """Warnings about ids that were cleaned or that a spreadsheet may have damaged."""
         sentences = []
         if self._cleaned:
             examples = ", ".join(
@@ -138,7 +138,7 @@ class IdNotes:
                 max(len(raw.strip()) - len(clean), 1) for raw, clean in self._cleaned.items()
             )
             sentences.append(
-                _write_sentence(
+                _format_problem_text(
                     "ids_cleaned",
                     n_characters=n_characters,
                     n_ids=len(self._cleaned),
@@ -147,12 +147,12 @@ class IdNotes:
             )
         if self._damaged:
             sentences.append(
-                _write_sentence("ids_damaged", n_ids=self.n_damaged, examples=self.damaged)
+                _format_problem_text("ids_damaged", n_ids=self.n_damaged, examples=self.damaged)
             )
         return sentences
 
 
-def _write_sentence(code: str, **values: object) -> str:
-    """Return reason and remedy of a problem code as one text."""
+def _format_problem_text(code: str, **values: object) -> str:
+    """Return the reason and remedy of a problem code as one text."""
     reason, remedy, _ = PROBLEM_MESSAGES[code].texts(values)
     return f"{reason}. {remedy}".strip()

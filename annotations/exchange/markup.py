@@ -26,14 +26,14 @@ LONGEST_EXAMPLE = 60
 
 
 def strip_markup(text: str) -> str:
-    """Return a text without formatting tags, its entities decoded; other tags stay."""
+    """Return a text without formatting tags, its entities decoded; other tags are kept."""
     if "<" not in text and "&" not in text:
         return text
-    lines = _decode(_TAG.sub(_replace_tag, text)).split("\n")
+    lines = _decode_entities(_TAG.sub(_replace_tag, text)).split("\n")
     return "\n".join(line.strip() for line in lines if line.strip())
 
 
-def read_formatted(text: str) -> str:
+def remove_formatting(text: str) -> str:
     """Return an answer of a rich-text field as plain text; any other answer unchanged.
 
     A block or `<br>` is a line of its own. Unchanged are answers with an unknown tag or an unclosed
@@ -43,16 +43,16 @@ def read_formatted(text: str) -> str:
         return text
     tags = list(_TAG.finditer(text))
     if not tags:
-        return _decode(text).strip() if _ENTITY.search(text) else text
+        return _decode_entities(text).strip() if _ENTITY.search(text) else text
     names = [tag["name"].lower() for tag in tags]
-    if not FORMATTING.issuperset(names) or not _are_closed(tags):
+    if not FORMATTING.issuperset(names) or not _are_tags_closed(tags):
         return text
     if BREAKS.issuperset(names) and not _TAG.sub("", text).strip():
         return text
     return strip_markup(text)
 
 
-def _are_closed(tags: list[re.Match[str]]) -> bool:
+def _are_tags_closed(tags: list[re.Match[str]]) -> bool:
     """Return whether each tag except `<br>` has as many closing as opening tags."""
     counts = Counter[str]()
     for tag in tags:
@@ -63,19 +63,20 @@ def _are_closed(tags: list[re.Match[str]]) -> bool:
 
 
 def _replace_tag(tag: re.Match[str]) -> str:
-    """Return what takes the place of a tag: a line break, nothing, or the unknown tag itself."""
+    """Return the replacement of a tag: a line break or "" for formatting, else the tag itself."""
     name = tag["name"].lower()
     if name not in FORMATTING:
         return tag[0]
     return "" if name in INLINE else "\n"
 
 
-def _decode(text: str) -> str:
-    """Return a text with its known entities decoded; a no-break space is a space."""
+def _decode_entities(text: str) -> str:
+    """Return a text with its known HTML entities decoded; a no-break space becomes a space."""
     return _ENTITY.sub(_decode_entity, text)
 
 
 def _decode_entity(entity: re.Match[str]) -> str:
+    """Return the character of a known HTML entity; an unknown one unchanged."""
     name = entity[0][1:]
     is_known = name.startswith("#") or name in html5
     return html.unescape(entity[0]).replace("\xa0", " ") if is_known else entity[0]
@@ -86,7 +87,7 @@ MISSING = ("NA", "nan", "NaN", "<NA>")
 
 
 class FormattingReader:
-    """Reads answers without their formatting, and counts those that have any.
+    """Reader of answers that removes their formatting and counts the answers with any.
 
     With `keeps` the answers stay as typed and are only counted. Answers that are only a word for a
     missing value, such as NA, stay and are counted too.
@@ -98,12 +99,12 @@ class FormattingReader:
         self.missing: Counter[str] = Counter()
         self.example = ("", "")
 
-    def read(self, text: str) -> str:
-        """Return an answer as it is stored: without formatting, unless formatting is kept."""
+    def read_answer(self, text: str) -> str:
+        """Return an answer as it is stored: without formatting, or as typed with `keeps`."""
         if (word := text.strip()) in MISSING:
             self.missing[word] += 1
             return text
-        plain = read_formatted(text)
+        plain = remove_formatting(text)
         if plain == text:
             return text
         self.n_formatted += 1
@@ -113,12 +114,12 @@ class FormattingReader:
 
     @property
     def keeps_formatted(self) -> bool:
-        """Whether any answer had formatting, which is kept as typed."""
+        """Whether some answer had formatting and kept it."""
         return self._keeps and self.n_formatted > 0
 
     @property
     def notes(self) -> list[str]:
-        """Return a sentence on the answers with formatting and on each word for a missing value."""
+        """Report sentences on answers with formatting and on words for a missing value."""
         of_missing = [
             f"Answers that are only “{word}”: {count:,}. R or pandas writes this for a missing "
             "value; if they are missing, empty these cells in the file"
@@ -137,7 +138,7 @@ class FormattingReader:
         ]
 
 
-def add_keep_html(parser: ArgumentParser) -> None:
+def add_keep_html_option(parser: ArgumentParser) -> None:
     """Add the option --keep-html to a command line parser."""
     parser.add_argument(
         "--keep-html",
@@ -148,6 +149,6 @@ def add_keep_html(parser: ArgumentParser) -> None:
 
 
 def shorten_example(text: str) -> str:
-    """Return a text on one line, cut to the length of an example."""
+    """Return a text on one line, cut to 60 characters."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST_EXAMPLE else f"{line[: LONGEST_EXAMPLE - 3]}..."

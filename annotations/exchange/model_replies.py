@@ -16,8 +16,8 @@ THINKING_KEPT = "thinking_kept"
 """Key of a stored answer's further facts: the thinking is part of its text."""
 
 
-class Finish(StrEnum):
-    """Reason why a model stopped generating, the same for all providers."""
+class FinishReason(StrEnum):
+    """Reason why a model stopped generating, in terms common to all providers."""
 
     OTHER = "other"
     LENGTH = "length"
@@ -26,20 +26,20 @@ class Finish(StrEnum):
 
 
 _REASONS = {
-    Finish.LENGTH: (
+    FinishReason.LENGTH: (
         *("length", "max_tokens", "max_output_tokens", "max_new_tokens", "max_length"),
         *("max_completion_tokens", "model_length", "token_limit", "length_limit", "truncated"),
         *("context_length", "model_context_window_exceeded", "context_window_exceeded"),
         *("max_context_length", "context_length_exceeded", "max_tokens_reached", "limit"),
     ),
-    Finish.REFUSED: (
+    FinishReason.REFUSED: (
         *("content_filter", "contentfilter", "content_filtered", "filtered", "safety", "refusal"),
         *("refused", "recitation", "prohibited_content", "blocklist", "blocked", "sensitive"),
         *("spii", "image_safety", "image_prohibited_content", "image_recitation", "moderation"),
         *("guardrail_intervened", "guardrails", "policy_violation", "content_policy"),
         *("content_policy_violation", "error_toxic", "toxic", "risk_control", "harmful"),
     ),
-    Finish.ERROR: (
+    FinishReason.ERROR: (
         *("error", "insufficient_system_resource", "network_error", "server_error", "failed"),
         *("internal_error", "internal_server_error", "upstream_error", "provider_error"),
         *("timeout", "time_limit", "abort", "aborted", "cancelled", "canceled", "overloaded"),
@@ -52,22 +52,24 @@ _MEANING = {word: meaning for meaning, words in _REASONS.items() for word in wor
 _PREFIXES = ("finish_reason_", "finishreason_", "finishreason.", "stop_reason_")
 
 
-def read_finish(reason: str) -> Finish:
-    """Return the `Finish` of a provider's finish reason: "MAX_TOKENS" and "length" give LENGTH."""
+def classify_finish_reason(reason: str) -> FinishReason:
+    """Return the common `FinishReason` of a provider's own word: "MAX_TOKENS" gives LENGTH."""
     word = reason.strip().casefold().replace("-", "_").replace(" ", "_")
     for prefix in _PREFIXES:
         word = word.removeprefix(prefix)
-    return _MEANING.get(word, Finish.OTHER)
+    return _MEANING.get(word, FinishReason.OTHER)
 
 
-class _ReadReply(Protocol):
-    """Protocol of a model's reply with its status and its thinking."""
-
-    @property
-    def status(self) -> AnswerStatus: ...
+class _ReplyWithStatus(Protocol):
+    """Protocol of a model's reply that has a status and its thinking."""
 
     @property
-    def thinking(self) -> str: ...
+    def status(self) -> AnswerStatus:
+        """Status of the reply, such as text or cut_off."""
+
+    @property
+    def thinking(self) -> str:
+        """The thinking that was removed from the reply; "" without any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,11 @@ class ModelReply:
 
     @property
     def parts(self) -> tuple[str, AnswerStatus, str]:
-        """Return the answer text, the status and the thinking as a tuple."""
+        """The answer text, the status and the thinking, as a tuple."""
         return self.text, self.status, self.thinking
 
 
-def read_reply(
+def split_model_reply(
     text: str,
     status: AnswerStatus = AnswerStatus.TEXT,
     finish_reason: str = "",
@@ -106,32 +108,32 @@ def read_reply(
     answer = "" if is_blank(separated.answer) else separated.answer
     if status not in (AnswerStatus.TEXT, AnswerStatus.EMPTY):
         return ModelReply(answer, status, separated.thinking)
-    finish = read_finish(finish_reason)
+    finish = classify_finish_reason(finish_reason)
     # Errors and refusals precede the text: a filter may leave the beginning of an answer.
-    if finish is Finish.ERROR:
+    if finish is FinishReason.ERROR:
         status = AnswerStatus.ERROR
-    elif finish is Finish.REFUSED:
+    elif finish is FinishReason.REFUSED:
         status = AnswerStatus.REFUSED_GENERATION
     elif answer:
         status = AnswerStatus.TEXT
-    elif finish is Finish.LENGTH or separated.has_thinking:
+    elif finish is FinishReason.LENGTH or separated.has_thinking:
         status = AnswerStatus.CUT_OFF
     else:
         status = AnswerStatus.EMPTY
     return ModelReply(answer, status, separated.thinking)
 
 
-def describe_replies(replies: Iterable[_ReadReply]) -> list[str]:
-    """Return report sentences on removed thinking and cut-off replies; [] if there are none."""
+def describe_replies(replies: Iterable[_ReplyWithStatus]) -> list[str]:
+    """Return report sentences on removed thinking and on cut-off replies; [] if there are none."""
     n_thinking = n_cut_off = 0
     for reply in replies:
         n_thinking += bool(reply.thinking)
         n_cut_off += reply.status is AnswerStatus.CUT_OFF
-    return describe_thinking(n_thinking, n_cut_off)
+    return describe_thinking_counts(n_thinking, n_cut_off)
 
 
-def describe_thinking(n_thinking: int, n_cut_off: int = 0) -> list[str]:
-    """Return report sentences on the numbers of replies with thinking and of cut-off replies."""
+def describe_thinking_counts(n_thinking: int, n_cut_off: int = 0) -> list[str]:
+    """Return report sentences on how many replies had thinking or were cut off; [] if none."""
     notes = []
     if n_thinking:
         replies = "1 reply" if n_thinking == 1 else f"{n_thinking:,} replies"

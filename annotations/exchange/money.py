@@ -18,21 +18,21 @@ class AmountError(CodedError, ValueError):
     sentences = AMOUNTS
 
 
-def parse_amount(text: str) -> Decimal:
+def parse_bonus_amount(text: str) -> Decimal:
     """Parse the amount of a bonus, from 0.01 to 10,000, with at most two decimal places.
 
     Raises AmountError for what is no number with a point and at most two decimal places, and for
     less than 0.01 or more than 10,000. "1,50" is refused, because in half of the world it means
     150.
     """
-    amount = parse_sum(text)
+    amount = parse_total_amount(text)
     if not LEAST <= amount <= MOST:
         raise AmountError("out_of_range", amount=amount, least=LEAST, most=MOST)
     return amount
 
 
-def parse_sum(text: str) -> Decimal:
-    """Parse a total amount of money, 0 or more, with at most two decimal places.
+def parse_total_amount(text: str) -> Decimal:
+    """Parse an amount of money of any size, 0 or more, with at most two decimal places.
 
     Raises AmountError for any other text.
     """

@@ -49,14 +49,14 @@ class Problem:
         /,
         **values: Any,
     ) -> Problem:
-        """Return the problem with this code, its texts filled with `values`."""
+        """Return the problem with this code; `values` fill its texts."""
         texts = PROBLEM_MESSAGES[code].texts(values)
         return cls(file, line, column, *texts, code=code, values=values)
 
     def __str__(self) -> str:
         place = self.file
         if self.line is not None:
-            place += f", {describe_place(self.line, self.row)}"
+            place += f", {describe_line(self.line, self.row)}"
         if self.column is not None:
             place += f", column {self.column}"
         sentence = f"{place}: {self.reason}."
@@ -64,13 +64,13 @@ class Problem:
         return f"{sentence} {remedy}" if remedy else sentence
 
 
-def describe_place(line: int, row: int | None) -> str:
-    """Return a line number as text, with the row of a spreadsheet if that is another number."""
+def describe_line(line: int, row: int | None) -> str:
+    """Return a line number as text, with the spreadsheet's row number if it differs."""
     return f"line {line}" if row in (None, line) else f"line {line} (row {row} of the sheet)"
 
 
 class RowNumbers:
-    """Rows that a spreadsheet shows for the lines of a CSV file.
+    """Row numbers that a spreadsheet shows for the lines of a CSV file.
 
     A record with line breaks in its cells has several lines, but is one row. Only the lines at
     which the difference changes are stored.
@@ -79,14 +79,14 @@ class RowNumbers:
     def __init__(self) -> None:
         self._lines, self._rows = array("q"), array("q")
 
-    def add(self, line: int, row: int) -> None:
-        """Record that the record that begins in `line` is the row `row`; lines must ascend."""
-        if self.row_of(line) != row:
+    def add_record(self, line: int, row: int) -> None:
+        """Store the row number of the record that begins in a line; lines must ascend."""
+        if self.get_row(line) != row:
             self._lines.append(line)
             self._rows.append(row)
 
-    def row_of(self, line: int) -> int:
-        """Return the row of the record that begins in a line."""
+    def get_row(self, line: int) -> int:
+        """Return the row number of the record that begins in a line."""
         at = bisect_right(self._lines, line) - 1
         return line if at < 0 else self._rows[at] + line - self._lines[at]
 
@@ -113,7 +113,7 @@ class InputError(Exception):
         line: int | None = None,
         column: str | int | None = None,
     ) -> InputError:
-        """Return an error with a single problem, given by its texts."""
+        """Return an error with one problem, given by its texts."""
         return cls([Problem(file, line, column, reason, remedy)])
 
     @classmethod
@@ -127,7 +127,7 @@ class InputError(Exception):
         column: str | int | None = None,
         **values: Any,
     ) -> Self:
-        """Return an error with a single problem, given by its code in `problem_messages`."""
+        """Return an error with one problem, given by its code in `problem_messages`."""
         return cls([Problem.from_code(file, line, column, code, **values)])
 
     def __str__(self) -> str:
@@ -138,7 +138,7 @@ class InputError(Exception):
 
 
 class Problems:
-    """Collects the problems of one file, so that all of its bad rows are reported at once.
+    """Collector of the problems of one file, so that all bad rows are reported at once.
 
     It stores the first `KEPT` and counts the others.
     """
@@ -149,9 +149,9 @@ class Problems:
         self.rows: RowNumbers | None = None
         self._kept: list[Problem] = []
 
-    def row_of(self, line: int) -> int:
-        """Return the row that a spreadsheet shows for a line of the file."""
-        return line if self.rows is None else self.rows.row_of(line)
+    def get_row(self, line: int) -> int:
+        """Return the row number that a spreadsheet shows for a line of the file."""
+        return line if self.rows is None else self.rows.get_row(line)
 
     def add(
         self,
@@ -163,29 +163,29 @@ class Problems:
         *,
         code: str = "",
     ) -> None:
-        """Add one problem given by its texts, optionally with a code of another catalogue."""
+        """Add a problem given by its texts, and optionally by a code of another catalogue."""
         problem = Problem(self.file, line, column, reason, remedy, on_terminal, code)
         self.extend([problem])
 
     def add_code(
         self, line: int | None, column: str | int | None, code: str, /, **values: Any
     ) -> None:
-        """Add one problem given by its code in `problem_messages`."""
+        """Add a problem given by its code in `problem_messages`."""
         self.extend([Problem.from_code(self.file, line, column, code, **values)])
 
-    def put_first_code(self, code: str, /, **values: Any) -> None:
-        """Add a problem of the whole file before all others, so that it is always shown."""
+    def insert_file_problem(self, code: str, /, **values: Any) -> None:
+        """Insert a problem of the whole file before all others, so that it is always shown."""
         self.total += 1
         # It may exceed `KEPT` by one.
         self._kept.insert(0, Problem.from_code(self.file, None, None, code, **values))
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Add problems of the same file that other code has found."""
+        """Add problems of the same file that other code found."""
         for problem in problems:
             self.total += 1
             # A million rows may have problems; a requester reads the first ones only.
             if len(self._kept) < KEPT:
-                row = problem.line and self.row_of(problem.line)
+                row = problem.line and self.get_row(problem.line)
                 changed = row != problem.line and problem.row is None
                 self._kept.append(replace(problem, row=row) if changed else problem)
 

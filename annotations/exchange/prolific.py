@@ -68,7 +68,7 @@ PAST_PART = SETTLED
 
 
 def simplify_status(text: str) -> str:
-    """Return a text in the form in which statuses are compared: capitals, no blanks, - or _."""
+    """Return a status as statuses are compared: in capitals, without blanks, "-" and "_"."""
     return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
 
 
@@ -76,7 +76,7 @@ _STATUS_BY_KEY = {simplify_status(name): name for name in STATUSES}
 
 
 class DecisionFault(NamedTuple):
-    """An error in a decision on a submission: its field, the reason, the remedy, a code."""
+    """Fault in a decision on a submission: its field, reason, remedy and code."""
 
     field: str
     why: str
@@ -85,17 +85,17 @@ class DecisionFault(NamedTuple):
 
     @classmethod
     def from_code(cls, field: str, code: str, remedy: str, /, **values: Any) -> DecisionFault:
-        """Return the error with this code, its sentence taken from `sentences.DECISIONS`."""
+        """Return the fault with this code; its sentence is taken from `sentences.DECISIONS`."""
         return cls(field, REASONS.text(code, **values), remedy, code)
 
 
-def find_status(text: str) -> str | None:
-    """Return a submission status in Prolific's spelling, in any case; None if unknown."""
+def recognise_status(text: str) -> str | None:
+    """Return the submission status that a text names, in Prolific's spelling; None if unknown."""
     return _STATUS_BY_KEY.get(simplify_status(text))
 
 
 def describe_status(status: str) -> str:
-    """Return a submission status in lower case, noting partial payment."""
+    """Return a submission status in lower case; a partly paid one with a remark."""
     words = status.lower()
     return f"{words} (a part of the pay was paid there)" if status in PAID_A_PART else words
 
@@ -105,7 +105,7 @@ def normalise_category(text: str) -> str:
     return "_".join(text.upper().replace("-", " ").replace("_", " ").split())
 
 
-def count_visible(text: str) -> int:
+def count_visible_characters(text: str) -> int:
     """Return the number of visible characters of a message; a run of blanks counts as one.
 
     The smallest length is checked with this count: blanks and characters without a width are no
@@ -117,7 +117,7 @@ def count_visible(text: str) -> int:
 
 
 def find_decision_faults(decision: str, category: str, reason: str) -> Iterator[DecisionFault]:
-    """Yield the errors in a decision on a submission, such as a too short reason."""
+    """Yield the faults in a decision on a submission, such as a reason that is too short."""
     if decision not in DECISIONS:
         code = "decision_unknown" if decision else "decision_missing"
         remedy = f"Write {', '.join(DECISIONS[:-1])} or {DECISIONS[-1]}."
@@ -138,7 +138,7 @@ def find_decision_faults(decision: str, category: str, reason: str) -> Iterator[
         code = "category_unknown" if category else "category_missing"
         remedy = f"Write one of {', '.join(CATEGORIES)}."
         yield DecisionFault.from_code("category", code, remedy, text=category[:40])
-    if (length := count_visible(reason)) < LEAST_MESSAGE:
+    if (length := count_visible_characters(reason)) < LEAST_MESSAGE:
         remedy = "Write what was wrong, in words that the worker can answer to."
         yield DecisionFault.from_code(
             "reason", "reason_too_short", remedy, least=LEAST_MESSAGE, n=length

@@ -24,7 +24,7 @@ class AnswerStatus(StrEnum):
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is no answer that could be scored: ERROR and CUT_OFF."""
+        """Whether there is no answer that could be scored: True for ERROR and CUT_OFF."""
         return self in (AnswerStatus.ERROR, AnswerStatus.CUT_OFF)
 
     @property
@@ -38,7 +38,7 @@ MISSING = tuple(status.value for status in AnswerStatus if status.is_missing)
 
 
 class Signals(NamedTuple):
-    """Typing signals of an answer: "counted" with the counts of `COUNTERS`, or "off"."""
+    """Typing signals of an answer: the state "counted" with its counts, or "off"."""
 
     said: str
     counts: tuple[int, ...] = ()
@@ -96,8 +96,8 @@ class AnswerRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelAsking:
-    """Request that a model answered: its sample, prompt and parameters, from an export."""
+class ModelRequest:
+    """Request that a model answered: sample, prompt, parameters; read from an export."""
 
     sample: int = 0
     finish_reason: str = ""
@@ -121,5 +121,5 @@ class ModelAnswerRecord:
     text: str
     status: AnswerStatus
     extra: tuple[str, ...] = ()
-    asking: ModelAsking | None = None
+    asking: ModelRequest | None = None
     thinking: str = ""

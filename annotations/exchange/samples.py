@@ -20,6 +20,6 @@ SAMPLES = {
 """File names by the slug of the kind of upload."""
 
 
-def find_sample(slug: str) -> str:
-    """Return the static path of a sample file for a kind of upload; "" without one."""
+def find_sample_file(slug: str) -> str:
+    """Return the static path of the sample file for a kind of upload; "" if there is none."""
     return f"{FOLDER}{SAMPLES[slug]}" if slug in SAMPLES else ""

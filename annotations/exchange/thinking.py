@@ -4,7 +4,7 @@ Reasoning models write their thinking into the reply, between marks of several f
 (``<think>``, ``<reasoning>``, ``[THINK]``, ``◁think▷``), special tokens
 (``<|begin_of_thought|>``, ``<|START_THINKING|>``), channels (``<|channel|>analysis``). The thinking
 is no part of the answer. A mark that a sentence only mentions is text: a mark counts where it
-delimits a block (see `_is_block` and `_is_end`).
+delimits a block (see `_begins_block` and `_ends_thinking`).
 """
 
 from __future__ import annotations
@@ -143,13 +143,13 @@ def separate_thinking(text: str) -> SeparatedReply:
     """
     if not _has_possible_mark(text):
         return SeparatedReply(text)
-    separated = _split_channels(text) or _split_words(text) or _split_marks(text)
-    answer = _strip_tokens(separated.answer)
+    separated = _split_at_channels(text) or _split_at_phrases(text) or _split_at_marks(text)
+    answer = _strip_turn_tokens(separated.answer)
     # Unchanged to the last blank: a text without thinking is stored as it was written.
     if answer == text:
         return SeparatedReply(text)
     if separated.answer != text:
-        answer = _unwrap(answer).strip(_BLANK)
+        answer = _unwrap_answer(answer).strip(_BLANK)
     return SeparatedReply(answer, separated.thinking, separated.is_cut)
 
 
@@ -162,20 +162,20 @@ def join_thinking(answer: str, thinking: str) -> str:
 
 
 def _has_possible_mark(text: str) -> bool:
-    """Return whether a reply may contain thinking; a cheap test before the patterns."""
+    """Return whether a reply may contain thinking: a cheap test before the regular expressions."""
     if "<" in text or "[" in text or "\u25c1" in text or "&lt;" in text or "\uff1c" in text:
         return True
     begin = text[:40].lstrip(_BLANK).casefold()
     return begin.startswith(("analysis", "```", "here is my", "here's my", "**here"))
 
 
-def _split_channels(text: str) -> SeparatedReply | None:
+def _split_at_channels(text: str) -> SeparatedReply | None:
     """Split a reply that uses channels (harmony format); None if it has no channels."""
     bare = _BARE_CHANNELS.fullmatch(text)
     if bare is not None:
         return SeparatedReply(bare["answer"], bare["thinking"].strip())
     first = _CHANNEL.search(text)
-    if first is None or not _is_channelled(text, first):
+    if first is None or not _is_channel_delimiter(text, first):
         return None
     thinking: list[str] = []
     answers: list[str] = []
@@ -207,7 +207,7 @@ def _split_channels(text: str) -> SeparatedReply | None:
     return SeparatedReply("\n".join(part_text.strip() for part_text in answers), joined_thinking)
 
 
-def _is_channelled(text: str, first: re.Match[str]) -> bool:
+def _is_channel_delimiter(text: str, first: re.Match[str]) -> bool:
     """Return whether the first channel token is a delimiter, not mentioned in a sentence."""
     if text[: first.start()].rstrip(_BLANK)[-1:] in tuple("`\"'"):
         return False
@@ -216,8 +216,8 @@ def _is_channelled(text: str, first: re.Match[str]) -> bool:
     return at_begin or _MESSAGE.search(after) is not None
 
 
-def _split_words(text: str) -> SeparatedReply | None:
-    """Split a reply at phrases such as "Here is my response:" or a code fence; None if absent."""
+def _split_at_phrases(text: str) -> SeparatedReply | None:
+    """Split a reply at a phrase such as "Here is my response:" or a code fence; None if absent."""
     match = _IN_WORDS.fullmatch(text)
     if match is not None:
         return SeparatedReply(match["answer"].strip(), match["thinking"].strip())
@@ -230,8 +230,8 @@ def _split_words(text: str) -> SeparatedReply | None:
     return None
 
 
-def _split_marks(text: str) -> SeparatedReply:
-    """Split a reply at the tags and tokens that delimit blocks of thinking."""
+def _split_at_marks(text: str) -> SeparatedReply:
+    """Split a reply at the tags and special tokens that delimit its thinking."""
     begin = _BEGINS.match(text)
     rest = text[begin.end() :] if begin else text
     marks = sum(1 for _ in _OPENING.finditer(rest)) + sum(1 for _ in _CLOSING.finditer(rest))
@@ -244,8 +244,8 @@ def _split_marks(text: str) -> SeparatedReply:
     thinking: list[str] = []
     has_block = False
     while True:
-        opening = _find_opening(rest)
-        closing = _find_lone_closing(rest, opening)
+        opening = _find_opening_mark(rest)
+        closing = _find_unopened_closing_mark(rest, opening)
         if closing is not None:
             # What came before the mark, earlier parts too, is thinking.
             thinking += [*outside, rest[: closing.start()]]
@@ -258,34 +258,34 @@ def _split_marks(text: str) -> SeparatedReply:
         if opening.groupdict().get("alone"):
             rest = rest[opening.end() :]
             continue
-        end = _find_end(rest, opening)
+        end = _find_thinking_end(rest, opening)
         if end is None:
             thinking += [*outside, rest[opening.end() :]]
-            return SeparatedReply("", _join_parts(thinking), is_cut=True)
+            return SeparatedReply("", _join_thinking_parts(thinking), is_cut=True)
         thinking.append(rest[opening.end() : end[0]])
         rest = rest[end[1] :]
     if not has_block:
         return SeparatedReply(text)
     parts = [part.strip(_BLANK) for part in [*outside, rest]]
-    return SeparatedReply("\n".join(part for part in parts if part), _join_parts(thinking))
+    return SeparatedReply("\n".join(part for part in parts if part), _join_thinking_parts(thinking))
 
 
 def _split_at_last_mark(text: str) -> SeparatedReply:
-    """Split a reply with more than 40 thinking tags at its last closing tag."""
+    """Split a reply with more than 40 thinking marks at its last closing mark."""
     begins_open = _OPENING.match(text.lstrip(_BLANK)) is not None
-    last = _find_last(_CLOSING, text)
+    last = _find_last_match(_CLOSING, text)
     if last is None:
         return (
-            SeparatedReply("", _join_parts([text]), is_cut=True)
+            SeparatedReply("", _join_thinking_parts([text]), is_cut=True)
             if begins_open
             else SeparatedReply(text)
         )
-    if not begins_open and not _is_end(text, last):
+    if not begins_open and not _ends_thinking(text, last):
         return SeparatedReply(text)
-    return SeparatedReply(text[last.end() :], _join_parts([text[: last.start()]]))
+    return SeparatedReply(text[last.end() :], _join_thinking_parts([text[: last.start()]]))
 
 
-def _find_last(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
+def _find_last_match(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str] | None:
     """Return the last match of a pattern in a text from position `start` on; None if none."""
     last_match = None
     for match in mark.finditer(text, start):
@@ -293,28 +293,28 @@ def _find_last(mark: re.Pattern[str], text: str, start: int = 0) -> re.Match[str
     return last_match
 
 
-def _join_parts(parts: list[str]) -> str:
-    """Join parts of thinking to one text, without thinking tags."""
+def _join_thinking_parts(parts: list[str]) -> str:
+    """Join parts of thinking to one text, without the marks in them."""
     texts = (_OPENING.sub("", _CLOSING.sub("", part)).strip(_BLANK) for part in parts)
     return "\n\n".join(part for part in texts if part)
 
 
-def _find_opening(text: str) -> re.Match[str] | None:
-    """Return the first opening tag that begins a block of thinking; None if there is none."""
-    return next((mark for mark in _OPENING.finditer(text) if _is_block(text, mark)), None)
+def _find_opening_mark(text: str) -> re.Match[str] | None:
+    """Return the first opening mark that begins a block of thinking; None if there is none."""
+    return next((mark for mark in _OPENING.finditer(text) if _begins_block(text, mark)), None)
 
 
-def _get_family(mark: re.Match[str]) -> str:
-    """Return the family of a thinking tag or token, one of `_FAMILIES`."""
+def _get_mark_family(mark: re.Match[str]) -> str:
+    """Return the family of a thinking mark, one of `_FAMILIES`."""
     return next(name for name in _FAMILIES if mark.group(name) is not None)
 
 
-def _is_block(text: str, opening: re.Match[str]) -> bool:
-    """Return whether an opening tag begins a block and is not only mentioned in a sentence."""
+def _begins_block(text: str, opening: re.Match[str]) -> bool:
+    """Return whether an opening mark begins a block and is not only mentioned in a sentence."""
     before, after = text[: opening.start()], text[opening.end() :]
     if _is_in_code(before, after):
         return False
-    closing = _find_closing(text, opening)
+    closing = _find_closing_mark(text, opening)
     inner = None if closing is None else text[opening.end() : closing.start()]
     joins = inner is not None and len(inner) < 20 and inner.strip()
     if joins and _ONLY_JOINING.fullmatch(inner or ""):
@@ -335,7 +335,7 @@ def _is_block(text: str, opening: re.Match[str]) -> bool:
 
 
 def _is_in_code(before: str, after: str) -> bool:
-    """Return whether a tag is quoted or inside code, given the text before and after it."""
+    """Return whether a mark is quoted or inside code, given the text before and after it."""
     if before[-1:] and before[-1] in _QUOTES and (after[:1] in _QUOTES or before[-1] == "`"):
         return True
     fences = len(re.findall(r"^[ \t]*```", before, re.MULTILINE))
@@ -345,13 +345,14 @@ def _is_in_code(before: str, after: str) -> bool:
     return line.count("`") % 2 == 1 and "`" in rest
 
 
-def _find_closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
-    """Return the closing tag of a block: by nesting, else the last of its name or family."""
-    family, name = _get_family(opening), opening.group(_get_family(opening)).casefold()
+def _find_closing_mark(text: str, opening: re.Match[str]) -> re.Match[str] | None:
+    """Return the mark that closes a block, by nesting, else the last of its family; or None."""
+    family, name = _get_mark_family(opening), opening.group(_get_mark_family(opening)).casefold()
     closings = [
         mark
         for mark in _CLOSING.finditer(text, opening.end())
-        if _get_family(mark) == family and not _is_in_code(text[: mark.start()], text[mark.end() :])
+        if _get_mark_family(mark) == family
+        and not _is_in_code(text[: mark.start()], text[mark.end() :])
     ]
     if family == "tag":
         same = [mark for mark in closings if mark["tag"].casefold() == name]
@@ -360,7 +361,7 @@ def _find_closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
     openings = [
         mark
         for mark in _OPENING.finditer(text, opening.end())
-        if _get_family(mark) == family and mark.group(family).casefold() == name
+        if _get_mark_family(mark) == family and mark.group(family).casefold() == name
     ]
     for closing in closings:
         inside = sum(mark.end() <= closing.start() for mark in openings)
@@ -371,9 +372,9 @@ def _find_closing(text: str, opening: re.Match[str]) -> re.Match[str] | None:
     return closings[-1] if closings else None
 
 
-def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
-    """Return (end of the thinking, start of the answer) in a reply; None if it never ends."""
-    closing = _find_closing(text, opening)
+def _find_thinking_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
+    """Return the positions (end of the thinking, start of the answer); None if it never ends."""
+    closing = _find_closing_mark(text, opening)
     if closing is not None:
         return closing.span()
     answer = _ANSWER_BEGINS.search(text, opening.end())
@@ -382,24 +383,26 @@ def _find_end(text: str, opening: re.Match[str]) -> tuple[int, int] | None:
     return None
 
 
-def _find_lone_closing(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
-    """Return the last closing tag, before the first opening one, that ends thinking."""
+def _find_unopened_closing_mark(text: str, opening: re.Match[str] | None) -> re.Match[str] | None:
+    """Return the last mark that ends thinking and has no opening mark before it; None if none."""
     end = len(text) if opening is None else opening.start()
     # The last one: text between two closing marks is thinking, too.
     last_closing = None
     for closing in _CLOSING.finditer(text, 0, end):
-        if _get_family(closing) != "details" and _is_end(text, closing):
+        if _get_mark_family(closing) != "details" and _ends_thinking(text, closing):
             last_closing = closing
     return last_closing
 
 
-def _is_end(text: str, closing: re.Match[str]) -> bool:
-    """Return whether a closing tag ends thinking and is not only mentioned in a sentence."""
+def _ends_thinking(text: str, closing: re.Match[str]) -> bool:
+    """Return whether a closing mark ends thinking and is not only mentioned in a sentence."""
     before, after = text[: closing.start()], text[closing.end() :]
     if _is_in_code(before, after) or _BEFORE_MARK.search(before[-40:]):
         return False
     same_family = [
-        mark for mark in _OPENING.finditer(before) if _get_family(mark) == _get_family(closing)
+        mark
+        for mark in _OPENING.finditer(before)
+        if _get_mark_family(mark) == _get_mark_family(closing)
     ]
     if same_family and "\n" not in text[same_family[-1].end() : closing.start()]:
         return False  # the second half of a mention
@@ -413,20 +416,20 @@ def _is_end(text: str, closing: re.Match[str]) -> bool:
     return ends_line or attached or line.rstrip()[-1] in _SENTENCE_ENDS
 
 
-def _unwrap(answer: str) -> str:
-    """Return the text inside the tags of the answer (``<answer>``), if there are any."""
+def _unwrap_answer(answer: str) -> str:
+    """Return the text inside the tags of the answer (``<answer>``); unchanged without such tags."""
     begin = _ANSWER_BEGINS.search(answer)
     if begin is None:
         return _ANSWER_ENDS.sub("", answer) if _ANSWER_ENDS.search(answer) else answer
     if answer[: begin.start()].rpartition("\n")[2].strip(_BLANK):
         return answer
-    end = _find_last(_ANSWER_ENDS, answer, begin.end())
+    end = _find_last_match(_ANSWER_ENDS, answer, begin.end())
     inner = answer[begin.end() : end.start() if end else len(answer)]
     # Empty tags would leave no answer of a reply that has a text.
     return inner if inner.strip(_BLANK) else answer
 
 
-def _strip_tokens(answer: str) -> str:
+def _strip_turn_tokens(answer: str) -> str:
     """Return the answer without the special tokens that begin and end a chat turn."""
     turn = _NEXT_TURN.search(answer)
     if turn is not None and not _is_in_code(answer[: turn.start()], answer[turn.end() :]):
@@ -434,7 +437,7 @@ def _strip_tokens(answer: str) -> str:
     while True:
         stripped = answer.rstrip(_BLANK)
         token = _LAST_MARK.search(stripped, max(0, len(stripped) - _LONGEST_TOKEN))
-        if token is None or _is_mention(stripped, token):
+        if token is None or _is_mentioned_token(stripped, token):
             break
         answer = stripped[: token.start()].rstrip(_BLANK)
     begins = _BEGINS.match(answer)
@@ -443,7 +446,7 @@ def _strip_tokens(answer: str) -> str:
     return answer
 
 
-def _is_mention(text: str, token: re.Match[str]) -> bool:
+def _is_mentioned_token(text: str, token: re.Match[str]) -> bool:
     """Return whether a final special token is a word of the last sentence, or HTML."""
     before = text[: token.start()]
     if before[-1:] in tuple(" \t") and _BEFORE_MARK.search(before[-40:]):

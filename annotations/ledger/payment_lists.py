@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping
 
-from annotations.exchange.defusing import defuse
+from annotations.exchange.defusing import defuse_text
 from annotations.exchange.writing.formats import Table
 from annotations.ledger.bonuses import Batch, Payment
 
@@ -28,7 +28,9 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
         worker_id = payment.name if ids is None else ids[payment.submission]
         # Ids come from links and imported files: they may hold commas, quotes or a formula.
         line = io.StringIO(newline="")
-        csv.writer(line, lineterminator="\n").writerow([defuse(worker_id), f"{payment.amount:.2f}"])
+        csv.writer(line, lineterminator="\n").writerow(
+            [defuse_text(worker_id), f"{payment.amount:.2f}"]
+        )
         yield line.getvalue().encode()
 
 

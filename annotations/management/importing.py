@@ -27,10 +27,10 @@ SET_ERRORS = {
     "users_missing": "there is no user yet (`manage.py createsuperuser` makes one)",
     "users_several": "there are several users: name the set's owner with --owner USERNAME",
 }
-"""The sentence of each code of a `SetError`."""
+"""The sentence of each code of a `QuestionSetError`."""
 
 
-class SetError(CommandError):
+class QuestionSetError(CommandError):
     """Error: the question set or its owner is unknown or invalid.
 
     `code` is a key of `SET_ERRORS`.
@@ -41,8 +41,8 @@ class SetError(CommandError):
         self.code, self.values = code, values
 
 
-class SetCommand(BaseCommand):
-    """Base class of commands on one question set, which is given by name or id."""
+class QuestionSetCommand(BaseCommand):
+    """Base class of commands on one question set, which is given by its name or id."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments SET (question set) and --owner."""
@@ -53,8 +53,8 @@ class SetCommand(BaseCommand):
             help="whose question set it is (may be left out while there is only one user)",
         )
 
-    def question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
-        """Return the question set that the command line names; with `create`, a new one if none.
+    def find_question_set(self, options: dict[str, Any], *, create: bool = False) -> QuestionSet:
+        """Return the question set that SET and --owner name; with `create`, an unsaved one if none.
 
         A name is looked for first; the public id names a set too, whoever owns it.
         """
@@ -72,13 +72,13 @@ class SetCommand(BaseCommand):
             theirs = QuestionSet.objects.filter(owner=owner.pk).order_by("name")
             names = ", ".join(theirs.values_list("name", flat=True))
             values = {"owner": owner.get_username(), "name": name, "names": names or "none"}
-            raise SetError("set_unknown", **values)
+            raise QuestionSetError("set_unknown", **values)
         if not name or len(name) > LONGEST_NAME:
-            raise SetError("set_name_length", most=LONGEST_NAME)
+            raise QuestionSetError("set_name_length", most=LONGEST_NAME)
         return QuestionSet(owner_id=owner.pk, name=name)
 
     def _find_owner(self, username: str | None) -> AbstractBaseUser:
-        """Return the user who owns the question set; exit status 2 if it is unclear."""
+        """Return the user named by --owner, or the only user; QuestionSetError if it is unclear."""
         users = get_user_model().objects.filter(is_active=True)
         if username is not None:
             users = users.filter(username=username)
@@ -86,20 +86,20 @@ class SetCommand(BaseCommand):
         if len(owners) == 1:
             return owners[0]
         if username is not None:
-            raise SetError("user_unknown", username=username)
-        raise SetError("users_several" if owners else "users_missing")
+            raise QuestionSetError("user_unknown", username=username)
+        raise QuestionSetError("users_several" if owners else "users_missing")
 
 
 def _find_set_by_id(text: str) -> QuestionSet | None:
-    """Return the question set with this id; None if there is none."""
+    """Return the question set with this public id; None if there is none."""
     try:
         return QuestionSet.objects.filter(public_id=UUID(text)).first()
     except ValueError:
         return None
 
 
-class ImportCommand(SetCommand):
-    """Base class of import commands: runs the import and prints its reports."""
+class ImportCommand(QuestionSetCommand):
+    """Base class of import commands: it runs the import and prints its reports."""
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments of every import command: SET, --owner, --dry-run."""
@@ -109,7 +109,7 @@ class ImportCommand(SetCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run the import and print its reports; exit status 2 for invalid input."""
+        """Run the import and print its reports; CommandError (2) for invalid input."""
         try:
             reports = self.run_import(options)
         except InputError as error:
@@ -129,7 +129,7 @@ class ImportCommand(SetCommand):
 
 
 def parse_columns_option(parse: Any, text: str | None) -> dict[str, Any]:
-    """Return {"columns": parsed value of --columns}; {} without the option."""
+    """Return {"columns": value of --columns parsed by `parse`}; {} without the option."""
     if text is None:
         return {}
     try:

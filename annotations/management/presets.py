@@ -8,39 +8,39 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotations.exchange.markup import add_keep_html
+from annotations.exchange.markup import add_keep_html_option
 from annotations.exchange.presets import (
     PRESETS,
-    Arranged,
-    Arrangement,
+    LocatedTable,
     Mapping,
     Preset,
+    TableChoice,
     get_preset,
     locate_table,
     propose_mapping,
     read_head,
     recognise_preset,
-    refuse_answerless,
-    refuse_unmapped,
+    refuse_incomplete_mapping,
+    refuse_submission_list,
 )
 from annotations.exchange.presets.demographics import (
     DemographicFile,
     StatusRule,
     is_demographic_export,
-    propose_demographics,
+    propose_demographic_mapping,
     read_demographics,
 )
-from annotations.exchange.presets.mapping import list_names
+from annotations.exchange.presets.mapping import format_names
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, Source
 from annotations.exchange.reading.unpacking import LAST_ROW
-from annotations.exchange.whole_ids import add_keep_ids
+from annotations.exchange.whole_ids import add_keep_ids_option
 from annotations.management.importing import USAGE
 
 AUTO = "auto"
 
 
-def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
+def add_preset_options(parser: argparse.ArgumentParser, default: str | None) -> None:
     """Add the options for files of other tools: preset, column mapping, sheet, header row."""
     parser.add_argument(
         "--preset",
@@ -69,7 +69,7 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
     )
     parser.add_argument(
         "--header-row",
-        type=_parse_row,
+        type=_parse_row_number,
         default=0,
         metavar="N",
         help="the row (in CSV the line) with the names of the columns (default: the first row that "
@@ -85,11 +85,11 @@ def add_preset(parser: argparse.ArgumentParser, default: str | None) -> None:
         action="store_true",
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
-    add_keep_html(parser)
-    add_keep_ids(parser)
+    add_keep_html_option(parser)
+    add_keep_ids_option(parser)
 
 
-def add_demographics(parser: argparse.ArgumentParser) -> None:
+def add_demographics_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for a demographic export that is joined to the answers."""
     parser.add_argument(
         "--demographics",
@@ -119,7 +119,7 @@ def add_demographics(parser: argparse.ArgumentParser) -> None:
 
 
 def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
-    """Return the demographic export named by the options; None if they name none.
+    """Return the demographic export that the options name; None if they name none.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
@@ -131,9 +131,9 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
     head = read_head(source)
     if not options["map_demographics"] and not is_demographic_export(head):
         raise InputError.from_code(
-            head.name, "demographics_answered", found=list_names(head.header)
+            head.name, "demographics_answered", found=format_names(head.header)
         )
-    mapping = propose_demographics(head)
+    mapping = propose_demographic_mapping(head)
     try:
         mapping = mapping.replace_roles(options["map_demographics"], head.header, head.name)
     except ValueError as error:
@@ -141,24 +141,26 @@ def read_chosen_demographics(options: dict[str, Any]) -> DemographicFile | None:
     return read_demographics(source, mapping, keep_ids=options["keep_ids"])
 
 
-def _parse_row(text: str) -> int:
-    """Return the number of a spreadsheet row, for argparse."""
+def _parse_row_number(text: str) -> int:
+    """Return the number of a spreadsheet row; ArgumentTypeError if it is none."""
     if not text.isdecimal() or not 1 <= int(text) <= LAST_ROW:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of a row, from 1")
     return int(text)
 
 
-def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Preset, Mapping]:
-    """Return the file's table, preset and column mapping, as the options specify or as detected.
+def choose_preset_and_mapping(
+    path: Readable, options: dict[str, Any]
+) -> tuple[LocatedTable, Preset, Mapping]:
+    """Return a file's located table, preset and column mapping, from the options or detected.
 
     Raises `InputError`, and CommandError (2) for bad arguments.
     """
-    chosen = Arrangement(options["sheet"], options["header_row"], options["people_as_columns"])
+    chosen = TableChoice(options["sheet"], options["header_row"], options["people_as_columns"])
     arranged = locate_table(path, chosen)
     try:
-        return arranged, *_read_mapping(arranged.source, options)
+        return arranged, *_choose_mapping(arranged.source, options)
     except InputError as error:
-        if place := arranged.describe():
+        if place := arranged.describe_location():
             problem = Problem.from_code(
                 arranged.source.name, None, None, "table_place", place=place
             )
@@ -166,10 +168,10 @@ def read_preset(path: Readable, options: dict[str, Any]) -> tuple[Arranged, Pres
         raise
 
 
-def _read_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
-    """Return the preset and column mapping of a file, from the options or detected."""
+def _choose_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mapping]:
+    """Return the preset and the column mapping of a file, from the options or detected."""
     head = read_head(path)
-    refuse_answerless(head)
+    refuse_submission_list(head)
     name = options["preset"]
     slug = recognise_preset(head).slug if name in (None, AUTO) else name
     choices = {key: options[key] for key in ("keep_unfinished", "keep_html", "keep_ids")}
@@ -183,12 +185,12 @@ def _read_mapping(path: Source, options: dict[str, Any]) -> tuple[Preset, Mappin
     if preset.slug == "mturk" and (mapping.times or mapping.extra or mapping.ignored):
         reason = "the columns of Mechanical Turk have fixed roles; only answer can be changed"
         raise CommandError(f"--map: {reason}", returncode=USAGE)
-    refuse_unmapped(preset, mapping, head)
+    refuse_incomplete_mapping(preset, mapping, head)
     return preset, mapping
 
 
-def describe_reading(arranged: Arranged, preset: Preset, mapping: Mapping) -> list[str]:
-    """Return sentences on how a file is read: preset, columns, sheet and orientation."""
+def describe_reading(arranged: LocatedTable, preset: Preset, mapping: Mapping) -> list[str]:
+    """Return sentences on how a file is read: preset, column roles, sheet and orientation."""
     roles = [("worker", mapping.worker), ("question", mapping.question), ("wording", mapping.text)]
     columns = [f"{what} = {name}" for what, name in roles if name]
     answers = mapping.answers
@@ -198,7 +200,7 @@ def describe_reading(arranged: Arranged, preset: Preset, mapping: Mapping) -> li
     columns += [f"time = {name}" for name in mapping.times or ()]
     if not mapping.question:
         columns.append("each column of answers is a question")
-    place = arranged.describe()
+    place = arranged.describe_location()
     result = [f"Read as {preset.title} ({preset.slug}): {'; '.join(columns)}"]
     if place:
         result.append(f"{place}. To choose: --sheet NAME, --header-row N")

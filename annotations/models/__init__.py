@@ -45,7 +45,7 @@ from annotations.models.decisions import Decision
 from annotations.models.idempotency import IdempotentRequest
 from annotations.models.images import Image
 from annotations.models.imports import Import, JoinedFacts
-from annotations.models.invitations import is_only_invited, list_invitations
+from annotations.models.invitations import has_never_signed_in, list_invitations
 from annotations.models.panel_files import PanelFile, PanelRow
 from annotations.models.panel_statuses import PanelStatus
 from annotations.models.payments import BonusPayment
@@ -127,8 +127,8 @@ __all__ = [
     "WritingMember",
     "WritingProject",
     "WrittenProblem",
+    "has_never_signed_in",
     "is_counting_signals",
-    "is_only_invited",
     "is_operator",
     "is_requester",
     "is_writing_member",

@@ -60,7 +60,7 @@ def is_requester(user: AnyUser) -> bool:
 
 
 def may_enter(user: AnyUser) -> bool:
-    """Return whether any page behind the login is open to the user.
+    """Return whether the user may open any page behind the login.
 
     True for requesters, and for users who see a set, write problems or check them. Also for invited
     users, who see nothing else until they accept.
@@ -71,17 +71,17 @@ def may_enter(user: AnyUser) -> bool:
 
 
 def may_read_answers(user: AnyUser) -> bool:
-    """Return whether the user may see answers and runs of any set; not if only an expert."""
+    """Return whether the user may see answers and runs of any set; False if only an expert."""
     return _can_see_any_set(user, VIEWERS)
 
 
 def _can_see_any_set(user: AnyUser, readers: frozenset[str]) -> bool:
-    """Return whether the user may see any question set, in one of the roles `readers`."""
+    """Return whether the user may see some question set, in one of the roles `readers`."""
     if is_requester(user):
         return True
     if not user.is_authenticated or not user.is_active:
         return False
-    return _get_rows("QuestionSet").filter(match_visible_sets(user, readers)).exists()
+    return _get_model_rows("QuestionSet").filter(match_visible_sets(user, readers)).exists()
 
 
 def _is_invited(user: AnyUser) -> bool:
@@ -90,7 +90,7 @@ def _is_invited(user: AnyUser) -> bool:
         user.is_authenticated
         and user.is_active
         and any(
-            _get_rows(name).filter(user=user.pk, pending=True).exists()
+            _get_model_rows(name).filter(user=user.pk, pending=True).exists()
             for name in INVITATION_MODELS
         )
     )
@@ -98,12 +98,14 @@ def _is_invited(user: AnyUser) -> bool:
 
 def is_writing_member(user: AnyUser) -> bool:
     """Return whether the user writes or checks problems in any writing project."""
-    return bool(user.is_authenticated and user.is_active and ties.has_writing_role(_get_key(user)))
+    return bool(
+        user.is_authenticated and user.is_active and ties.has_writing_role(_get_user_key(user))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Access rule of a model: query paths from its rows to what gives a user access.
+    """Access rule of a model: the query paths from its rows to the users who may see and edit them.
 
     Attributes
     ----------
@@ -137,7 +139,7 @@ class Access:
     def build_visible_condition(
         self, user: AnyUser, model: type[models.Model], *, of_one_row: bool = False
     ) -> Q:
-        """Return the condition for rows that an active user other than an operator may see.
+        """Return the query condition for the rows that an active non-operator may see.
 
         With `of_one_row`, one row is looked up: its set is then tested in the same query.
         """
@@ -147,7 +149,7 @@ class Access:
             # Rows of the user's own sets are matched by their owner already. Listing those sets
             # here again would cost a query and a long parameter list on every page.
             seen_sets = ties.load_set_keys(
-                sets, _get_key(user) if self.owned_where_answered else None
+                sets, _get_user_key(user) if self.owned_where_answered else None
             )
             if seen_sets != []:
                 rows_with_answers = model._base_manager.filter(
@@ -163,16 +165,16 @@ class Access:
         return condition
 
     def build_editable_condition(self, user: AnyUser, *, of_one_row: bool = False) -> Q:
-        """Return the condition for rows that a requester other than an operator may edit."""
+        """Return the query condition for the rows that a requester (no operator) may edit."""
         sets = match_owned_sets(user) if self.managed else match_editable_sets(user)
         return self._build_condition(user, sets, of_one_row=of_one_row)
 
     def build_owned_condition(self, user: AnyUser) -> Q:
-        """Return the condition for rows that a requester other than an operator owns."""
+        """Return the query condition for the rows that a requester (no operator) owns."""
         return self._build_condition(user, match_owned_sets(user))
 
     def _build_condition(self, user: AnyUser, sets: Q, *, of_one_row: bool = False) -> Q:
-        """Return the condition for rows of the given question sets, or of the user."""
+        """Return the query condition for rows of the question sets `sets`, or owned by the user."""
         # Begin with a condition that no row meets: an empty Q would match every row.
         condition = Q(pk__in=())
         if self.question_set == "pk":
@@ -187,36 +189,36 @@ class Access:
 
 
 def match_owned_sets(user: AnyUser) -> Q:
-    """Return the database condition that the user owns a question set."""
+    """Return the query condition that a question set is owned by the user."""
     return Q(owner=user.pk)
 
 
 def match_editable_sets(user: AnyUser) -> Q:
-    """Return the condition that the user owns a question set or is a requester in its team."""
+    """Return the query condition that a set is the user's own or, for requesters, their team's."""
     if not is_requester(user):
         return match_owned_sets(user)
-    return match_owned_sets(user) | _match_keys("team", ties.load_team_keys(_get_key(user)))
+    return match_owned_sets(user) | _match_keys("team", ties.load_team_keys(_get_user_key(user)))
 
 
 def match_visible_sets(user: AnyUser, readers: frozenset[str]) -> Q:
-    """Return the condition that the user may see what the roles `readers` see of a question set."""
+    """Return the query condition that the user may see what the roles `readers` see of a set."""
     condition = match_editable_sets(user)
     if readers:
-        condition |= _match_keys("pk", ties.load_shared_set_keys(_get_key(user), readers))
+        condition |= _match_keys("pk", ties.load_shared_set_keys(_get_user_key(user), readers))
     return condition
 
 
 def _match_keys(path: str, keys: ties.Keys) -> Q:
-    """Return the condition that the key at `path` is in `keys`; for [] no condition."""
+    """Return the query condition that the key at `path` is in `keys`; no condition for []."""
     # An empty Q adds nothing here, because the condition on the owner is always combined with it.
     return Q() if keys == [] else Q(**{f"{path}__in": keys})
 
 
-def _get_key(user: AnyUser) -> int:
+def _get_user_key(user: AnyUser) -> int:
     """Return the user's primary key; 0 for a user who is not stored."""
     return int(user.pk or 0)
 
 
-def _get_rows(name: str) -> models.QuerySet[Any, Any]:
+def _get_model_rows(name: str) -> models.QuerySet[Any, Any]:
     """Return all rows of the model `name`; it is looked up late to avoid a circular import."""
     return apps.get_model("annotations", name)._default_manager.order_by()

@@ -15,10 +15,10 @@ from annotations.models.decisions import Decision
 
 
 class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
-    """Queryset of appeals; they never change and are deleted only with their submission."""
+    """Queryset of appeals: they never change, and are deleted only after a withdrawal."""
 
-    def forget(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
-        """Delete appeals of withdrawn submissions and the answers to them; return the row count.
+    def delete_withdrawn(self, submissions: Collection[int] | models.QuerySet[Any, Any]) -> int:
+        """Delete appeals of withdrawn submissions, and the answers to them; return the row count.
 
         Raises IntegrityError if a submission is not withdrawn: the database refuses it.
         """
@@ -28,7 +28,7 @@ class AppealQuerySet(AppendOnlyQuerySet["Appeal"]):
 
 
 class Appeal(AppendOnly):
-    """A worker's text against a rejection; at most one for each rejection, never changed.
+    """A worker's text against a rejection of their submission: at most one, never changed.
 
     Only rejections have one (a database constraint). `noted_by` is the user who copied it from the
     panel's messages, for a worker without a page here.

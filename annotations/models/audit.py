@@ -12,7 +12,7 @@ from annotations.models.base import AppendOnly, Record
 
 
 class AuditEntry(AppendOnly):
-    """Log entry of one important action; never changed and never deleted.
+    """Log entry of one important action; it is never changed or deleted.
 
     `counts` has the numbers of dependent rows by name. `inputs` are the hashes of the inputs of its
     runs, by which files kept elsewhere can still be matched. Read by the former owner, by the user
@@ -116,9 +116,9 @@ class ExportRead(Record):
 
 
 class SignInEvent(Record):
-    """Sign-in, refused sign-in, or change of the ways to sign in; it outlives its account.
+    """Log entry of a sign-in, a refused one, or a change of the ways to sign in.
 
-    A background process deletes it after EXPORT_LOG_DAYS.
+    It outlives its account. A background process deletes it after EXPORT_LOG_DAYS.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class SignInEvent(Record):
     """
 
     class Event(models.TextChoices):
-        """Kind of event."""
+        """Kind of event, such as a sign-in or a new second factor."""
 
         SIGNED_IN = "signed_in", "signed in"
         FAILED = "failed", "wrong password"

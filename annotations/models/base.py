@@ -43,10 +43,7 @@ class ScopedQuerySet(models.QuerySet[M]):
         )
 
     def annotate_right_to_change(self, user: AnyUser) -> Self:
-        """Return the rows with an annotation `may_change`: whether the user may change the row.
-
-        The annotation is `may_change`.
-        """
+        """Return the rows with an annotation `may_change`: whether the user may change the row."""
         if not is_requester(user) or is_operator(user):
             return self.annotate(may_change=Value(is_operator(user)))
         condition = self._get_access().build_editable_condition(user, of_one_row=True)
@@ -65,7 +62,7 @@ class ScopedQuerySet(models.QuerySet[M]):
         return self.filter(self._get_access().build_editable_condition(user))
 
     def manageable_by(self, user: AnyUser) -> Self:
-        """Return the rows that `user` may delete or share: the owner's; all for operators."""
+        """Return the rows that `user` may delete or share: the user's own; all for operators."""
         if not is_requester(user):
             return self.none()
         if is_operator(user):
@@ -100,23 +97,23 @@ class Record(Scoped):
 
 
 class AppendOnlyError(TypeError):
-    """Error for an attempt to change or delete a row that can only be added."""
+    """Error: a row that can only be added was to be changed or deleted."""
 
 
 class AppendOnlyQuerySet(ScopedQuerySet[M]):
-    """Queryset without update and delete; a database trigger refuses them as well."""
+    """Queryset whose rows cannot be changed or deleted; a database trigger refuses it as well."""
 
-    def _refuse(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise `AppendOnlyError`, in place of update and delete."""
+    def _refuse_change(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Raise `AppendOnlyError`; stands in for update, delete and the like."""
         name = self.model._meta.verbose_name_plural
         raise AppendOnlyError(f"{name} are append-only: add a row that corrects the other")
 
-    update = delete = bulk_update = update_or_create = _refuse
-    aupdate = adelete = abulk_update = aupdate_or_create = _refuse
+    update = delete = bulk_update = update_or_create = _refuse_change
+    aupdate = adelete = abulk_update = aupdate_or_create = _refuse_change
 
 
 class AppendOnly(Record):
-    """Base class of models whose rows are added and never changed, such as ledgers."""
+    """Base class of models whose rows are added and never changed or deleted, such as ledgers."""
 
     objects = AppendOnlyQuerySet.as_manager()  # type: ignore[misc]
 

@@ -17,7 +17,7 @@ from annotations.models.writing import WritingProject
 
 
 class CandidateQuestion(Record):
-    """A generated question with its answers, and its state in the checks.
+    """A generated question with its right answers, and its state in the checks.
 
     `answers` holds a list of spellings for each answer; `generated` keeps text and answers as the
     model wrote them. `revision` counts the edits; a vote is about one revision. `verdict` is the
@@ -77,7 +77,7 @@ class CandidateQuestion(Record):
 
     @property
     def external_id(self) -> str:
-        """Id of the question in files and in the set that it enters."""
+        """Id of the question in files and in the question set that it enters."""
         return f"candidate-{self.number}"
 
     @property

@@ -24,12 +24,12 @@ def new_secret() -> str:
 
 
 def new_seed() -> int:
-    """Return a random seed for question orders, of 48 bits, exact in bigint and double."""
+    """Return a random seed for question orders: 48 bits, exact as a bigint and as a double."""
     return secrets.randbits(48)
 
 
 def new_code() -> str:
-    """Return a random completion code for a panel, without easily confused characters."""
+    """Return a random completion code of 8 characters, none of them easily confused."""
     return "".join(secrets.choice("ABCDEFGHJKLMNPQRSTUVWXYZ23456789") for _ in range(8))
 
 
@@ -199,8 +199,8 @@ class Collection(Record):
         return f"collecting of {self.version}"
 
     @property
-    def code_for_others(self) -> str:
-        """Completion code for workers whose earlier score is too low.
+    def code_for_low_scores(self) -> str:
+        """Completion code for workers whose score in an earlier set is too low.
 
         By default it is the code for failed practice.
         """
@@ -220,7 +220,7 @@ def is_counting_signals(question_set: QuestionSet) -> bool:
 
 
 class Admission(Scoped):
-    """A worker id on the list of those who may take part in a collection."""
+    """A worker's id on the list of those who may take part in a collection."""
 
     access = Access(question_set="collection__version__question_set", readers=EDITORS)
 
@@ -348,7 +348,7 @@ class OtherText(Scoped):
 
 
 class PanelSession(Scoped):
-    """The panel's session id for one visit of a worker; a new visit may have a new id."""
+    """The panel's session id of one visit of a worker; a new visit may have a new id."""
 
     access = Access(question_set="submission__version__question_set", readers=VIEWERS)
 

@@ -10,7 +10,7 @@ from annotations.models.submissions import Submission
 
 
 class Decision(AppendOnly):
-    """User's decision about a submission, with its reason; the newest one counts.
+    """A user's decision about a submission, with its reason; the newest one counts.
 
     It is what the panel learns. Whether the worker votes in later runs is a row of
     `evaluation.models.WorkerVerdict`, which is written in the same transaction. Rows are never

@@ -8,7 +8,7 @@ from annotations.models.base import Scoped
 
 
 class IdempotentRequest(Scoped):
-    """Stored response to a request with a key; repeating the request returns it again.
+    """Stored response to an API request with a key; repeating the request returns it again.
 
     `request` is the SHA-256 of method, URL and body. Stored for a day.
     """

@@ -19,26 +19,26 @@ from annotations.models.base import Record, ScopedQuerySet
 M = TypeVar("M", bound=models.Model, covariant=True)
 
 
-def is_only_invited(user: User) -> bool:
+def has_never_signed_in(user: User) -> bool:
     """Return whether a user has never signed in, so that invitations need acceptance."""
     return user.last_login is None
 
 
 class InvitedQuerySet(ScopedQuerySet[M]):
-    """Queryset of rows that give a user access; some are pending invitations."""
+    """Queryset of rows that give a user access, some of which are pending invitations."""
 
-    def accepted(self) -> Self:
+    def filter_accepted(self) -> Self:
         """Return the rows that are in effect: all except pending invitations."""
         return self.filter(pending=False)
 
-    def invitations(self, user: AnyUser) -> Self:
+    def filter_invitations(self, user: AnyUser) -> Self:
         """Return the pending invitations of a user, the newest first."""
         pending = self.filter(user=user.pk, pending=True)
         return pending.select_related(*self.model.told_with).order_by("-pk")  # type: ignore[attr-defined]
 
 
 class Invited(Record):
-    """Base class of rows that give `user` access; without effect while `pending` is true.
+    """Base class of rows that give `user` access, without effect while they are `pending`.
 
     `told_with` names the relations to load for the text of the invitation.
     """
@@ -53,17 +53,17 @@ class Invited(Record):
         abstract = True
 
     @property
-    def host(self) -> User:
+    def inviter(self) -> User:
         """User who sent the invitation."""
         raise NotImplementedError
 
     @property
-    def asked_to(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the set or team follows."""
+    def request_phrase(self) -> str:
+        """What the user is invited to do, such as "work in the team"; a name follows it."""
         raise NotImplementedError
 
     @property
-    def named(self) -> str:
+    def subject_name(self) -> str:
         """Name of the question set or team to which the user is invited."""
         raise NotImplementedError
 
@@ -75,7 +75,7 @@ class Invited(Record):
 
 
 def list_invitations(user: AnyUser) -> list[Any]:
-    """Return the pending invitations of a user, of all models, the newest first."""
+    """Return a user's pending invitations to sets, teams and writing, the newest first."""
     models_with_invitations = [apps.get_model("annotations", name) for name in INVITATION_MODELS]
     pending_keys = [
         model._default_manager.filter(user=user.pk, pending=True).order_by().values("pk")
@@ -84,6 +84,8 @@ def list_invitations(user: AnyUser) -> list[Any]:
     if not pending_keys[0].union(*pending_keys[1:]).exists():  # the usual case, in one query
         return []
     rows = [
-        row for model in models_with_invitations for row in model._default_manager.invitations(user)
+        row
+        for model in models_with_invitations
+        for row in model._default_manager.filter_invitations(user)
     ]
     return sorted(rows, key=lambda row: row.created_at, reverse=True)

@@ -28,7 +28,7 @@ class Note(Record):
         return f"note {self.public_id}"
 
 
-def may_note(user: AnyUser, subject: Any, *, may_change: bool | None = None) -> bool:
+def may_write_notes(user: AnyUser, subject: Any, *, may_change: bool | None = None) -> bool:
     """Return whether a user who can see a worker or model may write notes about it.
 
     The owner may, and users who may edit a set in which it answered. Pass `may_change`, whether the

@@ -20,7 +20,7 @@ COPIED_OF_IMAGES = ("content", "media_type", "width", "height", "sha256")
 
 
 class QuestionSet(Record):
-    """Questions that are asked together, in versions; the unit of sharing and grading.
+    """A set of questions that are asked together, in versions; the unit of sharing and grading.
 
     `team` is the team that edits it with the owner, None without one. `earlier_wave` is the set
     that it repeats, None if it repeats none; `wave_people` states who may answer then.
@@ -87,7 +87,7 @@ class QuestionSet(Record):
         """Return the version with the highest number, draft or published; None if there is none."""
         return self.versions.order_by("-number").first()
 
-    def default_version(self, *, answered: bool = False) -> QuestionSetVersion | None:
+    def get_default_version(self, *, answered: bool = False) -> QuestionSetVersion | None:
         """Return the version that commands and the REST API use by default; None if there is none.
 
         This is the latest published one; with `answered`, the latest published one that has
@@ -104,7 +104,7 @@ class QuestionSet(Record):
         return published.first() or self.latest_version()
 
     def draft(self) -> QuestionSetVersion:
-        """Return the version that can be edited, created if necessary.
+        """Return the version that can be edited; without one, create and return it.
 
         Without a draft, one is created: empty for a new set, otherwise a copy of the latest
         version. The caller locks the set's row if others may do the same.
@@ -112,7 +112,7 @@ class QuestionSet(Record):
         latest = self.latest_version()
         if latest is None:
             return self.versions.create(number=1)
-        return latest.copy() if latest.is_published else latest
+        return latest.copy_as_draft() if latest.is_published else latest
 
 
 class QuestionSetVersion(Record):
@@ -169,17 +169,17 @@ class QuestionSetVersion(Record):
         return hash_consent_text(self.consent_text)
 
     @property
-    def spoken(self) -> str:
-        """Language (BCP 47 tag) of the version's texts; "" if unknown."""
+    def text_language(self) -> str:
+        """Language (BCP 47 tag) of the version's own texts; "" if unknown."""
         return self.language or self.question_set.language
 
     @property
-    def every_language(self) -> tuple[str, ...]:
+    def all_languages(self) -> tuple[str, ...]:
         """Languages (BCP 47 tags) in which workers may answer, the original language first.
 
         A version without translations has one, which is "" if it is not set.
         """
-        return (self.spoken, *self.languages)
+        return (self.text_language, *self.languages)
 
     def publish(self) -> bool:
         """Freeze the wording of the version; return False if it was frozen already."""
@@ -190,13 +190,13 @@ class QuestionSetVersion(Record):
         self.refresh_from_db(fields=["published_at"])
         return bool(published)
 
-    def copy(self) -> QuestionSetVersion:
-        """Create a draft of the same question set with the next number and the same content."""
-        return self.copy_into(self.question_set, self.number + 1)
+    def copy_as_draft(self) -> QuestionSetVersion:
+        """Create and return a draft of the same set with the next number and this content."""
+        return self.copy_into_set(self.question_set, self.number + 1)
 
     @transaction.atomic
-    def copy_into(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
-        """Create and return a draft with this version's content, in this or another question set.
+    def copy_into_set(self, question_set: QuestionSet, number: int) -> QuestionSetVersion:
+        """Create and return a draft with this content, in this or another question set.
 
         In another set, images are copied, and the questions belong to no import.
         """
@@ -213,7 +213,7 @@ class QuestionSetVersion(Record):
         passages = {old.pk: old.copy_unsaved(draft) for old in self.passages.order_by(*order)}
         is_other_set = question_set.pk != self.question_set_id
         if is_other_set:
-            _copy_images(list(passages.values()), question_set)
+            _copy_passage_images(list(passages.values()), question_set)
         # Before the questions, which need the keys of their passages.
         draft.passages.bulk_create(passages.values(), batch_size=1000)
         questions = {}
@@ -247,7 +247,7 @@ class QuestionSetVersion(Record):
         return draft
 
 
-def _copy_images(passages: list[Any], question_set: QuestionSet) -> None:
+def _copy_passage_images(passages: list[Any], question_set: QuestionSet) -> None:
     """Copy the images of passages into another question set, and link the passages to them."""
     # Each image is copied once, although several passages may show it.
     images = apps.get_model("annotations", "Image")._default_manager

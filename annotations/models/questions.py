@@ -33,7 +33,7 @@ class Item(Record):
         return self.external_id
 
     def _copy_as_new(self) -> Self:
-        """Return an unsaved copy with a new public id."""
+        """Return an unsaved copy of the item with a new public id."""
         item = copy(self)
         item._state = copy(self._state)
         # Relations that are loaded already belong to the old version.
@@ -117,7 +117,7 @@ class Question(Item):
     """
 
     class Kind(models.TextChoices):
-        """How a question is answered (text, span, choice), which decides how answers match."""
+        """Way in which a question is answered, by which its answers are matched."""
 
         FREE = "free", "free text"
         SHORT = "short", "short text"
@@ -207,7 +207,7 @@ class Question(Item):
 
     @property
     def labelled_choices(self) -> list[tuple[str, str]]:
-        """Choices as (choice, label); answers in any language store the choice."""
+        """Choices as (choice, label): answers in any language store the choice."""
         return list(zip(self.choices, self.choice_labels or self.choices, strict=True))
 
     def format_answer(self, answer: str) -> str:
@@ -223,13 +223,17 @@ class Question(Item):
             for text in (entry if isinstance(entry, list) else [entry])
         ]
 
-    def accepts(self, answer: str) -> bool | None:
+    def accepts_answer(self, answer: str) -> bool | None:
         """Return whether an answer is accepted; None if the question has no accepted answers.
 
         Ignores case, extra spaces and the composition of characters.
         """
         accepted = self.accepted_texts
-        return normalize_text(answer) in map(normalize_text, accepted) if accepted else None
+        return (
+            normalise_for_matching(answer) in map(normalise_for_matching, accepted)
+            if accepted
+            else None
+        )
 
     def copy_unsaved(self, version: QuestionSetVersion) -> Question:
         """Return an unsaved copy for another version; the caller replaces its passage."""
@@ -242,8 +246,8 @@ GRADED = (Question.Role.GRADED, Question.Role.GOLD)
 """Roles whose answers are graded."""
 
 
-def normalize_text(text: str) -> str:
-    """Return a text normalized for comparison: NFKC, case-folded, with single spaces."""
+def normalise_for_matching(text: str) -> str:
+    """Return a text as answers are matched with accepted ones: NFKC, case-folded, one space."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

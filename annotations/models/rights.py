@@ -22,7 +22,7 @@ from annotations.models.question_sets import QuestionSet
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """A user's rights on a question set: see questions, see answers and runs, edit, manage."""
+    """A user's rights on a question set: to see it, see answers and runs, edit it, manage it."""
 
     see: bool = False
     answers: bool = False
@@ -31,7 +31,7 @@ class Rights:
 
 
 def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
-    """Return a user's rights on a question set; at most one query.
+    """Return a user's rights on a question set, with at most one query.
 
     Inside `ties.cache_queries` there is no query: the cached teams and shares are compared with
     those of the set.
@@ -47,10 +47,10 @@ def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
     row = (
         QuestionSet.objects.filter(pk=question_set.pk)
         .values_list(
-            _annotate(match_visible_sets(user, VIEWERS_AND_EXPERTS)),
-            _annotate(match_visible_sets(user, VIEWERS)),
-            _annotate(match_editable_sets(user)),
-            _annotate(match_owned_sets(user)),
+            _build_annotation(match_visible_sets(user, VIEWERS_AND_EXPERTS)),
+            _build_annotation(match_visible_sets(user, VIEWERS)),
+            _build_annotation(match_editable_sets(user)),
+            _build_annotation(match_owned_sets(user)),
         )
         .first()
     )
@@ -61,7 +61,7 @@ def rights(user: AnyUser, question_set: QuestionSet) -> Rights:
 def _find_cached_rights(
     user: AnyUser, question_set: QuestionSet, *, may_work: bool
 ) -> Rights | None:
-    """Return the user's rights from the cached teams and shares; None if nothing is cached."""
+    """Return the user's rights from the cached teams and shares; None if they are not cached."""
     key = int(user.pk or 0)
     # Lists if they are cached; outside `cache_queries` these are subqueries, not run here.
     teams = ties.load_team_keys(key)
@@ -80,6 +80,6 @@ def _find_cached_rights(
     )
 
 
-def _annotate(condition: Q) -> ExpressionWrapper[Q]:
-    """Return a condition as a Boolean query annotation."""
+def _build_annotation(condition: Q) -> ExpressionWrapper[Q]:
+    """Return a query condition as an annotation that is true or false."""
     return ExpressionWrapper(condition, output_field=BooleanField())

@@ -15,9 +15,9 @@ from annotations.models.question_sets import QuestionSet
 class ShareQuerySet(InvitedQuerySet["Share"]):
     """Queryset of shares, with a filter for experts."""
 
-    def of_experts(self, question_set: QuestionSet) -> ShareQuerySet:
+    def filter_experts(self, question_set: QuestionSet) -> ShareQuerySet:
         """Return the shares of active users who may judge answers of a set, by user name."""
-        experts = self.accepted().filter(role=Share.Role.EXPERT, user__is_active=True)
+        experts = self.filter_accepted().filter(role=Share.Role.EXPERT, user__is_active=True)
         return experts.filter(question_set=question_set).order_by("user__username")
 
 
@@ -55,17 +55,17 @@ class Share(Invited):
         return f"{self.question_set} for {self.user}, {self.role}"
 
     @property
-    def host(self) -> User:
+    def inviter(self) -> User:
         """User who invites: the owner of the question set."""
         return self.question_set.owner
 
     @property
-    def asked_to(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the set follows."""
+    def request_phrase(self) -> str:
+        """What the user is invited to do: look at the question set, or judge its answers."""
         expert = self.role == self.Role.EXPERT
         return f"{'judge answers blindly of' if expert else 'look at'} the question set"
 
     @property
-    def named(self) -> str:
+    def subject_name(self) -> str:
         """Name of the question set."""
         return self.question_set.name

@@ -24,7 +24,7 @@ _ALL = reduce(and_, (Q(**{f"{name}__isnull": False}) for name in COUNTERS))
 
 
 class Signals(models.Model):
-    """Base class with counters of how an answer was typed and pasted; None means not recorded.
+    """Base class with the counts of how an answer was typed and pasted; None: not recorded.
 
     They are evidence for people, and columns of exports. Nothing that grades, ranks, pays, admits
     workers or raises alarms reads them.

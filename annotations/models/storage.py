@@ -12,9 +12,7 @@ from django.core.files.storage import FileSystemStorage
 
 
 class PrivateStorage(FileSystemStorage):
-    """Storage of uploads in a folder that is never served; modes 700 and 600.
-
-    The folder is `settings.UPLOADS`.
+    """Storage of uploads in a folder that is never served (`settings.UPLOADS`); modes 700 and 600.
 
     Several web servers need a folder that all of them see, or another storage
     (`STORAGES["uploads"]`): only Django's storage API is used.
@@ -34,7 +32,7 @@ class PrivateStorage(FileSystemStorage):
         return os.fspath(Path(self.base_location).absolute())
 
     def _save(self, name: str, content: Any) -> str:
-        """Save a file completely, or remove it if the disk is full."""
+        """Save a file and return its name; remove an incomplete file if saving fails."""
         existed = self.exists(name)
         try:
             saved_name: str = super()._save(name, content)  # type: ignore[misc]

@@ -67,22 +67,22 @@ class Membership(Invited):
         return f"{self.user} in {self.team}"
 
     @property
-    def host(self) -> User:
+    def inviter(self) -> User:
         """User who invites: the owner of the team."""
         return self.team.owner
 
     @property
-    def asked_to(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the team follows."""
+    def request_phrase(self) -> str:
+        """What the user is invited to do; the name of the team follows in the text."""
         return "work in the team"
 
     @property
-    def named(self) -> str:
+    def subject_name(self) -> str:
         """Name of the team."""
         return self.team.name
 
     @transaction.atomic
-    def end(self) -> int:
+    def remove_member(self) -> int:
         """Remove the member and the member's question sets from the team; return the set count.
 
         A former member cannot look into the team, so their sets are not left to it.

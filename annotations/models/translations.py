@@ -98,21 +98,21 @@ class Translation(Scoped):
         )
 
 
-def list_translatable_texts(row: Row, language: str) -> dict[str, Any]:
-    """Return the texts of a version, passage or question to translate, by field name.
+def collect_translatable_texts(row: Row, language: str) -> dict[str, Any]:
+    """Return the texts of a version, passage or question that need a translation, by field name.
 
     An item that is written in that language needs none. Choices are translated but never compared
     (the stored answer is the original choice), so their right answers need no translation.
     """
     if isinstance(row, QuestionSetVersion):
-        return _drop_empty({"guidelines": row.guidelines, "consent_text": row.consent_text})
+        return _drop_empty_texts({"guidelines": row.guidelines, "consent_text": row.consent_text})
     if row.language and row.language.lower() == language.lower():
         return {}
     if isinstance(row, Passage):
         alt = row.image_alt if row.image_id else ""
-        return _drop_empty({"title": row.title, "text": row.text, "image_alt": alt})
+        return _drop_empty_texts({"title": row.title, "text": row.text, "image_alt": alt})
     is_choice = row.kind == Question.Kind.CHOICE
-    return _drop_empty(
+    return _drop_empty_texts(
         {
             "text": row.text,
             "choices": row.choices if is_choice else [],
@@ -123,24 +123,24 @@ def list_translatable_texts(row: Row, language: str) -> dict[str, Any]:
 
 
 def is_fully_translated(name: str, original: Any, translated: Any) -> bool:
-    """Return whether a text is translated; for choices, whether each of them is."""
+    """Return whether a text, or for choices each of them, has a translation."""
     if name == "choices":
         return isinstance(translated, list) and len(translated) == len(original)
     return bool(translated.strip() if isinstance(translated, str) else translated)
 
 
-def is_list(name: str) -> bool:
-    """Return whether the field `name` holds a list of texts."""
+def is_list_field(name: str) -> bool:
+    """Return whether the field `name` of a question holds a list of texts."""
     return name in LISTS
 
 
 def hash_original(original: Any) -> str:
-    """Return a short hash of an original text, to detect later changes of it."""
+    """Return a short hash of an original text, by which a later change of it is detected."""
     return hashlib.sha256(json.dumps(original, ensure_ascii=False).encode()).hexdigest()[:16]
 
 
-def _drop_empty(texts: dict[str, Any]) -> dict[str, Any]:
-    """Return the texts that are not empty, by name."""
+def _drop_empty_texts(texts: dict[str, Any]) -> dict[str, Any]:
+    """Return the texts that are not empty, by field name."""
     return {
         name: text
         for name, text in texts.items()

@@ -98,7 +98,7 @@ class Upload(Record):
 
     @contextmanager
     def delete_files_on_error(self) -> Iterator[None]:
-        """Delete the files that the `with` block added to the upload, if the block fails."""
+        """Delete the files that the `with` block added to the upload if the block fails."""
         # Files of a stored row stay: the row still names them.
         before = set() if self._state.adding else {self.file.name, self.checked.name}
         try:
@@ -110,7 +110,7 @@ class Upload(Record):
             raise
 
     def store_checked_rows(self, path: Path) -> None:
-        """Store the parsed rows from the file `path` with the upload."""
+        """Store a copy of the file `path`, which holds the parsed rows, with the upload."""
         with path.open("rb") as file:
             self.checked.save("", File(file), save=False)
 
@@ -132,7 +132,7 @@ class Upload(Record):
         if self.checked:
             self.checked.delete(save=False)
 
-    def drop_files(self) -> None:
+    def delete_files(self) -> None:
         """Delete the uploaded file and its parsed rows; the database row remains."""
         for field in (self.file, self.checked):
             if field:
@@ -151,13 +151,13 @@ def select_open_uploads(question_set: QuestionSet, owner_id: int) -> QuerySet[Up
 
 
 @receiver(post_delete, sender=Upload, dispatch_uid="annotations.uploads")
-def drop_files(instance: Upload, **kwargs: Any) -> None:
-    """Delete the files of a deleted upload (a signal receiver)."""
-    instance.drop_files()
+def delete_files_of_upload(instance: Upload, **kwargs: Any) -> None:
+    """Delete the files of an upload whose row was deleted (signal receiver)."""
+    instance.delete_files()
 
 
 def delete_old_uploads() -> int:
-    """Delete uploads and files without an upload after one day; return the number of rows.
+    """Delete uploads, and files without an upload, older than a day; return the number of uploads.
 
     A file is orphaned if the process was killed before its row was stored.
     """

@@ -10,7 +10,7 @@ from annotations.models.notes import Note
 
 
 class Worker(Record):
-    """Person who answers questions, identified by panel and id on that panel.
+    """A person who answers questions, identified by panel and id on that panel.
 
     The same id in another panel, or of another owner, is another row.
     """
@@ -46,7 +46,7 @@ class Worker(Record):
 
 
 class WorkerNote(Note):
-    """Note about a worker, such as why not to invite them again.
+    """A user's note about a worker, such as why not to invite them again.
 
     Read by its author, by the worker's owner, and by editors of a set in which the worker answered.
     Viewers of a set see answers, but not opinions about workers.

@@ -107,24 +107,24 @@ class WritingMember(Invited):
         return f"{self.user}, {self.role}"
 
     @property
-    def host(self) -> User:
+    def inviter(self) -> User:
         """User who invites: the owner of the question set."""
         return self.project.version.question_set.owner
 
     @property
-    def asked_to(self) -> str:
-        """Phrase for what the invited user is asked to do; the name of the set follows."""
+    def request_phrase(self) -> str:
+        """What the user is invited to do for the question set: to write or to check problems."""
         writes = self.role == self.Role.WRITER
         return f"{'write' if writes else 'check'} problems for the question set"
 
     @property
-    def named(self) -> str:
+    def subject_name(self) -> str:
         """Name of the question set."""
         return self.project.version.question_set.name
 
 
 class WrittenProblem(Record):
-    """Problem written from a question, meant to have no answer.
+    """Problem written from a question so that it has no answer.
 
     `number` counts the problems of one question; the id in files contains it. `revision` counts how
     often it was submitted; a vote is about one revision. `category` is the author's reason why
@@ -196,7 +196,7 @@ class WrittenProblem(Record):
 
 
 class ProblemVote(Record):
-    """Validator's vote on one revision of a problem: whether it has an answer, else why not.
+    """Validator's vote on one revision of a problem: whether it has an answer, or why it has none.
 
     Validators see their own votes only.
     """
@@ -235,7 +235,7 @@ class ProblemVote(Record):
 
 
 class WritingEvent(AppendOnly):
-    """Event in the history of a problem, with its user, time and text."""
+    """Event in the history of a written problem, with its user, time and text."""
 
     class Kind(models.TextChoices):
         """Kind of event; decisions by votes are logged for the validator who voted last."""

@@ -34,8 +34,8 @@ def build_network_check(networks: Sequence[str]) -> Vet:
     """
     allowed = [ip_network(network) for network in networks]
 
-    def vet(address: IPv4Address | IPv6Address) -> bool:
-        """Return whether connecting to the address is permitted."""
+    def is_permitted(address: IPv4Address | IPv6Address) -> bool:
+        """Return whether a connection to the address is permitted."""
         meant = extract_ipv4(address)
         if any(meant in network for network in allowed if network.version == meant.version):
             return True
@@ -45,7 +45,7 @@ def build_network_check(networks: Sequence[str]) -> Vet:
             return False
         return meant.is_global and not meant.is_multicast
 
-    return vet
+    return is_permitted
 
 
 def extract_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
@@ -58,7 +58,7 @@ def extract_ipv4(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Addres
 
 
 def parse_url_address(url: str) -> IPv4Address | IPv6Address | None:
-    """Return the IP address that a URL contains; None if it has a host name.
+    """Return the IP address that a URL has as its host; None if the host is a name.
 
     Also of spellings that a look-up reads as an IPv4 address: 127.1, 2130706433, 0x7f.0.0.1.
     """

@@ -21,7 +21,7 @@ Vet = Callable[[IPv4Address | IPv6Address], bool]
 
 @cache
 def load_tls_context(*, trust_env: bool = True) -> ssl.SSLContext:
-    """Return the TLS context with the trusted certificate authorities (cached; 40 ms to load).
+    """Return the TLS context with the trusted certificate authorities (cached; takes 40 ms).
 
     With `trust_env` those that SSL_CERT_FILE or SSL_CERT_DIR name, where one is set.
     """
@@ -37,7 +37,7 @@ MOST_A_POOL = 20
 
 
 class SpreadTransport(httpx.AsyncBaseTransport):
-    """HTTP transport with several connection pools; the least busy one sends a request.
+    """HTTP transport with several connection pools; the least busy pool sends a request.
 
     One pool of 200 connections spends its time on looking through them.
     """
@@ -59,7 +59,7 @@ class SpreadTransport(httpx.AsyncBaseTransport):
             self._under_way[place] -= 1
             raise
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _UntilClosed(response.stream, partial(self._release_pool, place))
+        response.stream = _NotifyingStream(response.stream, partial(self._release_pool, place))
         return response
 
     async def aclose(self) -> None:
@@ -72,8 +72,8 @@ class SpreadTransport(httpx.AsyncBaseTransport):
         self._under_way[place] -= 1
 
 
-class _UntilClosed(httpx.AsyncByteStream):
-    """Response stream that calls `closed` once when it is closed."""
+class _NotifyingStream(httpx.AsyncByteStream):
+    """Response stream that calls the function `closed` once, when it is closed."""
 
     def __init__(self, stream: httpx.AsyncByteStream, closed: Callable[[], None]) -> None:
         self._stream, self._closed = stream, closed
@@ -83,7 +83,7 @@ class _UntilClosed(httpx.AsyncByteStream):
             yield part
 
     async def aclose(self) -> None:
-        """Close the stream, and call `closed` the first time."""
+        """Close the stream; the first time, call `closed`."""
         try:
             await self._stream.aclose()
         finally:
@@ -92,7 +92,7 @@ class _UntilClosed(httpx.AsyncByteStream):
 
 
 class VettedTransport(httpx.AsyncHTTPTransport):
-    """HTTP transport that connects only to IP addresses permitted by `vet`.
+    """HTTP transport that connects only to IP addresses for which `vet` returns True.
 
     The address that was vetted is the one connected to: a name that resolves to something else a
     moment later changes nothing. Certificates are still checked against the name.
@@ -101,7 +101,7 @@ class VettedTransport(httpx.AsyncHTTPTransport):
     def __init__(self, vet: Vet, limits: httpx.Limits) -> None:
         super().__init__(verify=load_tls_context(trust_env=False), limits=limits, trust_env=False)
         # httpx offers no door of its own to the library below it.
-        self._pool._network_backend = _Vetting(vet)
+        self._pool._network_backend = _VettingBackend(vet)
 
 
 MOST_LOOKUPS = 32
@@ -109,8 +109,8 @@ MOST_LOOKUPS = 32
 
 
 @cache
-def _load_resolver() -> ThreadPoolExecutor:
-    """Return the threads that look up names, made once a process.
+def _get_lookup_threads() -> ThreadPoolExecutor:
+    """Return the process's pool of threads that look up host names (made once).
 
     Not those of the event loop: `asyncio.run` waits for them, however long a name server takes.
     """
@@ -119,15 +119,15 @@ def _load_resolver() -> ThreadPoolExecutor:
 
 if hasattr(os, "register_at_fork"):
     # A forked process has the pool, but none of its threads.
-    os.register_at_fork(after_in_child=_load_resolver.cache_clear)
+    os.register_at_fork(after_in_child=_get_lookup_threads.cache_clear)
 
 
-async def _look_up(host: str, port: int, timeout: float | None) -> list[str]:
-    """Return the IP addresses of a host; httpcore's ConnectError or ConnectTimeout without any."""
+async def _look_up_addresses(host: str, port: int, timeout: float | None) -> list[str]:
+    """Return a host's IP addresses; httpcore's ConnectError or ConnectTimeout if there are none."""
     look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     try:
         async with asyncio.timeout(timeout):
-            found = await asyncio.get_running_loop().run_in_executor(_load_resolver(), look_up)
+            found = await asyncio.get_running_loop().run_in_executor(_get_lookup_threads(), look_up)
     except TimeoutError as error:
         raise httpcore.ConnectTimeout(f"no name server answered about {host}") from error
     except OSError as error:
@@ -135,8 +135,8 @@ async def _look_up(host: str, port: int, timeout: float | None) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]).partition("%")[0] for entry in found))
 
 
-class _Vetting(httpcore.AnyIOBackend):
-    """Network backend that checks the IP addresses of a host before connecting."""
+class _VettingBackend(httpcore.AnyIOBackend):
+    """Network backend that checks a host's IP addresses before it connects."""
 
     def __init__(self, vet: Vet) -> None:
         self._vet = vet
@@ -150,7 +150,7 @@ class _Vetting(httpcore.AnyIOBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         """Return a connection to the host's first reachable address, if all are permitted."""
-        addresses = await _look_up(host, port, timeout)
+        addresses = await _look_up_addresses(host, port, timeout)
         for address in addresses:
             if not self._vet(ip_address(address)):
                 raise AddressRefusedError(f"the address {address} of {host} is not allowed here")

@@ -8,7 +8,7 @@ from email.utils import parsedate_to_datetime
 
 
 def parse_retry_after(value: str | None) -> float | None:
-    """Return the seconds to wait that a Retry-After header states; None if unreadable."""
+    """Return the seconds to wait by a Retry-After header, at least 0; None if unreadable."""
     if value is None:
         return None
     try:

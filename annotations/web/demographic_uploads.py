@@ -9,18 +9,18 @@ from django.db.models import QuerySet
 
 from annotations.exchange.importing.demographics import (
     find_answered_version,
-    find_other_sets,
+    find_sets_of_workers,
     preview_join,
 )
-from annotations.exchange.presets import Arranged, Head
+from annotations.exchange.presets import Head, LocatedTable
 from annotations.exchange.presets.demographics import (
     DemographicFile,
     DemographicMapping,
     StatusRule,
-    propose_demographics,
+    propose_demographic_mapping,
     read_demographics,
 )
-from annotations.exchange.presets.joining import Join, describe_counts
+from annotations.exchange.presets.joining import DemographicJoin, describe_status_counts
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.models import QuestionSet, QuestionSetVersion, Upload
@@ -44,7 +44,7 @@ class JoinPreview:
     """
 
     error: InputError | None = None
-    join: Join | None = None
+    join: DemographicJoin | None = None
     counts: str = ""
     examples: list[Example] = field(default_factory=list)
     others: list[tuple[QuestionSet, int]] = field(default_factory=list)
@@ -57,11 +57,11 @@ class JoinPreview:
         return self.join is not None and bool(self.join.n_matched or self.join.only_in_answers)
 
 
-def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
+def propose_options(arranged: LocatedTable, head: Head) -> dict[str, Any]:
     """Return the proposed options for a demographic export: table position and roles."""
     return {
         "arrangement": arranged.as_dict(),
-        "mapping": propose_demographics(head).as_dict(),
+        "mapping": propose_demographic_mapping(head).as_dict(),
         "statuses": StatusRule.REFUSE.value,
         "keep_ids": False,
     }
@@ -70,7 +70,7 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
 def open_staged(staged: Upload) -> Source:
     """Return the stored upload as a source of rows, at its stored sheet and header row."""
     stored = make_stored_source(staged.name, staged.open_file, staged.file.size)
-    return Arranged.from_dict(stored, staged.options["arrangement"]).source
+    return LocatedTable.from_dict(stored, staged.options["arrangement"]).source
 
 
 def preview_upload(
@@ -89,15 +89,15 @@ def preview_upload(
     join = preview_join(question_set, file)
     return JoinPreview(
         join=join,
-        counts=describe_counts(join.statuses),
+        counts=describe_status_counts(join.statuses),
         examples=_list_examples(file, join),
-        others=[] if join.n_matched else find_other_sets(others, list(file.rows)),
+        others=[] if join.n_matched else find_sets_of_workers(others, list(file.rows)),
         version=find_answered_version(question_set),
         notes=[warning.removesuffix(".") for warning in file.warnings],
     )
 
 
-def _list_examples(file: DemographicFile, join: Join) -> list[Example]:
+def _list_examples(file: DemographicFile, join: DemographicJoin) -> list[Example]:
     """Return the first matched workers with the cells to store."""
     only = frozenset(join.only_in_file)
     matched = [(name, row) for name, row in file.rows.items() if name not in only]

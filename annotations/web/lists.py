@@ -154,7 +154,7 @@ class SetFilter(ListFilter):
 
 def count_members() -> Coalesce:
     """Return an SQL expression for the number of members of a team, without its owner."""
-    accepted = Membership.objects.accepted().filter(team=OuterRef("pk"))
+    accepted = Membership.objects.filter_accepted().filter(team=OuterRef("pk"))
     return count_per_row(accepted.values("team"), "pk")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
-from annotations.models.notes import Note, may_note
+from annotations.models.notes import Note, may_write_notes
 from annotations.web.scope import RefusedError, UserRequest, get_user_id, get_visible_or_404
 
 
@@ -18,7 +18,7 @@ def create_note(request: UserRequest, subject: Any, text: str) -> Note:
 
 def check_note_rights(request: UserRequest, subject: Any) -> None:
     """Raise RefusedError if the user may not write notes about a worker or model."""
-    if not may_note(request.user, subject):
+    if not may_write_notes(request.user, subject):
         raise RefusedError("change")
 
 

@@ -14,19 +14,19 @@ from annotations.exchange.importing import (
     import_passages,
     import_questions,
 )
-from annotations.exchange.importing.answers import stage_answers, store_staged
+from annotations.exchange.importing.answers import stage_answers, store_staged_answers
 from annotations.exchange.importing.demographics import import_demographics
 from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
 from annotations.exchange.importing.stage import Stage
 from annotations.exchange.importing.survey_exports import (
-    MappedAnswers,
-    import_mapped,
-    stage_chosen,
-    store_chosen,
+    StagedSurveyExport,
+    import_survey_export,
+    stage_uploaded_export,
+    store_uploaded_export,
 )
 from annotations.exchange.reading.mturk import PANEL
 from annotations.exchange.reading.questions import QuestionColumns
-from annotations.exchange.samples import find_sample
+from annotations.exchange.samples import find_sample_file
 
 
 class UploadReport(Protocol):
@@ -93,7 +93,7 @@ class UploadKind:
     @property
     def sample(self) -> str:
         """Static path of a sample file; "" without one."""
-        return find_sample(self.slug)
+        return find_sample_file(self.slug)
 
 
 KINDS: dict[str, UploadKind] = {}
@@ -155,7 +155,7 @@ register(
         ColumnNames.parse,
         import_answers,
         ("panel", "duplicates", "create_questions", "update_flags"),
-        stage=Staging(Stage, stage_answers, store_staged, ("panel", "duplicates")),
+        stage=Staging(Stage, stage_answers, store_staged_answers, ("panel", "duplicates")),
     )
 )
 register(
@@ -166,10 +166,15 @@ register(
         "",
         "",
         ColumnNames.parse,
-        import_mapped,
+        import_survey_export,
         CHOICES,
         # `STORING` are the last of the choices: all others are options of reading.
-        stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[: -len(STORING)]),
+        stage=Staging(
+            StagedSurveyExport,
+            stage_uploaded_export,
+            store_uploaded_export,
+            CHOICES[: -len(STORING)],
+        ),
     )
 )
 register(

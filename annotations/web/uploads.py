@@ -77,7 +77,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
             upload.state = Upload.State.MAPPING
         else:
             upload.state = Upload.State.BAD
-            upload.drop_files()
+            upload.delete_files()
     else:
         upload.state = Upload.State.CHECKED if dry_run else Upload.State.DONE
         upload.report = {**report.as_dict(), "changed": report.changed}
@@ -85,7 +85,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
         upload.lines = list(report.lines())
         # A file that would change nothing cannot be confirmed, so it is not needed any more.
         if not dry_run or not report.changed:
-            upload.drop_files()
+            upload.delete_files()
     upload.save()
 
 

@@ -96,7 +96,7 @@ def show_data_use(request: HttpRequest, visit: Visit) -> HttpResponse:
     agreed = Consent.objects.filter(submission=submission).values_list("language", flat=True)
     intro = wording.load_intro(version, submission.language)
     # The consent text stays in the language in which the worker agreed to it.
-    agreed_in = find_language(version, agreed.first() or "") or version.spoken
+    agreed_in = find_language(version, agreed.first() or "") or version.text_language
     context = {
         "before": replace(intro, consent=wording.load_intro(version, agreed_in).consent),
         "place": visit.token,

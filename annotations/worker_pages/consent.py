@@ -25,7 +25,7 @@ from annotations.answering.places import (
 )
 from annotations.answering.wording import wording
 from annotations.editing import is_about_data_use
-from annotations.languages import own_name
+from annotations.languages import get_native_language_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
 from annotations.worker_pages.outcomes import format_duration, render_outcome
@@ -172,14 +172,14 @@ def _list_language_links(
     request: HttpRequest, collection: Collection
 ) -> list[tuple[str, str, str]]:
     """Return (tag, own name, link) for each language; [] for a single language."""
-    languages = collection.version.every_language
+    languages = collection.version.all_languages
     if len(languages) == 1:
         return []
     links = []
     for tag in languages:
         parameters = request.GET.copy()
         parameters[LANGUAGE_FIELD] = tag
-        links.append((tag, own_name(tag), f"?{parameters.urlencode()}"))
+        links.append((tag, get_native_language_name(tag), f"?{parameters.urlencode()}"))
     return links
 
 

@@ -122,7 +122,7 @@ OUTCOMES = {
             "them. There is nothing to do here. Thank you for coming."
         ),
         403,
-        "code_for_others",
+        "code_for_low_scores",
     ),
     "screened_out": Outcome(
         _("This is the end of the practice"),

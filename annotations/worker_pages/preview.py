@@ -23,7 +23,7 @@ from annotations.answering.languages import find_language
 from annotations.answering.practice import grade_practice_answer
 from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT
 from annotations.answering.wording import wording
-from annotations.languages import name_of, own_name
+from annotations.languages import get_english_language_name, get_native_language_name
 from annotations.models import (
     Collection,
     QuestionSet,
@@ -135,7 +135,9 @@ def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
     collection = _load_collection(version, request.GET.get("protocol", ""))
     order = _parse_number(request.GET.get("order", ""), 1)
     is_whole = bool(request.GET.get("all", ""))
-    version.shown_in = find_language(version, request.GET.get("language", "")) or version.spoken
+    version.shown_in = (
+        find_language(version, request.GET.get("language", "")) or version.text_language
+    )
     preview = build_preview_pages(collection, order, every_question=is_whole)
     step = min(max(1, _parse_number(request.GET.get("step", ""), 1)), len(preview.pages))
     side_page = request.GET.get("beside", "")
@@ -223,8 +225,8 @@ def _build_banner(state: PreviewState, preview: PreviewPages, *, edits: bool) ->
         "protocol": collection.protocol,
         "other_protocol": with_other.address,
         "languages": [
-            (name_of(tag), replace(state.go_to_step(step), language=tag).address)
-            for tag in collection.version.every_language
+            (get_english_language_name(tag), replace(state.go_to_step(step), language=tag).address)
+            for tag in collection.version.all_languages
             if tag != collection.version.shown_in
         ],
         "n_graded": preview.n_graded,
@@ -273,9 +275,10 @@ def _render_step(
     if preview_page.kind == CONSENT:
         context |= build_consent_context(collection) | {"is_unticked": state.choice == "untick"}
         context["n_questions"] = preview.n_graded
-        languages = collection.version.every_language
+        languages = collection.version.all_languages
         context["languages"] = len(languages) > 1 and [
-            (tag, own_name(tag), replace(state, language=tag).address) for tag in languages
+            (tag, get_native_language_name(tag), replace(state, language=tag).address)
+            for tag in languages
         ]
         return render_page(request, "consent.html", collection, context)
     if preview_page.kind == REVIEW:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from annotations.answering.collecting import CODE
 from annotations.answering.languages import choose_interface_language, find_language
 from annotations.answering.wording import wording
-from annotations.languages import own_name
+from annotations.languages import get_native_language_name
 from annotations.models import Collection, QuestionSetVersion
 
 
@@ -27,7 +27,7 @@ def use_language(version: QuestionSetVersion, language: str) -> Iterator[None]:
 
     A language that the version does not have is replaced by that of its original texts.
     """
-    version.shown_in = find_language(version, language) or version.spoken
+    version.shown_in = find_language(version, language) or version.text_language
     with translation.override(choose_interface_language(version)):
         yield
 
@@ -44,7 +44,7 @@ def render_page(
     # `render` now, not a lazy template response: that would be rendered after the `with` block.
     language = translation.get_language()
     version = collection.version
-    content = version.shown_in or version.spoken
+    content = version.shown_in or version.text_language
     translated_title = wording.load_title(version, content)
     base = {
         "collection": collection,
@@ -53,7 +53,7 @@ def render_page(
         "direction": "rtl" if translation.get_language_bidi() else "ltr",
         "content_language": content,
         "other_languages": [
-            (tag, own_name(tag)) for tag in version.every_language if tag != content
+            (tag, get_native_language_name(tag)) for tag in version.all_languages if tag != content
         ],
     }
     response = render(request, f"worker/{template}", base | (context or {}), status=status)

@@ -12,7 +12,7 @@ from annotations.models import (
     Team,
     WritingMember,
     WritingProject,
-    is_only_invited,
+    has_never_signed_in,
     rights,
 )
 from annotations.models.access import AnyUser
@@ -25,7 +25,7 @@ def find_membership(user: AnyUser, project: UUID) -> WritingMember | None:
     if not user.is_authenticated or not user.is_active:
         return None
     return (
-        WritingMember.objects.accepted()
+        WritingMember.objects.filter_accepted()
         .filter(user=user.pk, project__public_id=project)
         .select_related("project__version__question_set")
         .first()
@@ -37,7 +37,7 @@ def list_memberships(user: AnyUser) -> list[WritingMember]:
     if not user.is_authenticated or not user.is_active:
         return []
     return list(
-        WritingMember.objects.accepted()
+        WritingMember.objects.filter_accepted()
         .filter(user=user.pk)
         .select_related("project__version__question_set")
         .order_by("-pk")
@@ -81,7 +81,7 @@ def invite(project: WritingProject, person: User, role: str) -> WritingMember:
         user=person,
         defaults={"role": role},
         # Only a new member is pending: a changed role needs no new invitation.
-        create_defaults={"role": role, "pending": is_only_invited(person)},
+        create_defaults={"role": role, "pending": has_never_signed_in(person)},
     )[0]
 
 

@@ -202,7 +202,7 @@ class RunViewSet(ApiViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), values["question_set"])
         number = values.get("version")
         kind = get_kind(values["run_type"])
-        usual = question_set.default_version(answered=kind.needs_answers)
+        usual = question_set.get_default_version(answered=kind.needs_answers)
         read = usual.number if number is None and usual is not None else number
         version = lifecycle.find_version(
             question_set, None if read is None else str(read), answered=kind.needs_answers

@@ -17,7 +17,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.exchange.importing.target import lock_set
+from annotations.exchange.importing.target import lock_question_set
 from annotations.models import (
     AuditEntry,
     Collection,
@@ -123,7 +123,7 @@ def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
     back = reverse("admin:question-set", args=[question_set.public_id])
     with transaction.atomic():
         # Locked, so that no publication comes between the check and the deletion.
-        draft = lock_set(question_set).latest_version()
+        draft = lock_question_set(question_set).latest_version()
         if draft is None or draft.is_published or draft.number == 1:
             messages.info(request, "There is no draft to discard.", "no_draft")
             return redirect(back)

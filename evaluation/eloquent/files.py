@@ -193,7 +193,7 @@ def write_tables(folder: OutputFolder, evaluated: FileEvaluation) -> None:
 def _build_prompt_rows(prompts: PromptFile) -> Iterator[tuple[object, ...]]:
     for item in prompts.items:
         for variant in item.variants:
-            number = item.variants_in(variant.language).index(variant) + 1
+            number = item.list_variants_in(variant.language).index(variant) + 1
             yield item.id, item.variation, variant.language, number, variant.prompt
 
 

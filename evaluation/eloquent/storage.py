@@ -14,7 +14,7 @@ from annotations.exchange import InputError
 from annotations.exchange.reading.changed_prompts import ChangedPrompt, read_changed_prompts
 from annotations.exchange.reading.judge_instructions import read_judge_instructions
 from annotations.exchange.reading.prompt_replies import NO_ANSWER
-from annotations.exchange.reading.prompt_replies import Turn as Spoken
+from annotations.exchange.reading.prompt_replies import ConversationTurn as Spoken
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.exchange.records import AnswerStatus
@@ -142,7 +142,7 @@ def _build_item(question: Question, others: list[Variant]) -> PromptItem:
 
 def has_comparable_item(items: tuple[PromptItem, ...]) -> bool:
     """Return whether any item has at least two wordings in the same language."""
-    return any(len(item.variants_in(code)) > 1 for item in items for code in item.languages)
+    return any(len(item.list_variants_in(code)) > 1 for item in items for code in item.languages)
 
 
 def hash_items(items: tuple[PromptItem, ...]) -> str:

@@ -14,7 +14,7 @@ from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answer_grades import GradeFile, refuse_unknown_answers
 from annotations.exchange.reading.tables import open_table
-from annotations.exchange.whole_ids import KnownIds
+from annotations.exchange.whole_ids import KnownIdReader
 from evaluation.core.messages.console import format_table
 from evaluation.experts.messages import LEVELS
 from evaluation.experts.run import (
@@ -71,8 +71,8 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     answers = list(_iterate_scores(request.scores, hashes)) if request.scores else []
     if answers and request.scores:
         known = {_build_key(answer) for answer in answers}
-        ids = KnownIds(((answer.author, answer.question) for answer in answers), keeps=False)
-        grades = replace(grades, records=ids.match(grades.records))
+        ids = KnownIdReader(((answer.author, answer.question) for answer in answers), keeps=False)
+        grades = replace(grades, records=ids.match_record_ids(grades.records))
         refuse_unknown_answers(grades, known, str(request.scores))
     findings = compute_findings(
         _group_grades(grades, answers), answers, request.parameters, random=not request.chosen

@@ -281,7 +281,9 @@ def _assign_settling_expert(request: HttpRequest, run: Run) -> HttpResponse:
 
 def _list_graders(request: HttpRequest, run: Run) -> list[tuple[int, str]]:
     """Return key and name of the users who may grade: the set's experts, and the requester."""
-    experts = Share.objects.of_experts(run.version.question_set).exclude(user=get_user_id(request))
+    experts = Share.objects.filter_experts(run.version.question_set).exclude(
+        user=get_user_id(request)
+    )
     return _add_requester(request, list(experts.values_list("user", "user__username")))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from django.db.models import Count
 
-from annotations.languages import name_of
+from annotations.languages import get_english_language_name
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
 from evaluation.grading.summary import read_summary
 from evaluation.models import Run
@@ -90,7 +90,8 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
     if len(counts) < 2:
         return None
     languages = ", ".join(
-        f"{name_of(tag) if tag else 'an unknown language'} ({n:,})" for tag, n in counts
+        f"{get_english_language_name(tag) if tag else 'an unknown language'} ({n:,})"
+        for tag, n in counts
     )
     return Beforehand(
         "People read the questions in several languages. Answers in their own words: "

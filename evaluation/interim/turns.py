@@ -120,7 +120,7 @@ def run_turn() -> None:
 
 def _build_options(collection: Collection) -> AqerParameters:
     """Return the grading options: with intervals and leave-one-out scores."""
-    known = collection.version.every_language
+    known = collection.version.all_languages
     english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
     # The default model knows English only; letters compare in any language.
     embedder = AqerParameters().embedder if english else WITHOUT_MEANING

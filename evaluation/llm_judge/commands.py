@@ -272,7 +272,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
     judgements: list[tuple[int, str, float]] = []
     if request.grades is not None:
         grades = read_answer_grades(request.grades, request.columns, (LOWEST, HIGHEST))
-        grades = replace(grades, records=answers.ids.match(grades.records))
+        grades = replace(grades, records=answers.ids.match_record_ids(grades.records))
         hashes["judgements"] = grades.sha256
         judgements = _match_grades(grades, to_judge, answers.name)
     return _Inputs(grading, answers, models, to_judge, judgements, hashes, warnings)
@@ -325,7 +325,7 @@ def _read_wordings(
         file = read_passages(request.passages)
         hashes["passages"] = file.sha256
         texts = {record.passage: record.text for record in file.records}
-    for record in answers.ids.match(questions.records):
+    for record in answers.ids.match_record_ids(questions.records):
         wordings[record.question] = record.text
         if record.passage in texts:
             passages[record.question] = texts[record.passage]

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser, OutputWrapper
 
 from annotations.exchange.writing.formats import FORMATS, find_format
-from annotations.management.importing import SetCommand
+from annotations.management.importing import QuestionSetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.core.messages.console import (
     BAD_INPUT,
@@ -24,7 +24,7 @@ from evaluation.runs.exports import ChoiceError, Export, find_run, find_version
 KILOBYTE = 1000
 
 
-class ExportCommand(SetCommand):
+class ExportCommand(QuestionSetCommand):
     """Base class of export commands; `answered` is whether the export contains answers."""
 
     answered = True
@@ -45,9 +45,9 @@ class ExportCommand(SetCommand):
         """Add the argument for the run whose grades are exported too."""
         parser.add_argument("--run", metavar="ID|record|latest", help=what)
 
-    def version_of(self, options: dict[str, Any]) -> QuestionSetVersion:
+    def find_version(self, options: dict[str, Any]) -> QuestionSetVersion:
         """Return the version that the arguments name; exit status 2 if there is none."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         return select_version(self.stdout, question_set, options["in_version"], self.answered)
 
     def run_of(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange.reading.outside_information import read_worker_argument
-from annotations.management.importing import SetCommand
+from annotations.management.importing import QuestionSetCommand
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.core.messages.console import (
     BAD_INPUT,
@@ -52,7 +52,7 @@ NAMED = 20
 PAUSED = "the run is paused; it continues when a user resumes it"
 
 
-class RunCommand(SetCommand):
+class RunCommand(QuestionSetCommand):
     """Command that queues a run over a version, shows its progress and prints its report."""
 
     def add_run_arguments(self, parser: CommandParser, options: type[Parameters]) -> None:
@@ -102,7 +102,7 @@ class RunCommand(SetCommand):
 
     def version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
         """Return the requested version, or the default one of the set."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         if not question_set.versions.exists():
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
         return select_version(self.stdout, question_set, options["in_version"], answered)

@@ -18,7 +18,7 @@ from typing import Any
 
 from annotations.exchange import OutputFolder
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.json_objects import read_listed
+from annotations.exchange.reading.json_objects import read_value_list
 from annotations.exchange.reading.several_answers import read_several_answers
 from annotations.exchange.reading.source import make_source
 from evaluation.runs.files.metrics import refuse_to_replace
@@ -229,7 +229,9 @@ def read_yes_no(path: Path) -> list[YesNo]:
     questions: dict[str, YesNo] = {}
     numbers: dict[str, int] = {}
     for number, (line, entry) in enumerate(
-        read_listed(source, problems, "list_missing", what="yes/no questions", layout=LAYOUT).values
+        read_value_list(
+            source, problems, "list_missing", what="yes/no questions", layout=LAYOUT
+        ).values
     ):
         row, details = line or None, {"entry": number, "layout": LAYOUT}
         if not isinstance(entry, dict):

@@ -34,7 +34,7 @@ from annotations.exchange.facts import (
     OF_RUN,
     READ_IN,
     SIGNALS,
-    format_object,
+    format_json_object,
     format_seconds,
     format_time,
 )
@@ -214,7 +214,7 @@ def build_answers_export(
                 format_seconds(seconds),
                 state,
                 *map(format_time, times),
-                None if name else format_object(extra),
+                None if name else format_json_object(extra),
                 *graded,
                 FORMAT,
                 format_time(first_draft),
@@ -289,7 +289,7 @@ def find_version(
 ) -> QuestionSetVersion:
     """Return the version with a number, else the default one. Raises `ChoiceError`."""
     if number is None:
-        result = question_set.default_version(answered=answered)
+        result = question_set.get_default_version(answered=answered)
         if result is None:
             raise ChoiceError("set_empty", question_set=question_set)
         return result
@@ -362,7 +362,7 @@ def build_questions_export(version: QuestionSetVersion, user: AnyUser | None = N
             *about, metadata = about
             yield (
                 *(name, text, passage, kind, _encode_list(choices), _encode_list(accepted)),
-                *(ANSWERABLE[answerable], *about, format_object(metadata), FORMAT),
+                *(ANSWERABLE[answerable], *about, format_json_object(metadata), FORMAT),
                 *_iterate_translated_cells(version, OF_QUESTION, translations.get(key, {})),
             )
 
@@ -382,7 +382,7 @@ def build_passages_export(version: QuestionSetVersion, user: AnyUser | None = No
         columns_read = rows.order_by("position", "pk").values_list(*columns)
         for key, *cells, metadata in columns_read.iterator(100):
             more = _iterate_translated_cells(version, OF_PASSAGE, translations.get(key, {}))
-            yield (*cells, format_object(metadata), FORMAT, *more)
+            yield (*cells, format_json_object(metadata), FORMAT, *more)
 
     return Export("passages", version, header, read, *_measure_size(rows))
 
@@ -454,6 +454,12 @@ def build_model_answers_export(
             row if run else (*row, None, None) for row in values.iterator(AT_ONCE)
         ):
             graded = (str(run.public_id), score, reason) if run else ()
-            yield (*cells, format_object(parameters), format_object(extra), *graded, FORMAT)
+            yield (
+                *cells,
+                format_json_object(parameters),
+                format_json_object(extra),
+                *graded,
+                FORMAT,
+            )
 
     return Export("model-answers", version, header, read, size["n"], size["length"])

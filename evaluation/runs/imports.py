@@ -17,18 +17,22 @@ from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
     IDS,
-    get_version,
-    lock_set,
-    map_questions,
+    get_or_create_version,
+    lock_question_set,
+    map_question_keys,
     open_transaction,
     quote_beginning,
     split_in_chunks,
 )
-from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
+from annotations.exchange.model_replies import (
+    THINKING_KEPT,
+    describe_thinking_counts,
+    split_model_reply,
+)
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS, is_same_text
 from annotations.exchange.reading.source import Readable
-from annotations.exchange.records import ModelAnswerRecord, ModelAsking
+from annotations.exchange.records import ModelAnswerRecord, ModelRequest
 from annotations.exchange.thinking import separate_thinking
 from annotations.models import Import, QuestionSet
 from evaluation.models import LanguageModel, LLMResponse, Removal, request_hash
@@ -67,8 +71,8 @@ def import_model_answers(
     first_lines = _find_first_lines(file, problems)
     with open_transaction(dry_run):
         # Locked: of two imports at a time both would find the same answers missing.
-        target = get_version(lock_set(question_set), version, file.name)
-        questions = map_questions(target, first_lines, problems)
+        target = get_or_create_version(lock_question_set(question_set), version, file.name)
+        questions = map_question_keys(target, first_lines, problems)
         problems.raise_if_any()
         _refuse_hidden(file, question_set, imported_by, problems)
         models, made = _get_or_create_models(file, question_set)
@@ -108,7 +112,7 @@ def import_model_answers(
         created={"models": len(made)},
         kept_aside=file.kept_aside,
         notes=[*file.notes, *([note] if published else [])],
-        warnings=[*file.warnings, *describe_thinking(0, n_cut_off)],
+        warnings=[*file.warnings, *describe_thinking_counts(0, n_cut_off)],
         dry_run=dry_run,
         n_thinking=n_thinking,
         n_thinking_kept=n_kept,
@@ -190,7 +194,7 @@ def _select_new_answers(
                 continue
             unchanged.add(record.row)
             # What is older than the separation of thinking holds it in its text.
-            text, status, _ = read_reply(
+            text, status, _ = split_model_reply(
                 text, AnswerStatus(status), reason, keep_thinking=bool(thinking)
             ).parts
             if status != record.status or not is_same_text(text, record.text):
@@ -226,8 +230,8 @@ def _build_rows(
 ) -> Iterator[LLMResponse]:
     """Yield the database rows of the new answers."""
     for record in fresh:
-        extra: dict[str, Any] = file.extra(record)  # noqa: S610
-        asking = record.asking or ModelAsking()
+        extra: dict[str, Any] = file.get_extra_cells(record)
+        asking = record.asking or ModelRequest()
         extra = {**asking.extra, **extra}
         if record.thinking:
             extra["thinking"] = record.thinking

@@ -177,7 +177,7 @@ def _read_grades(
     assert request.judgements is not None
     judgements = read_answer_grades(request.judgements, request.columns)
     of_workers = [record for record in judgements.records if not record.model]
-    judgements = replace(judgements, records=answers.ids.match(of_workers))
+    judgements = replace(judgements, records=answers.ids.match_record_ids(of_workers))
     if not judgements.records:
         raise InputError([Problem.from_code(judgements.name, None, None, "no_grade")], 1)
     known = inputs.answered
@@ -187,7 +187,7 @@ def _read_grades(
         for key, worker, question in zip(known.keys, known.workers, known.questions, strict=True)
     }
     refuse_unknown_answers(judgements, set(keys), answers.name)
-    return {keys[answer]: grade for answer, grade in judgements.means().items()}, (
+    return {keys[answer]: grade for answer, grade in judgements.compute_mean_grades().items()}, (
         judgements.sha256
     )
 

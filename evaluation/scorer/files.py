@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from annotations.exchange import ColumnNames
-from annotations.exchange.ids import read_as_wording
+from annotations.exchange.ids import extract_wording
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_passages, read_questions
@@ -84,7 +84,7 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
     questions = [
         ScoredQuestion(
             question=row["question"],
-            text=texts.get(row["question"], "") or read_as_wording(row["question"]),
+            text=texts.get(row["question"], "") or extract_wording(row["question"]),
             passage=passages.get(row["question"], ""),
             category=about.get(row["question"], ("", ""))[0],
             language=about.get(row["question"], ("", ""))[1],
@@ -207,7 +207,7 @@ def _read_facts(
         return {}, WordCounts(), "html_unknown"
     inputs = select_graded_answers(parameters, convert_answers(file), None)
     wordings = {
-        question: texts.get(question) or read_as_wording(question)
+        question: texts.get(question) or extract_wording(question)
         for question in dict.fromkeys(inputs.answered.questions)
     }
     votes = {row["worker"]: _read_number(row["weight"]) or 0.0 for row in workers}

@@ -155,7 +155,7 @@ def _load_origin(run: Run) -> Origin:
     n_consents = consents.count()
     is_same_text = consents.filter(text_hash=hash_consent_text(version.consent_text)).exists()
     counts = read_summary(run).counts
-    languages = dict.fromkeys(filter(None, version.every_language))
+    languages = dict.fromkeys(filter(None, version.all_languages))
     return Origin(
         title=question_set.name,
         description=question_set.description,

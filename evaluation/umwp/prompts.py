@@ -124,7 +124,7 @@ def read_templates(path: Path) -> tuple[tuple[str, ...], str]:
     Raises `InputError` if the file has no template.
     """
     text = open_text(path)
-    templates = parse_templates("".join(text.lines("")))
+    templates = parse_templates("".join(text.iterate_lines("")))
     if not templates:
         raise InputError.single(
             text.name, "there is no template", "Write one sentence a line, as a reply would say it."

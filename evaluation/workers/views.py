@@ -15,7 +15,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_POST
 
 from annotations.models import Worker
-from annotations.models.notes import may_note
+from annotations.models.notes import may_write_notes
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.scope import get_visible_or_404
@@ -152,6 +152,8 @@ def _render_page(
         "may_erase": worker.erased_at is None and worker.may_change,
         "history": history,
         "chart": build_history_chart(history),
-        "form": form if may_note(request.user, worker, may_change=worker.may_change) else None,
+        "form": form
+        if may_write_notes(request.user, worker, may_change=worker.may_change)
+        else None,
     }
     return TemplateResponse(request, "admin/workers/worker.html", context, status=status)

@@ -5,7 +5,7 @@ from django.core.management import CommandError, call_command
 
 from annotations import demo
 from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
-from annotations.management.importing import SetError
+from annotations.management.importing import QuestionSetError
 from annotations.models import QuestionSet, Response
 from tests.annotations import world
 from tests.annotations.exchange.files import HEADER, write
@@ -87,7 +87,7 @@ def test_the_sets_of_others_are_out_of_reach():
     world.user("olga", is_superuser=True)
     # Who sees every set has none for that.
     for owner in ("rana", "olga"):
-        with pytest.raises(SetError) as caught:
+        with pytest.raises(QuestionSetError) as caught:
             say("import_answers", "rivers", demo.ANSWERS, owner=owner)
         assert caught.value.code == "set_unknown"
         assert caught.value.values == {"owner": owner, "name": "rivers", "names": "none"}

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 
-from annotations.exchange.reading.images import read_image
+from annotations.exchange.reading.images import reencode_image
 from annotations.models import (
     Image,
     Question,
@@ -37,7 +37,7 @@ def version(owner: User, name: str = "rivers", n_questions: int = 2) -> Question
 
 def image(of: QuestionSet, colour: str = "teal") -> Image:
     """A picture of a river, 8 x 4 pixels."""
-    checked = read_image(picture(colour=colour), "river.png")
+    checked = reencode_image(picture(colour=colour), "river.png")
     return Image.objects.create(
         question_set=of,
         content=checked.content,

@@ -413,6 +413,6 @@ def test_a_body_of_lines_has_no_name_on_the_disk_and_is_read_as_often_as_needed(
     for _ in range(2):
         with lines.source.open() as opened:
             assert opened.read() == b'{"a": 1}\n{"a": 2}\n'
-    assert lines.source.stamp() == (18, 0)
-    assert lines.sha256 == lines.source.digest()
+    assert lines.source.read_stamp() == (18, 0)
+    assert lines.sha256 == lines.source.compute_digest()
     lines.file.close()

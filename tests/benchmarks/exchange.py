@@ -180,7 +180,7 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     from evaluation.runs import exports
 
     held: list[float] = []
-    transaction = importing.open_unless_dry_run  # type: ignore[attr-defined]
+    transaction = importing.open_transaction_unless_dry_run  # type: ignore[attr-defined]
 
     @contextmanager
     def measured(dry_run: bool) -> Iterator[None]:
@@ -190,7 +190,7 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
         if not dry_run:
             held.append(perf_counter() - begin)
 
-    importing.open_unless_dry_run = measured  # type: ignore[attr-defined]
+    importing.open_transaction_unless_dry_run = measured  # type: ignore[attr-defined]
     exported = folder / "exported.csv"
 
     def bring(path: Path, name: str) -> Any:
@@ -201,7 +201,7 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     memory.forget_peak()
     for run in range(runs):
         _note(found, IMPORT, lambda run=run: bring(folder / "answers.csv", f"run {run}"))  # type: ignore[misc]
-    importing.open_unless_dry_run = transaction  # type: ignore[attr-defined]
+    importing.open_transaction_unless_dry_run = transaction  # type: ignore[attr-defined]
     found.import_peak = memory.peak()
     found.seconds[LOCK] = held[:]
     version = _version_of("run 0")

@@ -10,9 +10,9 @@ from tests.benchmarks import exchange
 @pytest.mark.django_db
 def test_a_small_case_measures_everything_its_table_shows(monkeypatch):
     monkeypatch.setattr(exchange, "scratch_database", nullcontext)
-    before = answers.open_unless_dry_run
+    before = answers.open_transaction_unless_dry_run
     found = exchange.measure(runs=2, workers=3, questions=4)
-    assert answers.open_unless_dry_run is before
+    assert answers.open_transaction_unless_dry_run is before
     assert (found.n, found.same_file) == (12, True)
     rows = {row.what: row for row in exchange._rows("small", found)}
     assert rows[exchange.IMPORT].runs == rows[exchange.LOCK].runs == 2

@@ -19,7 +19,7 @@ pytestmark = pages.pytestmark
 def question_set(rana, transactional_db):
     """An empty set; the record of what was undone is append-only and is deleted at the end."""
     yield QuestionSet.objects.create(owner=rana, name="rivers")
-    guards.remove(connection)
+    guards.drop_triggers(connection)
 
 
 def upload(page, site, question_set, path):

@@ -23,7 +23,7 @@ def world(transactional_db):
     problem = writing.take(made.project, made.wanda.pk)
     writing.submit(problem, MADE, 2)
     yield made
-    guards.remove(connection)
+    guards.drop_triggers(connection)
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)

@@ -31,7 +31,7 @@ def desk(transactional_db):
     )  # fmt: skip
     version.submissions.filter(worker__external_id="hal").update(state="screened_out")
     yield version
-    guards.remove(connection)
+    guards.drop_triggers(connection)
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)
@@ -89,7 +89,7 @@ def test_people_are_approved_rejected_and_given_a_bonus(desk, browser, client, l
 def graded(transactional_db):
     """Raw scores .65, .5875, .525, .4625 and .40, of the last too few answers to say."""
     yield finished(5, owner=User.objects.create_user("rana", is_staff=True)).version
-    guards.remove(connection)  # who asked for a group goes with the test
+    guards.drop_triggers(connection)  # who asked for a group goes with the test
 
 
 class Made:
@@ -141,7 +141,7 @@ def rejected(transactional_db):
     Submission.objects.filter(pk=ada.pk).update(state="submitted", submitted_at=timezone.now())
     decide(ada, rana, "reject", "LOW_EFFORT", "Three of the four answers are empty. " * 3)
     yield ada
-    guards.remove(connection)
+    guards.drop_triggers(connection)
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)

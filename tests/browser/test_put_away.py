@@ -39,7 +39,7 @@ def run(transactional_db, tmp_path, monkeypatch):
     file.write_text(f"worker,question,answer\nzoe,{asked},came late\nyan,{asked},came later\n")
     import_answers(question_set, file, imported_by=rana.pk)
     yield made
-    guards.remove(connection)
+    guards.drop_triggers(connection)
 
 
 @pytest.mark.parametrize("look", pages.LOOKS)

@@ -19,7 +19,7 @@ pytestmark = pages.pytestmark
 def audit_goes(transactional_db):
     """Who accepted whom at once stands in the audit, which nothing else may empty."""
     yield
-    guards.remove(connection)
+    guards.drop_triggers(connection)
 
 
 def heading(page):

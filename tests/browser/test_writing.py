@@ -27,7 +27,7 @@ pytestmark = [
 def world(transactional_db):
     """The world of the writing; what is append-only is deleted with the rest at the end."""
     yield made_world()
-    guards.remove(connection)
+    guards.drop_triggers(connection)
 
 
 def refused(window):

@@ -190,7 +190,7 @@ def _together(of: Any) -> Any:
 
 def _language(of: Any) -> str:
     latest = of.set.latest_version()
-    draft = latest.copy() if latest.is_published else latest
+    draft = latest.copy_as_draft() if latest.is_published else latest
     draft.languages = ["ar"]
     draft.save(update_fields=["languages"])
     return "ar"

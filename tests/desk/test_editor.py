@@ -300,9 +300,9 @@ def test_an_image_is_decoded_before_the_set_is_locked(desk, rivers, draft, monke
 
     def read(content, name, sender):
         held.append(list(connection.savepoint_ids))
-        return images.read_image(content, name, sender)
+        return images.reencode_image(content, name, sender)
 
-    monkeypatch.setattr(forms, "read_image", read)
+    monkeypatch.setattr(forms, "reencode_image", read)
     typed = fields_of(desk.get(there)) | {"image_alt": "A river."}
     sent = SimpleUploadedFile("a.png", crowd.picture())
     assert desk.post(there, typed | {"picture": sent}).status_code == 302

@@ -17,7 +17,7 @@ from annotations.models import (
     Team,
     WritingMember,
     WrittenProblem,
-    is_only_invited,
+    has_never_signed_in,
 )
 from annotations.models.access import INVITATION_MODELS, is_writing_member, may_enter
 from annotations.models.invitations import Invited
@@ -100,7 +100,7 @@ def test_every_model_whose_rows_can_wait_is_among_those_that_invite():
 @pytest.mark.medium
 @pytest.mark.parametrize("role", ROLES)
 def test_an_account_that_never_signed_in_gets_nothing_until_it_accepts(world, role):
-    assert is_only_invited(world.nina)
+    assert has_never_signed_in(world.nina)
     told = invited(world, role)
     assert flashed(told) == ["invited"]
     assert 'data-invited="never_signed_in"' in page(told)  # beside the name
@@ -137,7 +137,7 @@ def test_an_invitation_may_be_declined_and_is_gone(world, role):
         assert not model.objects.filter(user=world.nina).exists()
     # By now she has signed in, so that the next one holds at once.
     world.nina.refresh_from_db()
-    assert not is_only_invited(world.nina)
+    assert not has_never_signed_in(world.nina)
     invite(world, role)
     assert not row_of(world, role).pending
 

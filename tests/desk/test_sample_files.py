@@ -7,7 +7,7 @@ from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
 
-from annotations.exchange.samples import SAMPLES, find_sample
+from annotations.exchange.samples import SAMPLES, find_sample_file
 from annotations.models import QuestionSet, Upload
 from annotations.web.upload_kinds import KINDS
 
@@ -23,7 +23,7 @@ def question_set(rana, client):
 
 def send(client, question_set, slug):
     """Upload the sample of a kind; return the page that comes."""
-    path = Path(finders.find(find_sample(slug)))
+    path = Path(finders.find(find_sample_file(slug)))
     file = SimpleUploadedFile(path.name, path.read_bytes())
     address = reverse("admin:upload", args=[question_set.public_id, slug])
     return client.post(address, {"file": file}, follow=True)
@@ -42,8 +42,8 @@ def test_a_sample_can_be_imported(client, question_set, slug):
 
 def test_each_sample_exists_and_each_upload_page_offers_its_own(client, question_set):
     for slug in SAMPLES:
-        assert finders.find(find_sample(slug)), slug
+        assert finders.find(find_sample_file(slug)), slug
     for slug in KINDS:
         if slug in SAMPLES:
             address = reverse("admin:upload", args=[question_set.public_id, slug])
-            assert find_sample(slug) in client.get(address, follow=True).content.decode(), slug
+            assert find_sample_file(slug) in client.get(address, follow=True).content.decode(), slug

@@ -183,7 +183,7 @@ def test_an_account_that_never_signed_in_is_invited_and_gets_nothing_until_it_ac
     given = {"username": "vera", "password": "secret"}
     assert invited.post(reverse("admin:login"), given).status_code == 302
     overview = page(invited.get(reverse("admin:index")))
-    assert share.asked_to in overview
+    assert share.request_phrase in overview
     assert f"“{world.set.name}”" in overview
     assert invited.get(set_page).status_code == 404
     assert 'data-invited="signed_in"' in page(client_of(world.set.owner).get(address))

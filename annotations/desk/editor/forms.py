@@ -14,7 +14,7 @@ from annotations.editing import find_free_id
 from annotations.editing.translation import LONGEST_TEXT
 from annotations.exchange import InputError
 from annotations.exchange.ids import clean_id
-from annotations.exchange.reading.images import CheckedImage, read_image
+from annotations.exchange.reading.images import CheckedImage, reencode_image
 from annotations.exchange.reading.questions import LONGEST_PASSAGE, LONGEST_QUESTION
 from annotations.models import Passage, Question, QuestionSetVersion
 
@@ -163,7 +163,7 @@ def read_picture(
     if file is None:
         return None
     try:
-        return read_image(file.read(), (file.name or "image")[:100], sender)
+        return reencode_image(file.read(), (file.name or "image")[:100], sender)
     except InputError as error:
         return error
 

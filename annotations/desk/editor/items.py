@@ -250,7 +250,7 @@ def _append_consent_template(request: HttpRequest, version: QuestionSetVersion) 
     """Return a copy of the POST data with the consent template appended to the consent text."""
     data = request.POST.copy()
     typed = data.get("consent_text", "").rstrip()
-    template = select_consent_template(data.get("language", "") or version.spoken)
+    template = select_consent_template(data.get("language", "") or version.text_language)
     data["consent_text"] = f"{typed}\n\n{template}".lstrip()
     return data
 

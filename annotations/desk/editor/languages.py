@@ -26,9 +26,13 @@ from annotations.editing import (
     remove_language,
 )
 from annotations.editing.translation import Piece, build_sheets
-from annotations.languages import direction, name_of, own_name
+from annotations.languages import (
+    get_english_language_name,
+    get_native_language_name,
+    get_writing_direction,
+)
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
-from annotations.models.translations import Row, is_list
+from annotations.models.translations import Row, is_list_field
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable
 
@@ -210,12 +214,14 @@ def _render_page(
         boxes[id(piece.row)].append(_build_box(piece, typed, outcome))
     known = {piece.key for piece in sheet.pieces}
     context = {
-        **_build_context(question_set, version, f"Translate into {name_of(language)}"),
+        **_build_context(
+            question_set, version, f"Translate into {get_english_language_name(language)}"
+        ),
         "language": language,
-        "name": name_of(language),
-        "direction": direction(language),
-        "original": version.spoken,
-        "original_direction": direction(version.spoken),
+        "name": get_english_language_name(language),
+        "direction": get_writing_direction(language),
+        "original": version.text_language,
+        "original_direction": get_writing_direction(version.text_language),
         "has_frame": resolve_interface_language(language).partition("-")[0]
         == language.lower().partition("-")[0],
         "progress": describe_languages(version, build_sheets(version, rows)),
@@ -272,7 +278,7 @@ def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> Http
         try:
             with lock_draft(question_set) as draft:
                 remove_language(draft, language)
-            messages.success(request, f"{name_of(language)} is taken away.")
+            messages.success(request, f"{get_english_language_name(language)} is taken away.")
         except PublishedError:
             messages.error(request, "This version is published and keeps its languages.")
         return redirect(list_url)
@@ -281,7 +287,9 @@ def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> Http
     if version.is_published:
         text = f"Version {version.number} is published and keeps its languages."
     context = {
-        **_build_context(question_set, version, f"Take {name_of(language)} away?"),
+        **_build_context(
+            question_set, version, f"Take {get_english_language_name(language)} away?"
+        ),
         "text": text,
         "quoted": "",
         "button": "" if version.is_published else "Take it away",
@@ -341,7 +349,7 @@ def _parse_text(piece: Piece, text: str) -> Any:
     """Convert a posted translation to its stored form: a string, or a list of its lines."""
     # Browsers send CRLF; PostgreSQL cannot store NUL.
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
-    if not is_list(piece.name):
+    if not is_list_field(piece.name):
         return text
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if piece.name == "choices":
@@ -377,7 +385,10 @@ def describe_languages(
     Pass `sheets`, the texts in each language, if they are loaded already.
     """
     rows = measure_progress(version, sheets)
-    return [(row, name_of(row.language), own_name(row.language)) for row in rows]
+    return [
+        (row, get_english_language_name(row.language), get_native_language_name(row.language))
+        for row in rows
+    ]
 
 
 def _label_row(row: Row) -> str:

@@ -48,7 +48,7 @@ def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
         rows = select_visible(request, CandidateQuestion.objects.all()).filter(project=project)
         context |= {
             "summary": rules.summarize_candidates(project),
-            "n_validators": project.members.accepted()
+            "n_validators": project.members.filter_accepted()
             .filter(role=WritingMember.Role.VALIDATOR)
             .count(),
             **CandidateFilter(request.GET, rows).listing(request),

@@ -5,9 +5,9 @@ reads those that are tables, `semeval` the one that is XML, `reading` any of the
 (`records`); `labels` converts labels to grades.
 """
 
-from annotations.exchange.graded.labels import Labels
-from annotations.exchange.graded.layouts import LAYOUTS, Layout, get_layout
-from annotations.exchange.graded.reading import ACCEPTED, read_marked
+from annotations.exchange.graded.labels import LabelGrades
+from annotations.exchange.graded.layouts import LAYOUTS, GradedLayout, get_graded_layout
+from annotations.exchange.graded.reading import ACCEPTED, read_marked_answers
 from annotations.exchange.graded.records import GradedAnswer, MarkedAnswer, MarkedFile
 from annotations.exchange.graded.tables import NAMED
 
@@ -16,10 +16,10 @@ __all__ = [
     "LAYOUTS",
     "NAMED",
     "GradedAnswer",
-    "Labels",
-    "Layout",
+    "GradedLayout",
+    "LabelGrades",
     "MarkedAnswer",
     "MarkedFile",
-    "get_layout",
-    "read_marked",
+    "get_graded_layout",
+    "read_marked_answers",
 ]

@@ -12,31 +12,31 @@ from annotations.exchange.reading.answers import normalise_text
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelGrades:
     """Table of the numeric grade of each label; case and outer spaces of a label are ignored."""
 
     values: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
-    def parse(cls, text: str) -> Labels:
+    def parse(cls, text: str) -> LabelGrades:
         """Parse `correct=1,partial=.5` to a table of grades; a label with a comma is quoted.
 
         Raises ValueError, with a sentence for the user, for an entry without "=" or label, a value
         that is no finite number, and a label that is named twice.
         """
-        return cls(dict(_parse_entries(text)) if text.strip() else {})
+        return cls(dict(_parse_label_entries(text)) if text.strip() else {})
 
-    def add_defaults(self, others: Mapping[str, float]) -> Labels:
-        """Return these grades plus those of `others` for labels that this table lacks."""
-        return Labels(
+    def add_defaults(self, others: Mapping[str, float]) -> LabelGrades:
+        """Return a table of these grades, with those of `others` for labels that it lacks."""
+        return LabelGrades(
             {**{normalise_label(label): value for label, value in others.items()}, **self.values}
         )
 
-    def grade(self, mark: str) -> float | None:
+    def convert_mark(self, mark: str) -> float | None:
         """Return the numeric grade of a mark: its label's grade, else its number, else None."""
         # A label such as "1" may have a value of its own, so the table precedes the number.
         value = self.values.get(normalise_label(mark))
-        return parse_number(mark) if value is None else value
+        return parse_finite_number(mark) if value is None else value
 
 
 def normalise_label(label: str) -> str:
@@ -44,7 +44,7 @@ def normalise_label(label: str) -> str:
     return normalise_text(label).casefold()
 
 
-def parse_number(mark: str) -> float | None:
+def parse_finite_number(mark: str) -> float | None:
     """Parse a mark as a finite number; None for any other text."""
     try:
         number = float(mark)
@@ -53,8 +53,8 @@ def parse_number(mark: str) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _parse_entries(text: str) -> Iterator[tuple[str, float]]:
-    """Yield the label and the grade of each entry of `correct=1,...`; ValueError for a bad one."""
+def _parse_label_entries(text: str) -> Iterator[tuple[str, float]]:
+    """Yield (label, grade) of each entry of `correct=1,...`; ValueError for an invalid entry."""
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True, skipinitialspace=True))
     except csv.Error as error:
@@ -67,7 +67,7 @@ def _parse_entries(text: str) -> Iterator[tuple[str, float]]:
         label = normalise_label(raw)
         if not equals or not label:
             raise ValueError(f"{entry.strip()!r} is not LABEL=VALUE, such as correct=1")
-        number = parse_number(value)
+        number = parse_finite_number(value)
         if number is None:
             raise ValueError(f"the value of the label {raw.strip()!r} is no number: {value!r}")
         if label in seen:

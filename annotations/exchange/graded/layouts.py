@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GradedLayout:
     """A known layout of files of graded answers: what identifies it and what its columns hold.
 
     Attributes
@@ -47,7 +47,7 @@ class Layout:
     student: tuple[re.Pattern[str], ...] = ()
 
 
-ASAP = Layout(
+ASAP = GradedLayout(
     slug="asap-sas",
     title="ASAP short answers",
     source="The Hewlett Foundation: Short Answer Scoring, 2012; the second score is another "
@@ -60,7 +60,7 @@ ASAP = Layout(
     bare_quotes=True,
 )
 
-POWERGRADING = Layout(
+POWERGRADING = GradedLayout(
     slug="powergrading",
     title="Powergrading",
     source="Basu, Jacobs and Vanderwende 2013: student, Q#, answer and the grades 0 and 1 of three "
@@ -74,7 +74,7 @@ POWERGRADING = Layout(
     bare_quotes=True,
 )
 
-OWN = Layout(
+OWN = GradedLayout(
     slug="table",
     title="a table of graded answers",
     source="our own: question, answer, grade or label, worker where it is known",
@@ -87,7 +87,7 @@ OWN = Layout(
     reference=("reference", "reference answer"),
 )
 
-SEMEVAL = Layout(
+SEMEVAL = GradedLayout(
     slug="semeval-2013-7",
     title="SemEval 2013 Task 7 (Beetle, SciEntsBank)",
     source="Dzikovska et al. 2013; labels in two, three or five ways, of which only correct is "
@@ -111,6 +111,6 @@ TABLES = (ASAP, POWERGRADING, OWN)
 LAYOUTS = (SEMEVAL, *TABLES)
 
 
-def get_layout(slug: str) -> Layout:
-    """Return the layout with this slug; raise KeyError for an unknown slug."""
+def get_graded_layout(slug: str) -> GradedLayout:
+    """Return the layout of graded answers with this slug; KeyError for an unknown slug."""
     return {layout.slug: layout for layout in LAYOUTS}[slug]

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from annotations.exchange.graded.labels import Labels, normalise_label, parse_number
-from annotations.exchange.graded.layouts import get_layout
+from annotations.exchange.graded.labels import LabelGrades, normalise_label, parse_finite_number
+from annotations.exchange.graded.layouts import get_graded_layout
 from annotations.exchange.problems import InputError, Problem
 
 OPTION = "--labels"
@@ -74,13 +74,13 @@ class MarkedFile:
 
     @property
     def labels(self) -> dict[str, int]:
-        """Return how often each non-numeric label occurs, the most frequent first."""
+        """Number of times that each non-numeric mark occurs, the most frequent first."""
         counts = Counter(mark for answer in self.answers for mark in answer.marks)
-        return {mark: n for mark, n in counts.most_common() if parse_number(mark) is None}
+        return {mark: n for mark, n in counts.most_common() if parse_finite_number(mark) is None}
 
     @property
     def warnings(self) -> list[str]:
-        """Return sentences on answers that were left out or cannot be compared with others."""
+        """Sentences on answers that were left out or cannot be compared with others."""
         return [*self.notes, *self._describe_left_out()]
 
     def _describe_left_out(self) -> Iterator[str]:
@@ -99,15 +99,17 @@ class MarkedFile:
             have = "1 question has" if n_alone == 1 else f"{n_alone:,} questions have"
             yield f"{have} one graded answer only, with nothing to compare it with."
 
-    def graded(self, labels: Labels | None = None) -> list[GradedAnswer]:
+    def compute_grades(self, labels: LabelGrades | None = None) -> list[GradedAnswer]:
         """Return the answers with numeric grades, each the mean of the answer's marks.
 
         Raises `InputError` with a problem for each label without a value, at its first line.
         """
-        grade_table = (labels or Labels()).add_defaults(get_layout(self.layout).labels)
-        grades = {mark: grade_table.grade(mark) for answer in self.answers for mark in answer.marks}
+        grade_table = (labels or LabelGrades()).add_defaults(get_graded_layout(self.layout).labels)
+        grades = {
+            mark: grade_table.convert_mark(mark) for answer in self.answers for mark in answer.marks
+        }
         if unknown := [mark for mark, grade in grades.items() if grade is None]:
-            raise InputError(list(self._build_problems(unknown, grade_table)))
+            raise InputError(list(self._build_label_problems(unknown, grade_table)))
         return [
             GradedAnswer(
                 answer.question,
@@ -119,11 +121,13 @@ class MarkedFile:
             for answer in self.answers
         ]
 
-    def _build_problems(self, unknown: list[str], grade_table: Labels) -> Iterator[Problem]:
-        """Yield a problem for each label for which no numeric grade is known."""
+    def _build_label_problems(
+        self, unknown: list[str], grade_table: LabelGrades
+    ) -> Iterator[Problem]:
+        """Yield a problem for each label whose numeric grade is unknown."""
         wanted = {normalise_label(mark): mark for mark in unknown}
         known = [f"{label}={value:g}" for label, value in grade_table.values.items()]
-        entries = [*known, *(f"{_shorten(mark)}=..." for mark in wanted.values())]
+        entries = [*known, *(f"{_shorten_mark(mark)}=..." for mark in wanted.values())]
         example = ",".join(entries[: LISTED + len(known)])
         option = f"{OPTION} {shlex.quote(example)}"
         counts = Counter(normalise_label(mark) for answer in self.answers for mark in answer.marks)
@@ -138,7 +142,7 @@ class MarkedFile:
                 first[label],
                 "grade",
                 code,
-                label=_shorten(mark),
+                label=_shorten_mark(mark),
                 n=counts[label],
                 said=example,
                 option=option,
@@ -150,6 +154,6 @@ def _format_answer_count(n: int) -> str:
     return "1 answer is" if n == 1 else f"{n:,} answers are"
 
 
-def _shorten(mark: str) -> str:
+def _shorten_mark(mark: str) -> str:
     """Return a mark, cut to 40 characters."""
     return mark if len(mark) <= 40 else f"{mark[:40]}..."

@@ -30,13 +30,13 @@ TEXTS = (ANSWER, "questionText", "referenceAnswer")
 
 
 def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> None:
-    """Parse an XML file and add its graded answers to `marked`; bad ones go to `problems`.
+    """Add the graded answers in an XML file of SemEval to `marked`; bad ones go to `problems`.
 
     Raises `InputError` for what is no such XML, holds entities, or is too large or too deep.
     """
     name = problems.file
     parser = make_parser()  # type: ignore[no-untyped-call]
-    handler = _Handler(parser.getLineNumber, problems, marked)
+    handler = _SemevalHandler(parser.getLineNumber, problems, marked)
     parser.setContentHandler(handler)
     size = 0
     try:
@@ -60,7 +60,7 @@ def read_semeval(handle: BinaryIO, problems: Problems, marked: MarkedFile) -> No
         raise InputError.from_code(name, "no_question_element")
 
 
-class _Handler(ContentHandler):
+class _SemevalHandler(ContentHandler):
     """SAX handler that adds the graded answers of each question element to a `MarkedFile`."""
 
     def __init__(self, line: Callable[[], int], problems: Problems, found: MarkedFile) -> None:
@@ -76,7 +76,7 @@ class _Handler(ContentHandler):
         self._line = 0
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802
-        """Note the question, or begin collecting a text; `InputError` if nested too deeply."""
+        """Store the current question's id, or begin to collect a text; `InputError` if too deep."""
         self._depth += 1
         line = self._here()
         if self._depth > DEEPEST:
@@ -100,7 +100,7 @@ class _Handler(ContentHandler):
                 self._text.append(content)
 
     def endElement(self, name: str) -> None:  # noqa: N802
-        """Store the text of the closed element: an answer, the question or a reference."""
+        """Store the text of the element that ends: an answer, the question or a reference."""
         self._depth -= 1
         if name != self._inside:
             return
@@ -131,7 +131,7 @@ class _Handler(ContentHandler):
             )
 
     def _find_student(self, answer_id: str) -> tuple[str, int | None]:
-        """Return (worker, attempt number) from an answer's id; "" and None if it holds neither.
+        """Return (worker, attempt number) from an answer's id; ("", None) if it holds neither.
 
         Students have names in Beetle; two numbers at the end, as in SciEntsBank, are taken to be
         those of a module's own student and of the attempt, which no documentation confirms.

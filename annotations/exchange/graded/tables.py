@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from annotations.exchange.graded.layouts import OWN, TABLES, Layout
+from annotations.exchange.graded.layouts import OWN, TABLES, GradedLayout
 from annotations.exchange.graded.records import MarkedAnswer, MarkedFile
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
@@ -20,32 +20,36 @@ NAMED = ("question", "answer", "grade", "worker", "order", "text", "reference")
 MOST_DIGITS = 18
 
 
-def read_table(path: Readable, columns: Mapping[str, str], problems: Problems) -> MarkedFile:
+def read_marked_table(path: Readable, columns: Mapping[str, str], problems: Problems) -> MarkedFile:
     """Read the graded answers of a table in any known layout; bad rows go to `problems`.
 
     `columns` are names chosen by a user, by our keys (`NAMED`): the file then has our own layout.
     Raises `InputError` for a file that cannot be read as a whole.
     """
     head = read_head(path)
-    layout = OWN if columns else _recognise(head)
+    layout = OWN if columns else _recognise_layout(head)
     bare = layout.bare_quotes and head.name.lower().endswith(".tsv")
-    table = open_table(path, list(_list_columns(layout, head, columns)), problems, bare_quotes=bare)
+    table = open_table(
+        path, list(_list_wanted_columns(layout, head, columns)), problems, bare_quotes=bare
+    )
     marked = MarkedFile(table.name, table.sha256, layout.slug)
     for line, cells, _ in table.rows:
-        _add_row(marked, line, _strip_quotes(cells) if bare else cells, layout, problems)
+        _add_graded_answer(marked, line, _strip_quotes(cells) if bare else cells, layout, problems)
     marked.notes += table.warnings
     return marked
 
 
-def _recognise(head: Head) -> Layout:
+def _recognise_layout(head: Head) -> GradedLayout:
     """Return the first layout whose identifying columns are all in the header."""
     return next(
         layout for layout in TABLES if all(head.find_column(name) for name in layout.known_by)
     )
 
 
-def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iterator[Column]:
-    """Yield the columns to read in the order `_add_row` expects; columns of marks come last."""
+def _list_wanted_columns(
+    layout: GradedLayout, head: Head, chosen: Mapping[str, str]
+) -> Iterator[Column]:
+    """Yield the columns to read, in the order in which `_add_graded_answer` takes their cells."""
     optional: dict[str, tuple[str, ...]] = {
         "worker": layout.worker,
         "order": layout.order,
@@ -60,8 +64,8 @@ def _list_columns(layout: Layout, head: Head, chosen: Mapping[str, str]) -> Iter
         yield Column(key, (heading,) if heading else names[:1], required=required)
 
 
-def _add_row(
-    marked: MarkedFile, line: int, cells: Sequence[str], layout: Layout, problems: Problems
+def _add_graded_answer(
+    marked: MarkedFile, line: int, cells: Sequence[str], layout: GradedLayout, problems: Problems
 ) -> None:
     """Add the graded answer of a row; count it as left out if its text or grade is missing."""
     raw_question, text, worker, raw_order, wording, reference, *marks = cells
@@ -100,7 +104,7 @@ def _parse_attempt(text: str, line: int, problems: Problems) -> int | None:
 
 
 def _strip_quotes(cells: Sequence[str]) -> list[str]:
-    """Remove the quotation marks that enclose a whole cell from the cells of a row."""
+    """Return the cells of a row without the quotation marks that enclose a whole cell."""
     return [
         cell[1:-1].replace('""', '"')
         if len(cell) > 1 and cell[0] == cell[-1] == '"' and '"' not in cell[1:-1].replace('""', "")

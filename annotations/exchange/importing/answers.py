@@ -12,21 +12,21 @@ from django.utils import timezone
 
 from annotations.exchange.header import ColumnNames
 from annotations.exchange.importing.comparison import (
-    compare,
-    list_signals,
-    parse_time,
-    refuse_erased,
+    compare_with_stored_answers,
+    list_signal_values,
+    parse_staged_time,
+    refuse_withdrawn_workers,
 )
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.importing.rows import PreparedRows, add_rows, has_one_writer
-from annotations.exchange.importing.stage import Stage, StagedAnswer, read_extra
+from annotations.exchange.importing.rows import PreparedRows, has_one_writer, insert_rows
+from annotations.exchange.importing.stage import Stage, StagedAnswer, decode_extra_cells
 from annotations.exchange.importing.target import (
     BATCH,
     IDS,
-    add_questions,
-    get_target,
-    map_questions,
-    open_unless_dry_run,
+    create_missing_questions,
+    lock_import_version,
+    map_question_keys,
+    open_transaction_unless_dry_run,
     split_in_chunks,
 )
 from annotations.exchange.problems import Problems
@@ -65,7 +65,7 @@ def import_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's answers to a version of the question set (default: the latest).
+    """Add a file's answers to a version of a question set (by default the latest); return a report.
 
     The import publishes a draft, because from now on answers quote its wording. Workers belong to
     the set's owner and to the `panel`; unknown ones are created. Questions that the version does
@@ -79,7 +79,7 @@ def import_answers(
     its user.
     """
     with stage_answers(path, columns=columns, panel=panel, duplicates=duplicates) as stage:
-        return store_staged(
+        return store_staged_answers(
             question_set,
             stage,
             version=version,
@@ -111,7 +111,7 @@ def stage_answers(
     return stage
 
 
-def store_staged(
+def store_staged_answers(
     question_set: QuestionSet,
     stage: Stage,
     *,
@@ -121,7 +121,7 @@ def store_staged(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers in a `Stage` to a version of the set; options as in `import_answers`."""
+    """Store the answers of a `Stage` in a version of a question set; return the import's report."""
     options: dict[str, Any] = {
         "version": version,
         "create_questions": create_questions,
@@ -136,8 +136,8 @@ def store_staged(
 def prepare_answers(question_set: QuestionSet, stage: Stage, **options: Any) -> None:
     """Check the answers in a `Stage` and prepare their rows before the database is locked.
 
-    `store_staged` takes the same options and calls this itself; a caller inside a transaction calls
-    it before the transaction.
+    `store_staged_answers` takes the same options and calls this itself; a caller inside a
+    transaction calls it before the transaction.
     """
     prepare_stage(stage, lambda: _store_or_predict(question_set, stage, dry_run=True, **options))
 
@@ -153,11 +153,13 @@ def _store_or_predict(
 ) -> ImportReport:
     """Store the answers of a `Stage` in one transaction; in a dry run, predict the report."""
     name = stage.file.name
-    with open_unless_dry_run(dry_run):
-        target = get_target(question_set, version, name, dry_run=dry_run)
+    with open_transaction_unless_dry_run(dry_run):
+        target = lock_import_version(question_set, version, name, dry_run=dry_run)
         new_questions: list[str] = []
         if create_questions:
-            new_questions = add_questions(target, list(stage.questions), name, dry_run=dry_run)
+            new_questions = create_missing_questions(
+                target, list(stage.questions), name, dry_run=dry_run
+            )
         report = store_answers(stage, target, fresh=new_questions, dry_run=dry_run, **options)
     report.created["questions"] = len(new_questions)
     report.notes.extend(stage.file.notes)
@@ -174,22 +176,24 @@ def prepare_stage(stage: Stage, dry_run: Callable[[], object] | None) -> None:
     # Other databases let everybody write while rows are inserted, so nothing would be gained.
     if not has_one_writer() or stage.is_ready:
         return
-    stage.mark_all_new()
+    stage.mark_all_as_new()
     if dry_run is not None:
         # Keys grow: answers that others store from now on have larger ones.
         newest = Response.objects.aggregate(key=Max("pk"))["key"] or 0
         dry_run()
         stage.compared_to = newest
-    stage.set_prepared(
+    stage.set_prepared_rows(
         PreparedRows(
             Response,
             ROW,
             (
                 (
                     answer.row,
-                    _build_row(answer, stage.file.kept_aside, answer.worker, answer.question),
+                    _build_response_row(
+                        answer, stage.file.kept_aside, answer.worker, answer.question
+                    ),
                 )
-                for answer in stage.iterate_new()
+                for answer in stage.iterate_new_answers()
             ),
             ("submission", "question"),
         )
@@ -214,19 +218,19 @@ def store_answers(
     file = stage.file
     # The comparison before the lock may have been with another version.
     if not stage.is_ready_for(target.pk):
-        stage.mark_all_new()
+        stage.mark_all_as_new()
         stage.compared_in = target.pk
     problems = Problems(file.name)
     _refuse_long_ids(stage, problems)
-    questions = map_questions(target, stage.questions, problems, fresh if dry_run else ())
+    questions = map_question_keys(target, stage.questions, problems, fresh if dry_run else ())
     problems.raise_if_any()
     keys = [questions[name] for name in stage.questions]
     workers, n_workers = _create_workers(stage, target.question_set, imported_by, dry_run=dry_run)
     submissions, old_submissions = _create_submissions(target, stage, workers, dry_run=dry_run)
-    refuse_erased(stage, workers, list(old_submissions), problems)
-    compare(stage, keys, old_submissions, problems, update_flags=update_flags)
+    refuse_withdrawn_workers(stage, workers, list(old_submissions), problems)
+    compare_with_stored_answers(stage, keys, old_submissions, problems, update_flags=update_flags)
     problems.raise_if_any()
-    n_new, published = stage.count("is_new"), _publish(target, dry_run=dry_run)
+    n_new, published = stage.count_answers("is_new"), _publish_draft(target, dry_run=dry_run)
     if not dry_run:
         # `update` sets no `auto_now` field, so the time of the change is set here.
         for is_rejected, primary_keys in stage.reflagged.items():
@@ -236,11 +240,15 @@ def store_answers(
                 )
         import_key = None
         if n_new:
-            counts = {"n_new": n_new, "n_unchanged": stage.count() - n_new, "n_workers": n_workers}
+            counts = {
+                "n_new": n_new,
+                "n_unchanged": stage.count_answers() - n_new,
+                "n_workers": n_workers,
+            }
             import_key = _create_import(
                 stage, target, fresh, imported_by=imported_by, publishes=bool(published), **counts
             )
-        _store(stage, keys, submissions, import_key)
+        _insert_new_answers(stage, keys, submissions, import_key)
         stage.is_ready = False
     return ImportReport(
         what="answers",
@@ -250,10 +258,10 @@ def store_answers(
         version=target.number,
         n_rows=file.n_rows,
         n_new=n_new,
-        n_unchanged=stage.count() - n_new,
+        n_unchanged=stage.count_answers() - n_new,
         n_repeated=stage.n_repeated,
-        n_empty=stage.count("text = ''"),
-        n_rejected=stage.count("rejected"),
+        n_empty=stage.count_answers("text = ''"),
+        n_rejected=stage.count_answers("rejected"),
         n_reflagged=sum(map(len, stage.reflagged.values())),
         n_superseded=stage.n_superseded,
         created={"workers": n_workers},
@@ -265,7 +273,7 @@ def store_answers(
 
 
 def _refuse_long_ids(stage: Stage, problems: Problems) -> None:
-    """Raise `InputError` listing every worker or question id longer than 255 characters."""
+    """Raise `InputError` with all worker and question ids longer than 255 characters, if any."""
     ids = [("question", name, line) for name, line in stage.questions.items()]
     ids += [("worker", worker.name, worker.line) for worker in stage.workers]
     for what, name, line in ids:
@@ -301,7 +309,7 @@ def _create_import(
 def _create_workers(
     stage: Stage, question_set: QuestionSet, imported_by: int | None, *, dry_run: bool
 ) -> tuple[list[int], int]:
-    """Create unknown workers; return all primary keys in order and the number new to the importer.
+    """Create unknown workers; return the keys of all, in order, and how many the importer gets new.
 
     New to a member of the team is also a worker who answered only sets of the owner that the member
     cannot see: the member must not learn whether an id is known there. A dry run creates no worker:
@@ -315,9 +323,9 @@ def _create_workers(
     for panel, staged_workers in groupby(by_panel, key=lambda worker: worker.panel):
         names = [worker.name for worker in staged_workers]
         panel_workers = owner_workers.filter(panel=panel)
-        known = _load_keys(panel_workers, names)
+        known = _load_worker_keys(panel_workers, names)
         unknown = [name for name in names if name not in known]
-        n_new += len(unknown) + _count_hidden(known.values(), imported_by, question_set)
+        n_new += len(unknown) + _count_hidden_workers(known.values(), imported_by, question_set)
         if dry_run:
             # Negative, so that no stored row has the key.
             known |= {name: -len(keys) - place for place, name in enumerate(unknown, 1)}
@@ -331,12 +339,14 @@ def _create_workers(
             ignore_conflicts=True,
         )
         if unknown:
-            known = _load_keys(panel_workers, names)
+            known = _load_worker_keys(panel_workers, names)
         keys |= {(panel, name): key for name, key in known.items()}
     return [keys[worker.panel, worker.name] for worker in stage.workers], n_new
 
 
-def _count_hidden(known: Iterable[int], imported_by: int | None, question_set: QuestionSet) -> int:
+def _count_hidden_workers(
+    known: Iterable[int], imported_by: int | None, question_set: QuestionSet
+) -> int:
     """Return how many of the owner's known workers the importing user cannot see."""
     if imported_by in (None, question_set.owner_id):
         return 0
@@ -346,7 +356,7 @@ def _count_hidden(known: Iterable[int], imported_by: int | None, question_set: Q
     )
 
 
-def _load_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
+def _load_worker_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
     """Return the primary keys of stored workers by their external ids."""
     return {
         name: key
@@ -358,12 +368,12 @@ def _load_keys(workers: Any, names: Iterable[str]) -> dict[str, int]:
 def _create_submissions(
     version: QuestionSetVersion, stage: Stage, workers: list[int], *, dry_run: bool
 ) -> tuple[list[int], dict[int, int]]:
-    """Create missing submissions; return all their keys, and worker numbers by older key.
+    """Create missing submissions; return (all keys, worker numbers by key of older ones).
 
     A dry run creates none and returns no keys of new submissions.
     """
 
-    def load_keys() -> dict[int, int]:
+    def load_submission_keys() -> dict[int, int]:
         """Return the keys of the version's submissions by worker key."""
         if version._state.adding:
             return {}
@@ -375,7 +385,7 @@ def _create_submissions(
             )
         }
 
-    known = load_keys()
+    known = load_submission_keys()
     old_numbers = {known[key]: number for number, key in enumerate(workers) if key in known}
     if dry_run:
         return [], old_numbers
@@ -384,7 +394,7 @@ def _create_submissions(
         for key, staged in zip(workers, stage.workers, strict=True)
         if key not in known
     ]
-    add_rows(
+    insert_rows(
         Submission,
         ("public_id", "worker", "state", "started_at", "last_seen_at", "submitted_at"),
         (
@@ -415,7 +425,7 @@ def _create_submissions(
         },
     )
     if unknown:
-        known = load_keys()
+        known = load_submission_keys()
     return [known[key] for key in workers], old_numbers
 
 
@@ -426,7 +436,7 @@ ROW = (
 )
 
 
-def _store(
+def _insert_new_answers(
     stage: Stage,
     questions: list[int],
     submissions: list[int],
@@ -443,17 +453,17 @@ def _store(
         "brought_by": brought_by,
     }
     if stage.ahead is not None and stage.is_ready:
-        stage.ahead.insert({"submission": submissions, "question": questions}, same)
+        stage.ahead.insert_all({"submission": submissions, "question": questions}, same)
         return
     aside = stage.file.kept_aside
     rows = (
-        _build_row(answer, aside, submissions[answer.worker], questions[answer.question])
-        for answer in stage.iterate_new()
+        _build_response_row(answer, aside, submissions[answer.worker], questions[answer.question])
+        for answer in stage.iterate_new_answers()
     )
-    add_rows(Response, ROW, rows, same)
+    insert_rows(Response, ROW, rows, same)
 
 
-def _build_row(
+def _build_response_row(
     answer: StagedAnswer, kept_aside: list[str], submission: int, question: int
 ) -> tuple[Any, ...]:
     """Return the database values of one answer, in the order of the fields `ROW`."""
@@ -464,18 +474,18 @@ def _build_row(
         answer.text,
         Response.Status.TEXT.value if answer.text else Response.Status.EMPTY.value,
         bool(answer.rejected),
-        parse_time(answer.started),
-        parse_time(answer.submitted),
+        parse_staged_time(answer.started),
+        parse_staged_time(answer.submitted),
         answer.seconds,
-        read_extra(answer.extra, kept_aside),
-        parse_time(answer.first_draft),
+        decode_extra_cells(answer.extra, kept_aside),
+        parse_staged_time(answer.first_draft),
         answer.language or "",
-        *list_signals(answer),
+        *list_signal_values(answer),
     )
 
 
-def _publish(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
-    """Publish a draft version (not in a dry run); return notes for the report."""
+def _publish_draft(version: QuestionSetVersion, *, dry_run: bool) -> list[str]:
+    """Publish the version if it is a draft (not in a dry run); return notes for the report."""
     if version.is_published if dry_run else not version.publish():
         return []
     return [f"Version {version.number} is published now: its wording stays as it is."]

@@ -14,10 +14,10 @@ from annotations.models import COUNTERS, Response, Submission, Worker
 NOT_COUNTED = (None,) * len(COUNTERS)
 
 
-def refuse_erased(
+def refuse_withdrawn_workers(
     stage: Stage, workers: list[int], submissions: list[int], problems: Problems
 ) -> None:
-    """Raise `InputError` for each worker who withdrew, from all question sets or this version."""
+    """Raise `InputError` with each worker who withdrew from this version or altogether, if any."""
     withdrawn: dict[int, datetime | None] = {}
     for chunk in split_in_chunks(workers, IDS):
         rows = Worker.objects.filter(pk__in=chunk, erased_at__isnull=False)
@@ -37,7 +37,7 @@ def refuse_erased(
     problems.raise_if_any()
 
 
-def compare(
+def compare_with_stored_answers(
     stage: Stage,
     keys: list[int],
     old_numbers: dict[int, int],
@@ -45,7 +45,7 @@ def compare(
     *,
     update_flags: bool,
 ) -> None:
-    """Mark a file's answers that are already stored; record those that contradict them.
+    """Mark a file's answers that are stored already; record those that differ as problems.
 
     Answers that were compared before the lock are not read again. One that was changed or deleted
     since then counts as changed after the import: the import writes nothing that depends on it.
@@ -66,7 +66,7 @@ def compare(
         differences = []
         for submission, question, text, since, key, is_rejected, *facts in stored.iterator(BATCH):
             worker, place = old_numbers[submission], places.get(question)
-            staged = None if place is None else stage.find(worker, place)
+            staged = None if place is None else stage.find_answer(worker, place)
             if staged is None or place is None:
                 continue
             rows.append(staged.row)
@@ -90,7 +90,7 @@ def compare(
                 )
         # In the order of the file: the database returns rows in the order of an index.
         problems.extend(sorted(differences, key=lambda one: (one.line or 0, one.reason)))
-        stage.mark_old(rows)
+        stage.mark_as_stored(rows)
 
 
 def _find_difference(
@@ -100,9 +100,9 @@ def _find_difference(
     if not is_same_text(text, staged.text):
         return "text"
     times = (
-        parse_time(staged.started),
-        parse_time(staged.submitted),
-        parse_time(staged.first_draft),
+        parse_staged_time(staged.started),
+        parse_staged_time(staged.submitted),
+        parse_staged_time(staged.first_draft),
     )
     staged_facts = (*times, staged.seconds)
     if any(
@@ -111,7 +111,7 @@ def _find_difference(
         return "time"
     if staged.language is not None and staged.language != stored[4]:
         return "language"
-    if staged.signals is not None and [*list_signals(staged)] != stored[5:]:
+    if staged.signals is not None and [*list_signal_values(staged)] != stored[5:]:
         return "count of how it was written"
     # An ordinary file says nothing about flags, and then nothing is rejected in it.
     if staged.rejected is not None and bool(staged.rejected) != rejected:
@@ -119,13 +119,13 @@ def _find_difference(
     return ""
 
 
-def parse_time(text: str | None) -> datetime | None:
-    """Parse the ISO 8601 time of a file's answer; None if it has none."""
+def parse_staged_time(text: str | None) -> datetime | None:
+    """Parse the ISO 8601 time of an answer in a stage; None if it has none."""
     return None if text is None else datetime.fromisoformat(text)
 
 
-def list_signals(staged: StagedAnswer) -> tuple[str | int | None, ...]:
-    """Return state and counts of the writing signals of a file's answer; None if not counted."""
+def list_signal_values(staged: StagedAnswer) -> tuple[str | int | None, ...]:
+    """Return state and counts of an answer's writing signals; "" and None if not recorded."""
     if staged.signals is None:
         return ("", *NOT_COUNTED)
     state, *counts = json.loads(staged.signals)

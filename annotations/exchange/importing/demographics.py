@@ -17,18 +17,18 @@ from annotations.exchange.importing.report import DRY_RUN, NOTHING_CHANGED
 from annotations.exchange.importing.target import (
     BATCH,
     IDS,
-    lock_set,
+    lock_question_set,
     open_transaction,
     split_in_chunks,
 )
-from annotations.exchange.presets import Arranged
+from annotations.exchange.presets import LocatedTable
 from annotations.exchange.presets.demographics import (
     DemographicFile,
     DemographicMapping,
     StatusRule,
     read_demographics,
 )
-from annotations.exchange.presets.joining import Join, note_join_problems
+from annotations.exchange.presets.joining import DemographicJoin, record_join_problems
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.reading.source import Readable, make_source
@@ -44,14 +44,14 @@ from annotations.models import (
 
 @dataclass(slots=True)
 class DemographicReport:
-    """Result of joining a demographic export to a version's answers.
+    """Report on a demographic export that was joined to a version's answers.
 
     `n_new` counts workers whose extra information changes, `n_flagged` the answers that are newly
     flagged as rejected. `brought_by` is the id of the stored import, which can be undone; None if
     nothing changed or nothing was stored.
     """
 
-    join: Join
+    join: DemographicJoin
     version: int
     question_set: str
     n_new: int
@@ -67,7 +67,7 @@ class DemographicReport:
         return bool(self.n_new or self.n_flagged)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the report's values for the page of an upload."""
+        """Return the report's values as JSON values, for the page of an upload."""
         return {
             "what": "demographics",
             "version": self.version,
@@ -94,8 +94,8 @@ class DemographicReport:
             yield DRY_RUN
 
     def _describe_flags(self) -> Iterator[str]:
-        """Yield sentences on statuses, and on answers flagged as rejected."""
-        yield from self.join.describe_statuses(self.rule, are_stored=True)
+        """Yield sentences on panel statuses and on answers flagged as rejected."""
+        yield from self.join.describe_status_rule(self.rule, are_stored=True)
         if self.n_flagged:
             yield f"Answers flagged as rejected, and left out of runs: {self.n_flagged:,}"
 
@@ -111,7 +111,7 @@ def import_demographics(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> DemographicReport:
-    """Add a demographic export's cells to the answers of its participants, in one transaction.
+    """Store a demographic export's cells with the answers of its participants; return a report.
 
     What each answer had before is stored, so that the import can be undone.
 
@@ -121,26 +121,32 @@ def import_demographics(
     numbers are read as 101, unless `keep_ids`. Raises `InputError` for bad rows, for a
     file without a worker of the answers, and for statuses without a decision.
     """
-    source = Arranged.from_dict(make_source(given), arrangement or {}).source
+    source = LocatedTable.from_dict(make_source(given), arrangement or {}).source
     roles = DemographicMapping.from_dict(dict(mapping))
     file = read_demographics(source, roles, keep_ids=keep_ids)
     rule = StatusRule(statuses)
     with open_transaction(dry_run):
-        target = find_answered_version(question_set if dry_run else lock_set(question_set))
+        target = find_answered_version(question_set if dry_run else lock_question_set(question_set))
         submissions = load_submissions(target)
-        stored = _load_extra(submissions, file)
-        join = Join.from_workers(file, submissions, _count_replaced(stored, file))
+        stored = _load_answer_keys(submissions, file)
+        join = DemographicJoin.from_workers(
+            file, submissions, _count_replaced_workers(stored, file)
+        )
         problems = Problems(file.name)
-        note_join_problems(problems, join, rule, file.mapping.worker)
+        record_join_problems(problems, join, rule, file.mapping.worker)
         problems.raise_if_any()
-        changes = _collect_changes(stored, file)
+        changes = _collect_answer_changes(stored, file)
         rejected = join.affected if rule == StatusRule.APPLY else ()
-        n_flagged = _mark_rejected(changes, [key for name in rejected for key in submissions[name]])
+        n_flagged = _mark_answers_rejected(
+            changes, [key for name in rejected for key in submissions[name]]
+        )
         n_new = len({change.worker for change in changes.values() if change.changes_cells})
         brought_by = None
         if target is not None and not dry_run and (n_new or n_flagged):
             _store_changes(changes)
-            brought_by = _record_changes(changes, target, file, join, imported_by).public_id
+            brought_by = _store_import_of_changes(
+                changes, target, file, join, imported_by
+            ).public_id
     return DemographicReport(
         join,
         target.number if target else 0,
@@ -154,20 +160,20 @@ def import_demographics(
     )
 
 
-def preview_join(question_set: QuestionSet, file: DemographicFile) -> Join:
-    """Return the join of a demographic export with the stored answers; reads only."""
+def preview_join(question_set: QuestionSet, file: DemographicFile) -> DemographicJoin:
+    """Return the join of a demographic export with the stored answers, without storing it."""
     submissions = load_submissions(find_answered_version(question_set))
-    stored = _load_extra(submissions, file)
-    return Join.from_workers(file, submissions, _count_replaced(stored, file))
+    stored = _load_answer_keys(submissions, file)
+    return DemographicJoin.from_workers(file, submissions, _count_replaced_workers(stored, file))
 
 
 def find_answered_version(question_set: QuestionSet) -> QuestionSetVersion | None:
     """Return the newest published version with answers, else the latest; None without any."""
-    return question_set.default_version(answered=True)
+    return question_set.get_default_version(answered=True)
 
 
 def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]:
-    """Return the submissions (keys) of a version that may be Prolific's, by worker id."""
+    """Return the keys of a version's submissions that may be Prolific's, by worker id."""
     found: dict[str, list[int]] = {}
     rows = Submission.objects.filter(version=version, responses__state="submitted")
     # A worker without a panel may be Prolific's: survey files do not name it.
@@ -177,10 +183,10 @@ def load_submissions(version: QuestionSetVersion | None) -> dict[str, list[int]]
     return found
 
 
-def find_other_sets(
+def find_sets_of_workers(
     sets: QuerySet[QuestionSet], workers: Sequence[str], most: int = 5
 ) -> list[tuple[QuestionSet, int]]:
-    """Return the question sets in which most of the workers answered, each with their number."""
+    """Return (question set, number) of the sets in which most of these workers answered."""
     counts: Counter[int] = Counter()
     for chunk in split_in_chunks(workers, IDS):
         rows = Submission.objects.filter(worker__external_id__in=chunk, withdrawn_at=None)
@@ -198,8 +204,8 @@ _Stored = dict[tuple[str, str], list[int]]
 """Keys of answers by their worker and their extra information as JSON."""
 
 
-def _load_extra(submissions: Mapping[str, Sequence[int]], file: DemographicFile) -> _Stored:
-    """Return the participants' answer keys, by (worker, extra information as JSON)."""
+def _load_answer_keys(submissions: Mapping[str, Sequence[int]], file: DemographicFile) -> _Stored:
+    """Return the keys of the participants' answers, by (worker, extra information as JSON)."""
     names = {key: name for name in file.rows for key in submissions.get(name, ())}
     found: _Stored = {}
     for chunk in split_in_chunks(names, IDS):
@@ -209,8 +215,8 @@ def _load_extra(submissions: Mapping[str, Sequence[int]], file: DemographicFile)
     return found
 
 
-def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
-    """Return, by column, the number of workers whose stored value differs from the file's."""
+def _count_replaced_workers(stored: _Stored, file: DemographicFile) -> dict[str, int]:
+    """Return the number of workers whose stored value differs from the file's, by column."""
     replaced: dict[str, set[str]] = {}
     for name, text in stored:
         extra = json.loads(text)
@@ -221,8 +227,8 @@ def _count_replaced(stored: _Stored, file: DemographicFile) -> dict[str, int]:
 
 
 @dataclass(slots=True)
-class _Change:
-    """Changes that a file makes to one answer: its extra cells and whether it is rejected."""
+class _AnswerChange:
+    """Changes that a file makes to one answer: its extra cells, and whether it is rejected."""
 
     worker: str
     before: dict[str, Any]
@@ -236,16 +242,16 @@ class _Change:
         return any(self.before.get(name) != cell for name, cell in self.cells.items())
 
 
-def _collect_changes(stored: _Stored, file: DemographicFile) -> dict[int, _Change]:
+def _collect_answer_changes(stored: _Stored, file: DemographicFile) -> dict[int, _AnswerChange]:
     """Return the changes that the file's cells make to the participants' answers, by answer key."""
     return {
-        key: _Change(name, json.loads(text), file.rows[name].cells)
+        key: _AnswerChange(name, json.loads(text), file.rows[name].cells)
         for (name, text), keys in stored.items()
         for key in keys
     }
 
 
-def _mark_rejected(changes: Mapping[int, _Change], submissions: Sequence[int]) -> int:
+def _mark_answers_rejected(changes: Mapping[int, _AnswerChange], submissions: Sequence[int]) -> int:
     """Mark submitted answers as rejected in `changes`; return how many were not rejected before."""
     n_flagged = 0
     for chunk in split_in_chunks(submissions, IDS):
@@ -256,8 +262,8 @@ def _mark_rejected(changes: Mapping[int, _Change], submissions: Sequence[int]) -
     return n_flagged
 
 
-def _store_changes(changes: Mapping[int, _Change]) -> None:
-    """Store the cells and flags of a file at the answers.
+def _store_changes(changes: Mapping[int, _AnswerChange]) -> None:
+    """Store the cells and flags of a file with the answers.
 
     The time of the change is set for flags only: runs do not read the cells, so grades stay
     current.
@@ -275,14 +281,14 @@ def _store_changes(changes: Mapping[int, _Change]) -> None:
         Response.objects.filter(pk__in=chunk).update(rejected=True, updated_at=timezone.now())
 
 
-def _record_changes(
-    changes: Mapping[int, _Change],
+def _store_import_of_changes(
+    changes: Mapping[int, _AnswerChange],
     target: QuestionSetVersion,
     file: DemographicFile,
-    join: Join,
+    join: DemographicJoin,
     imported_by: int | None,
 ) -> Import:
-    """Store the import with the earlier values of every answer, and return it."""
+    """Store and return the import, with the earlier values of every answer that it changed."""
     changed = {
         change.worker for change in changes.values() if change.changes_cells or change.flagged
     }

@@ -56,7 +56,7 @@ def create_import(
     )
 
 
-def record_questions(
+def record_question_import(
     version: QuestionSetVersion,
     file: Any,
     made: Sequence[str],
@@ -80,10 +80,10 @@ def record_questions(
         n_questions=len(made),
     )
     if new_import:
-        mark_items(Question, new_import, made)
+        mark_imported_items(Question, new_import, made)
 
 
-def mark_items(
+def mark_imported_items(
     model: type[Passage] | type[Question], new_import: Import, ids: Iterable[str]
 ) -> None:
     """Store in passages or questions which import created them, and a hash of their content.
@@ -91,16 +91,16 @@ def mark_items(
     The items are read from the database again: a later comparison uses the same values.
     """
     for chunk in split_in_chunks(ids, BATCH):
-        rows = _get_manager(model).filter(version=new_import.version_id, external_id__in=chunk)
+        rows = _get_item_manager(model).filter(version=new_import.version_id, external_id__in=chunk)
         # One query for each kind of related row, and not for each item.
         items = list(rows.prefetch_related(*RELATED_ROWS[model]))
         for item in items:
             item.brought_by, item.brought_as = new_import, hash_item(item)
-        _get_manager(model).bulk_update(items, ["brought_by", "brought_as"], batch_size=BATCH)
+        _get_item_manager(model).bulk_update(items, ["brought_by", "brought_as"], batch_size=BATCH)
 
 
 def hash_item(item: Passage | Question) -> str:
-    """Return a hash of a question's or passage's content, in all its languages and wordings.
+    """Return a hash of the content of a question or passage in all languages and wordings.
 
     It changes when any of that does.
     """
@@ -113,13 +113,13 @@ def hash_item(item: Passage | Question) -> str:
 
 
 def _list_wordings(question: Question) -> dict[str, list[Any]]:
-    """Return kind, text, language and metadata of each variant of a question, by variant id."""
+    """Return [kind, text, language, metadata] of each variant of a question, by variant id."""
     return {
         variant.external_id: [variant.kind, variant.text, variant.language, variant.metadata]
         for variant in question.variants.all()
     }
 
 
-def _get_manager(model: type[Passage] | type[Question]) -> Any:
+def _get_item_manager(model: type[Passage] | type[Question]) -> Any:
     """Return the default manager of the model `Passage` or `Question`."""
     return model._default_manager

@@ -16,11 +16,11 @@ from annotations.exchange.importing.stage import GATHERED, AnswerSource, Stage
 from annotations.exchange.importing.target import (
     BATCH,
     find_next_position,
-    get_questions,
-    get_target,
-    open_unless_dry_run,
+    get_version_questions,
+    lock_import_version,
+    open_transaction_unless_dry_run,
     quote_beginning,
-    roll_back_if,
+    roll_back_if_dry_run,
 )
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
@@ -43,7 +43,7 @@ def import_mturk(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers of one Mechanical Turk batch and return its report; see `import_batches`."""
+    """Add the answers of one Mechanical Turk batch; return its report. See `import_batches`."""
     (report,) = import_batches(
         question_set,
         [path],
@@ -72,7 +72,7 @@ def import_batches(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> list[ImportReport]:
-    """Add the answers and questions of several Mechanical Turk batches, all of them or none.
+    """Add the answers and questions of Mechanical Turk batches, all or none; return the reports.
 
     Each Answer column of a HIT is a question, created in the draft if it is unknown (`answers`
     selects the columns as in `MturkRows`), and the version is published; so batches of one task are
@@ -120,7 +120,7 @@ class StagedBatch(Stage):
         super().fill(source, panel, duplicates)
         if isinstance(source, MturkRows):
             self.panel = panel
-            self.header, rows = source.read_whole()
+            self.header, rows = source.reread_whole_file()
             self._db.execute("CREATE TABLE whole (cells TEXT)")
             self._db.executemany(
                 "INSERT INTO whole VALUES (?)",
@@ -140,7 +140,7 @@ class StagedBatch(Stage):
                     worker, "" if assignment is None else cells[assignment].strip(), cells
                 )
 
-    def list_further_fields(self) -> dict[str, Any]:
+    def collect_further_fields(self) -> dict[str, Any]:
         """Return the batch's questions, panel and header as JSON values, to be saved with it."""
         asked = {name: asdict(asked) for name, asked in self.asked.items()}
         return {"asked": asked, "panel": self.panel, "header": self.header}
@@ -177,7 +177,7 @@ def stage_batch(
 
 
 def store_batch(question_set: QuestionSet, batch: StagedBatch, **options: Any) -> ImportReport:
-    """Store a batch read by `stage_batch` or similar; return its report; see `store_batches`."""
+    """Store one batch that was read into a temporary store; return its report."""
     (report,) = store_batches(question_set, [batch], **options)
     return report
 
@@ -195,12 +195,17 @@ def store_batches(
     # Of several batches the later ones depend on what the earlier ones store, also in a dry run.
     is_single = len(batches) == 1
 
-    def store(*, dry_run: bool) -> list[ImportReport]:
+    def store_all_batches(*, dry_run: bool) -> list[ImportReport]:
         """Store all batches in one transaction; in a dry run only predict their reports."""
         reports = []
         only_read = dry_run and is_single
-        with open_unless_dry_run(only_read), roll_back_if(dry_run and not only_read):
-            target = get_target(question_set, version, batches[0].file.name, dry_run=only_read)
+        with (
+            open_transaction_unless_dry_run(only_read),
+            roll_back_if_dry_run(dry_run and not only_read),
+        ):
+            target = lock_import_version(
+                question_set, version, batches[0].file.name, dry_run=only_read
+            )
             # All questions first: the answers publish the version, which takes none after that.
             new_questions = [
                 _store_questions(batch, target, dry_run=only_read) for batch in batches
@@ -231,8 +236,8 @@ def store_batches(
 
     if not dry_run:
         for batch in batches:
-            prepare_stage(batch, (lambda: store(dry_run=True)) if is_single else None)
-    return store(dry_run=dry_run)
+            prepare_stage(batch, (lambda: store_all_batches(dry_run=True)) if is_single else None)
+    return store_all_batches(dry_run=dry_run)
 
 
 def _store_questions(
@@ -243,7 +248,7 @@ def _store_questions(
     A dry run only reads.
     """
     problems = Problems(batch.file.name)
-    stored = {row.external_id: row for row in get_questions(version)}
+    stored = {row.external_id: row for row in get_version_questions(version)}
     new_questions: list[tuple[str, MturkQuestion]] = []
     completed: list[Question] = []
     for name, question in batch.asked.items():
@@ -291,7 +296,10 @@ def _store_questions(
     Question.objects.bulk_create(
         (
             Question(
-                version=version, external_id=name, position=position, **_build_fields(question)
+                version=version,
+                external_id=name,
+                position=position,
+                **_build_question_fields(question),
             )
             for position, (name, question) in enumerate(new_questions, start)
         ),
@@ -300,8 +308,8 @@ def _store_questions(
     return [name for name, _ in new_questions]
 
 
-def _build_fields(question: MturkQuestion) -> dict[str, Any]:
-    """Return the `Question` fields for a question of a HIT (a Mechanical Turk task)."""
+def _build_question_fields(question: MturkQuestion) -> dict[str, Any]:
+    """Return the `Question` field values of a question in a batch, by field name."""
     inputs = {f"Input.{name}": cell for name, cell in question.inputs.items() if cell.strip()}
     fields: dict[str, Any] = {"text": question.text, "metadata": inputs}
     if question.right:

@@ -16,7 +16,7 @@ from annotations.models.panel_files import LONGEST_NAME
 
 
 class PanelFileRow(NamedTuple):
-    """One row of a panel's file: its worker, the panel's id of the assignment, all cells."""
+    """One row of a panel's file: its worker, the panel's id of the assignment, all its cells."""
 
     worker: str
     assignment: str
@@ -30,9 +30,9 @@ def store_panel_file(
     header: Sequence[str],
     rows: Iterable[PanelFileRow],
 ) -> None:
-    """Store the rows of a panel's file after its answers; rows of unknown workers are left out."""
+    """Store the rows of a panel's file after its answers; leave out rows of unknown workers."""
     file = PanelFile.objects.create(version=version, name=name[:LONGEST_NAME], header=list(header))
-    for start, chunk in _number_chunks(rows):
+    for start, chunk in _split_rows_in_chunks(rows):
         submissions = dict(
             Submission.objects.filter(
                 version=version,
@@ -56,7 +56,7 @@ def store_panel_file(
     PanelFile.objects.filter(version=version, rows=None).delete()
 
 
-def _number_chunks(rows: Iterable[PanelFileRow]) -> Iterator[tuple[int, list[PanelFileRow]]]:
+def _split_rows_in_chunks(rows: Iterable[PanelFileRow]) -> Iterator[tuple[int, list[PanelFileRow]]]:
     """Yield (position of the first row, rows) in chunks of at most 2,000 rows."""
     start, remaining = 0, iter(rows)
     while chunk := list(islice(remaining, BATCH)):

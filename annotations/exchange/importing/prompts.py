@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from annotations.exchange.importing.import_records import record_questions
+from annotations.exchange.importing.import_records import record_question_import
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
     find_next_position,
-    get_version,
-    lock_set,
+    get_or_create_version,
+    lock_question_set,
     open_transaction,
 )
 from annotations.exchange.problems import Problems
@@ -27,7 +27,7 @@ def import_prompts(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the items of a file of prompts as questions to the draft of the question set.
+    """Add the items of a file of prompts as questions to a question set's draft; return a report.
 
     The first wording of an item is a question, the others are its variants, each with its
     language; the kind of variation is the question's category. If the latest version is published
@@ -39,21 +39,21 @@ def import_prompts(
     file = read_prompts(path, repair=repair)
     problems = Problems(file.name)
     with open_transaction(dry_run):
-        version = get_version(lock_set(question_set), None, file.name)
-        stored_wordings = _load_wordings(version)
+        version = get_or_create_version(lock_question_set(question_set), None, file.name)
+        stored_wordings = _load_stored_wordings(version)
         new_items: list[PromptItem] = []
         for item in file.items:
             _check_lengths(problems, item)
             if item.id not in stored_wordings:
                 new_items.append(item)
-            elif stored_wordings[item.id] != _list_wordings(item):
+            elif stored_wordings[item.id] != _list_item_wordings(item):
                 problems.add_code(
                     item.line, "id", "wordings_differ", version=str(version), item=item.id
                 )
         problems.raise_if_any()
         notes = [f"A comma was added behind line {comma.after_line}." for comma in file.repairs]
         if new_items and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
@@ -81,18 +81,18 @@ def import_prompts(
             ),
             batch_size=BATCH,
         )
-        record_questions(
+        record_question_import(
             version,
             file,
             [item.id for item in new_items],
             n_rows=len(file.items),
             imported_by=imported_by,
         )
-    return _build_report(file, question_set, version.number, len(new_items), notes, dry_run)
+    return _build_import_report(file, question_set, version.number, len(new_items), notes, dry_run)
 
 
-def _load_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str]]]:
-    """Return the stored wordings of each question as (language, text) pairs, by question id."""
+def _load_stored_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str]]]:
+    """Return the stored (language, text) wordings of each question, by question id."""
     wordings: dict[str, list[tuple[str, str]]] = {}
     for question in Question.objects.filter(version=version):
         wordings[question.external_id] = [(question.language, question.text)]
@@ -103,8 +103,8 @@ def _load_wordings(version: QuestionSetVersion) -> dict[str, list[tuple[str, str
     return wordings
 
 
-def _list_wordings(item: PromptItem) -> list[tuple[str, str]]:
-    """Return the wordings of an item of the file as (language, text) pairs."""
+def _list_item_wordings(item: PromptItem) -> list[tuple[str, str]]:
+    """Return the (language, text) wordings of an item in a file."""
     return [(variant.language, variant.prompt) for variant in item.variants]
 
 
@@ -123,7 +123,7 @@ def _build_variant(question: Question, item: PromptItem, position: int) -> Varia
 
 
 def _check_lengths(problems: Problems, item: PromptItem) -> None:
-    """Record a problem for an id, variation or language too long for the database."""
+    """Record a problem for an id, variation or language that is too long for the database."""
     for name, text, most in (
         ("id", item.id, LONGEST_ID),
         ("variation", item.variation, LONGEST_CATEGORY),
@@ -135,7 +135,7 @@ def _check_lengths(problems: Problems, item: PromptItem) -> None:
             )
 
 
-def _build_report(
+def _build_import_report(
     file: PromptFile,
     question_set: QuestionSet,
     version: int,

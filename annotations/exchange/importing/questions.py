@@ -6,15 +6,15 @@ from typing import Any
 
 from annotations.exchange.importing.import_records import (
     create_import,
-    mark_items,
-    record_questions,
+    mark_imported_items,
+    record_question_import,
 )
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
     find_next_position,
-    get_version,
-    lock_set,
+    get_or_create_version,
+    lock_question_set,
     open_transaction,
 )
 from annotations.exchange.importing.translations import add_translations
@@ -42,7 +42,7 @@ def import_passages(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's passages to the latest version of a question set, draft or published.
+    """Add a file's passages to the latest version of a question set; return a report.
 
     (A passage without questions changes nothing for workers who answered.) Raises `InputError` with
     every bad row, also for a stored passage with other content. The `Import` of what is new in a
@@ -51,7 +51,7 @@ def import_passages(
     file = read_passages(path, columns)
     problems = Problems(file.name)
     with open_transaction(dry_run):
-        version = get_version(lock_set(question_set), None, file.name)
+        version = get_or_create_version(lock_question_set(question_set), None, file.name)
         stored = {row.external_id: row for row in version.passages.all()}
         new_records: list[PassageRecord] = []
         for record in file.records:
@@ -59,7 +59,7 @@ def import_passages(
             if row is None:
                 new_records.append(record)
             else:
-                _compare(
+                _compare_with_stored_row(
                     record, record.passage, build_passage_fields(record), row, version, problems
                 )
         problems.raise_if_any()
@@ -89,8 +89,8 @@ def import_passages(
             n_passages=len(new_ids),
         )
         if new_import:
-            mark_items(Passage, new_import, new_ids)
-    return _build_report(
+            mark_imported_items(Passage, new_import, new_ids)
+    return _build_import_report(
         "passages", file, version, len(new_records) + n_translated, dry_run, n_translated
     )
 
@@ -103,7 +103,7 @@ def import_questions(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's questions to the draft of a question set; passages are named by their ids.
+    """Add a file's questions to the draft of a question set; return a report.
 
     If the latest version is published and the file has unknown questions, the next version is
     opened as its copy. A question whose text is not known yet (answers came first) is completed.
@@ -113,7 +113,7 @@ def import_questions(
     file = read_questions(path, columns)
     problems = Problems(file.name)
     with open_transaction(dry_run):
-        version = get_version(lock_set(question_set), None, file.name)
+        version = get_or_create_version(lock_question_set(question_set), None, file.name)
         passages = {row.external_id: row.pk for row in version.passages.all()}
         # All at once, not a query for each row of the file.
         stored = {row.external_id: row for row in version.questions.all()}
@@ -133,17 +133,19 @@ def import_questions(
             if row is None:
                 new_records.append(record)
             elif not row.text:
-                completed.append(_complete(row, record, passages))
+                completed.append(_complete_question(row, record, passages))
             else:
                 record_fields = build_question_fields(record, passages)
-                _compare(record, record.question, record_fields, row, version, problems)
+                _compare_with_stored_row(
+                    record, record.question, record_fields, row, version, problems
+                )
         problems.raise_if_any()
         names = [*build_question_fields(file.records[0], passages)]
         # A question that an import of answers created without a text now belongs to both imports.
         Question.objects.bulk_update(completed, [*names, "brought_by"], batch_size=BATCH)
         notes = []
         if new_records and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             # The passages of the copy have keys of their own.
             passages = {row.external_id: row.pk for row in version.passages.all()}
             notes.append(
@@ -167,7 +169,7 @@ def import_questions(
         new_ids = [record.question for record in new_records]
         counted_ids = {*new_ids, *(row.external_id for row in completed)}
         n_completed = len(completed) + len(translated_ids - counted_ids)
-        record_questions(
+        record_question_import(
             version,
             file,
             new_ids,
@@ -175,7 +177,7 @@ def import_questions(
             n_completed=n_completed,
             imported_by=imported_by,
         )
-    return _build_report(
+    return _build_import_report(
         "questions", file, version, len(new_records) + n_completed, dry_run, n_completed, notes
     )
 
@@ -183,7 +185,7 @@ def import_questions(
 def _store_translations(
     rows: Any, version: QuestionSetVersion, file: ItemFile[Any], problems: Problems
 ) -> set[str]:
-    """Store a file's translated texts; return the ids of items that got a new one."""
+    """Store a file's translated texts; return the ids of the items that got a new one."""
     records_by_id = {
         record.passage if isinstance(record, PassageRecord) else record.question: record
         for record in file.records
@@ -213,7 +215,7 @@ def build_passage_fields(record: PassageRecord) -> dict[str, Any]:
 
 
 def build_question_fields(record: QuestionRecord, passages: dict[str, int]) -> dict[str, Any]:
-    """Return the `Question` fields of a file record; `passages` maps ids to primary keys."""
+    """Return the values of the `Question` fields that a file record holds, by field name."""
     return {
         "text": record.text,
         "passage_id": passages.get(record.passage),
@@ -230,7 +232,7 @@ def build_question_fields(record: QuestionRecord, passages: dict[str, int]) -> d
     }
 
 
-def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
+def _complete_question(row: Question, record: QuestionRecord, passages: dict[str, int]) -> Question:
     """Fill a stored question that has no text with the values of a file record; return it."""
     for name, value in build_question_fields(record, passages).items():
         setattr(row, name, value)
@@ -239,7 +241,7 @@ def _complete(row: Question, record: QuestionRecord, passages: dict[str, int]) -
     return row
 
 
-def _compare(
+def _compare_with_stored_row(
     record: Record,
     name: str,
     record_fields: dict[str, Any],
@@ -264,7 +266,7 @@ def _compare(
         )
 
 
-def _build_report(
+def _build_import_report(
     what: str,
     file: ItemFile[Any],
     version: QuestionSetVersion,

@@ -13,7 +13,7 @@ DRY_RUN = "This was a dry run: nothing was stored."
 
 @dataclass(slots=True)
 class ImportReport:
-    """Counts of one import; `n_rows == n_new + n_unchanged + n_repeated + n_superseded`.
+    """Report of an import; `n_rows == n_new + n_unchanged + n_repeated + n_superseded`.
 
     `what` is answers, model answers, questions or passages. `n_repeated` rows repeat an earlier
     row of the file, another answer of the same worker replaced `n_superseded` rows,
@@ -54,7 +54,7 @@ class ImportReport:
 
     @property
     def changed(self) -> bool:
-        """Return whether the import added anything or, in a dry run, would add anything."""
+        """Whether the import added anything or, in a dry run, would add anything."""
         return bool(self.n_new or self.n_reflagged or any(self.created.values()))
 
     def as_dict(self) -> dict[str, Any]:

@@ -17,13 +17,13 @@ AS_THEY_ARE = {"TextField", "CharField", "ForeignKey", "BooleanField", "FloatFie
 """Field types whose Python values every database takes unchanged."""
 
 
-def add_rows(
+def insert_rows(
     model: type[models.Model],
     names: Sequence[str],
     rows: Iterable[Sequence[Any]],
     same: Mapping[str, Any],
 ) -> None:
-    """Insert rows of a model: values of the fields `names`, plus values shared by all rows.
+    """Insert rows into a model's table: values of the fields `names`, and values shared by all.
 
     As `bulk_create`, which builds an object for each row and compiles the statement again for every
     80 of them: on SQLite that is three quarters of the time. Constraints and triggers apply here
@@ -34,7 +34,7 @@ def add_rows(
     ]  # not the proxy `connection`, which looks it up at each use
     fields = _require_all_fields(model, (*names, *same))
     prepare = _build_converters(fields, names, connection)
-    fixed = _convert_same(fields, same, connection)
+    fixed = _convert_shared_values(fields, same, connection)
     columns, table = (
         _quote_columns(fields, (*names, *same), connection),
         _quote_table(model, connection),
@@ -54,7 +54,7 @@ def add_rows(
 
 
 class PreparedRows:
-    """Rows of one model written to a temporary SQLite table, to be inserted later in one step.
+    """Rows of one model in a temporary SQLite table, to be inserted into its table in one step.
 
     Writing the table takes no lock: other users write meanwhile. Then one statement inserts all
     rows, several times as fast as row by row. No other connection sees the table, and it is deleted
@@ -72,7 +72,7 @@ class PreparedRows:
     ) -> None:
         """Write (number, values) rows to the temporary table; they are inserted by number."""
         self.model, self.names, self.numbered = model, tuple(names), tuple(numbered)
-        self._fields = _map_fields(model)
+        self._fields = _map_model_fields(model)
         self._table = f"temp.rows_ahead_{next(_NUMBERS)}"
         connection = connections[DEFAULT_DB_ALIAS]
         prepare = _build_converters(self._fields, names, connection)
@@ -93,18 +93,18 @@ class PreparedRows:
             self.close()
             raise
 
-    def leave_out(self, numbers: Iterable[int]) -> None:
-        """Delete the rows with these numbers from the table, so they are not inserted."""
+    def delete_rows(self, numbers: Iterable[int]) -> None:
+        """Delete the rows with these numbers from the temporary table: they are not inserted."""
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.executemany(
                 f"DELETE FROM {self._table} WHERE number = %s",  # noqa: S608
                 [(number,) for number in numbers],
             )
 
-    def insert(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
-        """Insert all rows into the model's table; `keys` maps a field's numbers to primary keys.
+    def insert_all(self, keys: Mapping[str, Sequence[int]], same: Mapping[str, Any]) -> None:
+        """Insert all rows into the model's table; `keys` gives each field's primary keys by number.
 
-        `same` are fields with one value for all rows; as in `add_rows`, every field is named.
+        `same` are fields with one value for all rows; as in `insert_rows`, every field is named.
         """
         connection = connections[DEFAULT_DB_ALIAS]
         fields = _require_all_fields(self.model, (*self.names, *same))
@@ -130,7 +130,7 @@ class PreparedRows:
                 f"INSERT INTO {_quote_table(self.model, connection)} ({columns}) "  # noqa: S608
                 f"SELECT {', '.join(select_items)} FROM {self._table} ahead {' '.join(joins)} "
                 "ORDER BY ahead.number",
-                _convert_same(fields, same, connection),
+                _convert_shared_values(fields, same, connection),
             )
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ def has_one_writer() -> bool:
 
 @contextmanager
 def _begin_deferred(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Run statements on a temporary table in one transaction, without the write lock.
+    """Run the block in a transaction that does not take the database's write lock.
 
     `atomic` would take the write lock of the whole database.
     """
@@ -176,14 +176,14 @@ def _begin_deferred(connection: BaseDatabaseWrapper) -> Iterator[None]:
         cursor.execute("COMMIT")
 
 
-def _map_fields(model: type[models.Model]) -> dict[str, Any]:
+def _map_model_fields(model: type[models.Model]) -> dict[str, Any]:
     """Return the concrete fields of a model, except the primary key, by name."""
     return {f.name: f for f in model._meta.concrete_fields if not f.primary_key}
 
 
 def _require_all_fields(model: type[models.Model], names: Sequence[str]) -> dict[str, Any]:
     """Return a model's fields except the key; ValueError unless `names` lists each once."""
-    fields = _map_fields(model)
+    fields = _map_model_fields(model)
     if fields.keys() != {*names} or len(fields) != len(names):
         raise ValueError(f"the fields of {model.__name__} are {', '.join(fields)}")
     return fields
@@ -192,7 +192,7 @@ def _require_all_fields(model: type[models.Model], names: Sequence[str]) -> dict
 def _build_converters(
     fields: Mapping[str, Any], names: Sequence[str], connection: BaseDatabaseWrapper
 ) -> list[Callable[[Any], Any] | None]:
-    """Return a function per field that converts values for the database; None if not needed."""
+    """Return a function for each field that converts its values for the database, or None."""
     return [
         None
         if fields[name].get_internal_type() in AS_THEY_ARE
@@ -209,7 +209,7 @@ def _convert_row(converters: list[Callable[[Any], Any] | None], row: Sequence[An
     ]
 
 
-def _convert_same(
+def _convert_shared_values(
     fields: Mapping[str, Any], same: Mapping[str, Any], connection: BaseDatabaseWrapper
 ) -> list[Any]:
     """Return the values that all rows share, converted for the database."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from annotations.exchange.importing.import_records import record_questions
+from annotations.exchange.importing.import_records import record_question_import
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
     find_next_position,
-    get_version,
-    lock_set,
+    get_or_create_version,
+    lock_question_set,
     open_transaction,
 )
 from annotations.exchange.problems import Problems
@@ -34,7 +34,7 @@ def import_several_answers(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add a file's questions with several right answers to the draft of a question set.
+    """Add a file's questions with several right answers to a set's draft; return a report.
 
     The accepted answers of a question are all spellings of its right ones; its metadata groups
     them by answer. The id of a question without one is its position in the file, from 0. If the
@@ -48,7 +48,7 @@ def import_several_answers(
     file = read_several_answers(path)
     problems = Problems(file.name)
     with open_transaction(dry_run):
-        version = get_version(lock_set(question_set), None, file.name)
+        version = get_or_create_version(lock_question_set(question_set), None, file.name)
         stored = {row.external_id: row for row in version.questions.all()}
         new_questions: list[SeveralAnswersQuestion] = []
         for question in file.questions:
@@ -70,7 +70,8 @@ def import_several_answers(
             if row is None:
                 new_questions.append(question)
             elif any(
-                getattr(row, name) != value for name, value in _build_fields(question).items()
+                getattr(row, name) != value
+                for name, value in _build_question_fields(question).items()
             ):
                 problems.add_code(
                     question.line or None,
@@ -82,7 +83,7 @@ def import_several_answers(
         problems.raise_if_any()
         notes = []
         if new_questions and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
@@ -95,13 +96,13 @@ def import_several_answers(
                     version=version,
                     external_id=question.id,
                     position=position,
-                    **_build_fields(question),
+                    **_build_question_fields(question),
                 )
                 for position, question in enumerate(new_questions, start)
             ),
             batch_size=BATCH,
         )
-        record_questions(
+        record_question_import(
             version,
             file,
             [question.id for question in new_questions],
@@ -127,8 +128,8 @@ def import_several_answers(
     )
 
 
-def _build_fields(question: SeveralAnswersQuestion) -> dict[str, Any]:
-    """Return the `Question` field values of a question with several right answers."""
+def _build_question_fields(question: SeveralAnswersQuestion) -> dict[str, Any]:
+    """Return the `Question` field values of a question with several right answers, by field."""
     groups = dict(question.groups)
     spellings = [[str(text) for text in answer] for answer in question.answers]
     facts = {key: groups[key] for key in ("kind", "dataset", "source") if key in groups}

@@ -18,15 +18,16 @@ from operator import itemgetter
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
+from annotations.exchange.header import map_extra_cells
 from annotations.exchange.importing.rows import PreparedRows
 from annotations.exchange.problems import Problems
-from annotations.exchange.reading.answers import is_same_text, name_extra_cells
+from annotations.exchange.reading.answers import is_same_text
 from annotations.exchange.reading.duplicates import (
     DuplicateRule,
     Duplicates,
     DuplicatesByWorker,
-    read_rule,
-    replaces,
+    parse_duplicate_rule,
+    should_replace,
 )
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
@@ -48,7 +49,7 @@ CREATE TABLE repetition (worker INTEGER, line INTEGER, earlier INTEGER);
 
 
 class AnswerSource(Protocol):
-    """Protocol of a file reader that yields answers, such as `AnswerRows`, to fill a stage."""
+    """Protocol of a reader that yields the answers of a file, such as `AnswerRows`."""
 
     table: OpenTable
     problems: Problems
@@ -59,16 +60,17 @@ class AnswerSource(Protocol):
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences about the file for its report, complete after reading it all."""
+        """Sentences about the file for its report, complete after reading it all."""
 
-    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]: ...
+    def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each valid answer."""
 
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = ...
     ) -> None:
-        """Record an error: the row's text or rejection differs from an earlier row's."""
+        """Record a problem: an answer's text or rejection differs from that of an earlier row."""
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if any row of the file was bad."""
 
 
@@ -84,21 +86,23 @@ class StagedWorker:
     last_seen_at: datetime | None = None
     submitted_at: datetime | None = None
 
-    def add_facts(self, facts: AnswerFacts) -> None:
+    def add_session_facts(self, facts: AnswerFacts) -> None:
         """Extend the worker's session times by those of one more answer."""
         self.state = self.state or facts.session_state
-        self.widen(facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at)
+        self.extend_session_times(
+            facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
+        )
 
-    def widen(
+    def extend_session_times(
         self, started: datetime | None, seen: datetime | None, submitted: datetime | None
     ) -> None:
-        """Extend the session times: keep the earliest start, the latest visit and submission."""
+        """Extend the session: keep the earliest start, the latest visit, the latest submission."""
         self.started_at = _pick_earlier(self.started_at, started)
         self.last_seen_at = _pick_later(self.last_seen_at, seen)
         self.submitted_at = _pick_later(self.submitted_at, submitted)
 
-    def clear_times(self) -> None:
-        """Clear the session times, so they can be taken from the rows that count only."""
+    def clear_session_times(self) -> None:
+        """Clear the session times, so that they can be taken from other rows."""
         self.started_at = self.last_seen_at = self.submitted_at = None
 
     def to_list(self) -> list[Any]:
@@ -172,7 +176,7 @@ class Stage:
         self.ahead: PreparedRows | None = None
         self.is_ready = False
         self._attempt: tuple[Any, ...] = ()
-        self.mark_all_new()
+        self.mark_all_as_new()
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
@@ -188,7 +192,7 @@ class Stage:
         return stage
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Save the stage to a new SQLite file, which `load` loads again."""
+        """Write the stage to a new SQLite file, from which `load` restores it."""
         about = {
             "file": asdict(self.file),
             "workers": [worker.to_list() for worker in self.workers],
@@ -196,7 +200,7 @@ class Stage:
             "n_repeated": self.n_repeated,
             "n_superseded": self.n_superseded,
             "duplicates": self.duplicates and self.duplicates.as_json(),
-            **self.list_further_fields(),
+            **self.collect_further_fields(),
         }
         self._db.execute("CREATE TABLE IF NOT EXISTS file (about TEXT)")
         self._db.execute("DELETE FROM file")
@@ -207,8 +211,8 @@ class Stage:
             self._db.backup(stored)
         self._db.execute("BEGIN")
 
-    def list_further_fields(self) -> dict[str, Any]:
-        """Return further fields of a subclass as JSON values, to be saved with the stage."""
+    def collect_further_fields(self) -> dict[str, Any]:
+        """Return the fields that a subclass adds, as JSON values, to be saved with the stage."""
         return {}
 
     def _restore_fields(self, about: dict[str, Any]) -> None:
@@ -218,7 +222,7 @@ class Stage:
         self.questions = about["questions"]
         self.n_repeated = about["n_repeated"]
         self.n_superseded = about["n_superseded"]
-        self.duplicates = about["duplicates"] and read_rule(about["duplicates"])
+        self.duplicates = about["duplicates"] and parse_duplicate_rule(about["duplicates"])
         self._numbers = {(w.panel, w.name): number for number, w in enumerate(self.workers)}
         self._places = {name: number for number, name in enumerate(self.questions)}
 
@@ -234,9 +238,9 @@ class Stage:
         self.close()
 
     def close(self) -> None:
-        """Delete the staged rows and the prepared ones."""
+        """Delete the staged rows and the rows prepared for insertion."""
         self._db.close()
-        self._delete_prepared()
+        self._delete_prepared_rows()
 
     def fill(
         self, source: AnswerSource, panel: str = "", duplicates: DuplicateRule | None = None
@@ -254,9 +258,9 @@ class Stage:
             worker = self._number_worker(record, (facts and facts.panel) or panel)
             question = self._number_question(record)
             if facts is not None:
-                self.workers[worker].add_facts(facts)
-                self._note_attempt(worker, record.line, facts)
-            extra = _encode_extra(record, kept_aside)
+                self.workers[worker].add_session_facts(facts)
+                self._store_attempt_times(worker, record.line, facts)
+            extra = _encode_extra_cells(record, kept_aside)
             values: tuple[Any, ...] = (None, None, None, None)
             end_values: tuple[Any, ...] = (None, None, None)
             if facts is not None:
@@ -270,8 +274,8 @@ class Stage:
             # The unique index of worker and question has ignored a second answer.
             if not added.rowcount:
                 self._add_repeated(source, record, row)
-        source.finish()
-        self._set_attempt_times()
+        source.raise_problems()
+        self._recompute_attempt_times()
         table = source.table
         self.file = FileFacts(
             table.name,
@@ -312,11 +316,11 @@ class Stage:
             source.record_conflict(record, line, of_flag=is_same)
         else:
             self.n_superseded += 1
-            if replaces(record.text, text, rule):
+            if should_replace(record.text, text, rule):
                 self._db.execute("DELETE FROM answer WHERE worker = ? AND question = ?", pair)
                 self._db.execute(_INSERT, row)
 
-    def _note_attempt(self, worker: int, line: int, facts: AnswerFacts) -> None:
+    def _store_attempt_times(self, worker: int, line: int, facts: AnswerFacts) -> None:
         """Store the session times of a file's row once, although it may hold several answers."""
         times = facts.session_started_at, facts.session_last_seen_at, facts.session_submitted_at
         if any(times) and self._attempt != (worker, line, *times):
@@ -324,7 +328,7 @@ class Stage:
             written = json.dumps([*map(_format_time, times)])
             self._db.execute("INSERT INTO attempt VALUES (?, ?, ?)", (worker, line, written))
 
-    def _set_attempt_times(self) -> None:
+    def _recompute_attempt_times(self) -> None:
         """Recompute the session times of workers with repeated answers from the rows that count.
 
         Of rows with answers to the same question, the one with the most answers that count is used;
@@ -356,13 +360,13 @@ class Stage:
             for group in groups:
                 best = max(group, key=lambda line: (n_counting.get(line, -1), order * line))
                 dropped |= group - {best}
-            self.workers[worker].clear_times()
+            self.workers[worker].clear_session_times()
             attempts = self._db.execute(
                 "SELECT line, facts FROM attempt WHERE worker = ?", (worker,)
             ).fetchall()
             for line, times in attempts:
                 if line not in dropped:
-                    self.workers[worker].widen(*map(_parse_time, json.loads(times)))
+                    self.workers[worker].extend_session_times(*map(_parse_time, json.loads(times)))
 
     def _number_worker(self, record: AnswerRecord, panel: str) -> int:
         """Return the position in `workers` of a record's worker, appending an unknown one."""
@@ -381,14 +385,14 @@ class Stage:
             self.questions[record.question] = record.line
         return number
 
-    def count(self, condition: str = "1") -> int:
+    def count_answers(self, condition: str = "1") -> int:
         """Return the number of answers in the stage that fulfil an SQL condition."""
         (number,) = self._db.execute(
             f"SELECT COUNT(*) FROM answer WHERE {condition}"  # noqa: S608
         ).fetchone()
         return int(number)
 
-    def find(self, worker: int, question: int) -> StagedAnswer | None:
+    def find_answer(self, worker: int, question: int) -> StagedAnswer | None:
         """Return a worker's answer to a question, both given as positions; None without one."""
         row = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE worker = ? AND question = ?",  # noqa: S608
@@ -396,7 +400,7 @@ class Stage:
         ).fetchone()
         return None if row is None else StagedAnswer(*row)
 
-    def mark_all_new(self) -> None:
+    def mark_all_as_new(self) -> None:
         """Mark all answers as not in the database, undoing the comparison with stored ones."""
         self._db.execute("UPDATE answer SET is_new = 1 WHERE NOT is_new")
         self.reflagged: dict[bool, set[int]] = {True: set(), False: set()}
@@ -409,25 +413,25 @@ class Stage:
         """Return whether the prepared rows are valid for the version with this primary key."""
         return self.is_ready and (self.compared_to is None or self.compared_in in (None, version))
 
-    def set_prepared(self, ahead: PreparedRows) -> None:
-        """Set the rows prepared for insertion; they are deleted when the stage is closed."""
-        self._delete_prepared()
+    def set_prepared_rows(self, ahead: PreparedRows) -> None:
+        """Set the rows that are prepared for insertion; `close` deletes them."""
+        self._delete_prepared_rows()
         self.ahead, self.is_ready = ahead, True
 
-    def _delete_prepared(self) -> None:
+    def _delete_prepared_rows(self) -> None:
         """Delete the rows prepared for insertion, if there are any."""
         if self.ahead is not None:
             self.ahead.close()
         self.ahead, self.is_ready = None, False
 
-    def mark_old(self, rows: Iterable[int]) -> None:
-        """Mark the answers with these row numbers as stored already, so they are skipped."""
+    def mark_as_stored(self, rows: Iterable[int]) -> None:
+        """Mark the answers with these row numbers as stored already, so that they are skipped."""
         rows = list(rows)
         self._db.executemany("UPDATE answer SET is_new = 0 WHERE row = ?", ((row,) for row in rows))
         if self.ahead is not None and self.is_ready:
-            self.ahead.leave_out(rows)
+            self.ahead.delete_rows(rows)
 
-    def iterate_new(self) -> Iterator[StagedAnswer]:
+    def iterate_new_answers(self) -> Iterator[StagedAnswer]:
         """Yield the file's answers that are not in the database, in the file's order."""
         rows = self._db.execute(
             f"SELECT {_COLUMNS} FROM answer WHERE is_new ORDER BY row"  # noqa: S608
@@ -435,7 +439,7 @@ class Stage:
         while chunk := rows.fetchmany(GATHERED):
             yield from map(StagedAnswer._make, chunk)
 
-    def find_position(self, question: str) -> int | None:
+    def find_question_position(self, question: str) -> int | None:
         """Return the position of a question id in `questions`; None if the file lacks it."""
         return self._places.get(question)
 
@@ -443,15 +447,15 @@ class Stage:
 _COLUMNS = ", ".join(StagedAnswer._fields)
 
 
-def read_extra(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
-    """Return the further cells of an answer in the stage, by column name."""
+def decode_extra_cells(cells: str, kept_aside: Sequence[str]) -> dict[str, Any]:
+    """Return the further cells of a staged answer, decoded from JSON, by column name."""
     if not cells:
-        return name_extra_cells((), kept_aside)
+        return map_extra_cells((), kept_aside)
     values = json.loads(cells)
-    return values if isinstance(values, dict) else name_extra_cells(tuple(values), kept_aside)
+    return values if isinstance(values, dict) else map_extra_cells(tuple(values), kept_aside)
 
 
-def _encode_extra(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
+def _encode_extra_cells(record: AnswerRecord, kept_aside: Sequence[str]) -> str:
     """Return the further cells of a record as JSON: a list, or an object by column name."""
     if record.facts is not None:
         aside = dict(zip(kept_aside, record.extra, strict=False))

@@ -6,22 +6,22 @@ from typing import Any
 
 from annotations.exchange.importing.mturk import StagedBatch, store_batch
 from annotations.exchange.importing.report import ImportReport
-from annotations.exchange.presets import Arranged, Mapping, Preset, get_preset, open_rows
+from annotations.exchange.presets import LocatedTable, Mapping, Preset, get_preset, open_answer_rows
 from annotations.exchange.presets.demographics import DemographicFile, StatusRule
 from annotations.exchange.presets.joining import JoinedAnswers
-from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates, make_rule
+from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates, build_duplicate_rule
 from annotations.exchange.reading.mturk import QuestionTemplate
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.models import QuestionSet
 
 
-class MappedAnswers(StagedBatch):
-    """Answers of a survey export, read but not yet stored."""
+class StagedSurveyExport(StagedBatch):
+    """Answers of a survey export, read into a temporary store but not yet stored."""
 
     keeps_wordings = True
 
 
-def import_mapped(
+def import_survey_export(
     question_set: QuestionSet,
     path: Readable,
     *,
@@ -36,12 +36,12 @@ def import_mapped(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the answers of a survey tool's export, and the questions that they answer.
+    """Add a survey export's answers, and the questions that they answer; return a report.
 
     Unknown questions are created in the draft, with the wording of the file, and the version is
     published. Everything else is as in `import_answers`. Raises `InputError`.
     """
-    with stage_mapped(
+    with stage_survey_export(
         path,
         preset=preset,
         mapping=mapping,
@@ -60,7 +60,7 @@ def import_mapped(
         )
 
 
-def stage_mapped(
+def stage_survey_export(
     path: Readable,
     *,
     preset: Preset,
@@ -70,14 +70,17 @@ def stage_mapped(
     template: QuestionTemplate | None = None,
     demographics: DemographicFile | None = None,
     statuses: StatusRule = StatusRule.REFUSE,
-) -> MappedAnswers:
+) -> StagedSurveyExport:
     """Read a survey export's answers into a temporary store, which the caller must close.
 
     `demographics` are joined to the answers by the worker's id; `statuses` sets what is done with
     the answers of returned, timed-out and rejected submissions. Raises `InputError` with every bad
     row.
     """
-    read, stage = open_rows(path, preset, mapping, duplicates, template), MappedAnswers()
+    read, stage = (
+        open_answer_rows(path, preset, mapping, duplicates, template),
+        StagedSurveyExport(),
+    )
     rows = read if demographics is None else JoinedAnswers(read, demographics, statuses)
     try:
         stage.fill(rows, panel or preset.panel(mapping), duplicates)
@@ -89,7 +92,7 @@ def stage_mapped(
     return stage
 
 
-def stage_chosen(
+def stage_uploaded_export(
     path: Readable,
     *,
     preset: str,
@@ -102,24 +105,24 @@ def stage_chosen(
     keep_unfinished: bool = False,
     keep_html: bool = False,
     keep_ids: bool = False,
-) -> MappedAnswers:
-    """Read a survey export into a temporary store with the JSON options chosen on a page."""
-    return stage_mapped(
-        Arranged.from_dict(make_source(path), arrangement or {}).source,
+) -> StagedSurveyExport:
+    """Read an uploaded survey export into a temporary store, with options in JSON from a page."""
+    return stage_survey_export(
+        LocatedTable.from_dict(make_source(path), arrangement or {}).source,
         preset=get_preset(
             preset, keep_unfinished=keep_unfinished, keep_html=keep_html, keep_ids=keep_ids
         ),
         mapping=Mapping.from_dict(mapping),
         panel=panel,
-        duplicates=make_rule(duplicates, duplicates_of or {}),
+        duplicates=build_duplicate_rule(duplicates, duplicates_of or {}),
         template=QuestionTemplate.parse(question_template) if question_template.strip() else None,
     )
 
 
-def store_chosen(
-    question_set: QuestionSet, stage: MappedAnswers, *, create_questions: bool, **options: Any
+def store_uploaded_export(
+    question_set: QuestionSet, stage: StagedSurveyExport, *, create_questions: bool, **options: Any
 ) -> ImportReport:
-    """Store answers that `stage_chosen` read; unknown questions need `create_questions`."""
+    """Store the answers that `stage_uploaded_export` read; return the import's report."""
     if not create_questions:
         stage.asked = {}
     return store_batch(question_set, stage, **options)

@@ -8,7 +8,7 @@ from typing import Any
 from annotations.exchange.importing.target import BATCH
 from annotations.exchange.problems import Problems
 from annotations.models import Passage, Question, QuestionSetVersion, Translation
-from annotations.models.translations import hash_original, list_translatable_texts
+from annotations.models.translations import collect_translatable_texts, hash_original
 
 TranslatedRow = tuple[int, Passage | Question, dict[str, dict[str, Any]]]
 """The line, the row as it is stored, and its texts by language and field."""
@@ -32,13 +32,13 @@ def add_translations(
     for line, row, by_language in translated_rows:
         key_pair = (row.pk, None) if isinstance(row, Passage) else (None, row.pk)
         for language, texts in by_language.items():
-            if language.lower() == version.spoken.lower():
+            if language.lower() == version.text_language.lower():
                 problems.add_code(line, None, "translation_of_originals", language=language)
                 continue
             translation = stored.get((language, *key_pair)) or Translation(
                 version=version, language=language, passage_id=key_pair[0], question_id=key_pair[1]
             )
-            originals = list_translatable_texts(row, language)
+            originals = collect_translatable_texts(row, language)
             for name, text in texts.items():
                 if translation.texts.get(name, text) != text:
                     problems.add_code(line, f"{name}.{language}", "translation_differs")

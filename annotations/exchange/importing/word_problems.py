@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from annotations.exchange.importing.import_records import record_questions
+from annotations.exchange.importing.import_records import record_question_import
 from annotations.exchange.importing.report import ImportReport
 from annotations.exchange.importing.target import (
     BATCH,
     find_next_position,
-    get_version,
-    lock_set,
+    get_or_create_version,
+    lock_question_set,
     open_transaction,
 )
 from annotations.exchange.problems import Problems
@@ -35,7 +35,7 @@ def import_word_problems(
     dry_run: bool = False,
     imported_by: int | None = None,
 ) -> ImportReport:
-    """Add the math word problems of a file as questions to the draft of a question set.
+    """Add a file's math word problems as questions to a question set's draft; return a report.
 
     The question has whether there is an answer, the right numbers, and the category by its name;
     its metadata has the source and the problems it was derived from (`source`, `relevant_ids`). If
@@ -48,7 +48,7 @@ def import_word_problems(
     file = read_word_problems(path)
     problems = Problems(file.name)
     with open_transaction(dry_run):
-        version = get_version(lock_set(question_set), None, file.name)
+        version = get_or_create_version(lock_question_set(question_set), None, file.name)
         stored = {row.external_id: row for row in version.questions.all()}
         new_problems: list[WordProblem] = []
         completed: list[Question] = []
@@ -66,13 +66,13 @@ def import_word_problems(
             if row is None:
                 new_problems.append(problem)
             elif not row.text:
-                for name, value in build_fields(problem).items():
+                for name, value in build_problem_fields(problem).items():
                     setattr(row, name, value)
                 # It belongs to the import of answers that created it and to this one: to neither.
                 row.brought_by = None
                 completed.append(row)
             elif differing_fields := [
-                k for k, value in build_fields(problem).items() if getattr(row, k) != value
+                k for k, value in build_problem_fields(problem).items() if getattr(row, k) != value
             ]:
                 problems.add_code(
                     problem.line or None,
@@ -84,9 +84,9 @@ def import_word_problems(
                 )
         problems.raise_if_any()
         Question.objects.bulk_update(completed, [*FIELDS, "brought_by"], batch_size=BATCH)
-        notes = _write_notes(file)
+        notes = _describe_labels(file)
         if new_problems and version.is_published:
-            version = version.copy()
+            version = version.copy_as_draft()
             notes.append(
                 f"Version {version.number} begins as a copy of version {version.number - 1}, "
                 "which is published and keeps its answers."
@@ -98,13 +98,13 @@ def import_word_problems(
                     version=version,
                     external_id=problem.id,
                     position=position,
-                    **build_fields(problem),
+                    **build_problem_fields(problem),
                 )
                 for position, problem in enumerate(new_problems, start)
             ),
             batch_size=BATCH,
         )
-        record_questions(
+        record_question_import(
             version,
             file,
             [problem.id for problem in new_problems],
@@ -112,14 +112,14 @@ def import_word_problems(
             n_completed=len(completed),
             imported_by=imported_by,
         )
-    return _build_report(file, version, len(new_problems), len(completed), notes, dry_run)
+    return _build_import_report(file, version, len(new_problems), len(completed), notes, dry_run)
 
 
 FIELDS = ("text", "accepted_answers", "answerable", "category", "metadata")
 
 
-def build_fields(problem: WordProblem) -> dict[str, Any]:
-    """Return the `Question` field values of a math word problem."""
+def build_problem_fields(problem: WordProblem) -> dict[str, Any]:
+    """Return the `Question` field values of a math word problem, by field name."""
     origin = {"source": problem.source, "relevant_ids": list(problem.relevant)}
     values = (
         problem.text,
@@ -137,8 +137,8 @@ def _format_number(answer: float) -> str:
     return str(int(answer)) if answer.is_integer() and abs(answer) < 2**53 else repr(answer)
 
 
-def _write_notes(file: WordProblemFile) -> list[str]:
-    """Return report sentences that count labels and categories and name contradictory labels."""
+def _describe_labels(file: WordProblemFile) -> list[str]:
+    """Return report sentences: counts of labels and categories, and contradictory labels."""
     counts = Counter(problem.answerable for problem in file.problems)
     categories = Counter(problem.category for problem in file.problems if problem.category)
     notes = [f"{counts[True]:,} have an answer, {counts[False]:,} have none."]
@@ -151,7 +151,7 @@ def _write_notes(file: WordProblemFile) -> list[str]:
             if categories[number]
         )
         notes.append(f"Without an answer: {named}.")
-    twice = _find_double_labels(file.problems)
+    twice = _find_contradictory_labels(file.problems)
     if twice:
         more = f" and {len(twice) - NAMED} more" if len(twice) > NAMED else ""
         notes.append(
@@ -171,7 +171,7 @@ def _write_notes(file: WordProblemFile) -> list[str]:
     return notes
 
 
-def _find_double_labels(problems: tuple[WordProblem, ...]) -> list[str]:
+def _find_contradictory_labels(problems: tuple[WordProblem, ...]) -> list[str]:
     """Return the ids of equal texts labelled both answerable and not, such as "213 and 2713"."""
     by_text: dict[str, dict[bool, str]] = {}
     for problem in problems:
@@ -182,7 +182,7 @@ def _find_double_labels(problems: tuple[WordProblem, ...]) -> list[str]:
     return [" and ".join(ids.values()) for ids in by_text.values() if len(ids) > 1]
 
 
-def _build_report(
+def _build_import_report(
     file: WordProblemFile,
     version: QuestionSetVersion,
     n_new: int,

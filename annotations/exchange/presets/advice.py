@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 
 from annotations.exchange.presets.arrangement import locate_table
-from annotations.exchange.presets.declared import is_list_of_submissions, recognise_preset
-from annotations.exchange.presets.refusals import refuse_answerless, refuse_unmapped
+from annotations.exchange.presets.declared import is_submission_list, recognise_preset
+from annotations.exchange.presets.refusals import refuse_incomplete_mapping, refuse_submission_list
 from annotations.exchange.presets.rows import propose_mapping
 from annotations.exchange.presets.table import read_head
 from annotations.exchange.problems import InputError, Problem
@@ -22,25 +22,27 @@ WHOLE_FILE = ("list_of_submissions", "header_missing")
 
 
 def add_export_hint(error: InputError, given: Readable, command: str) -> InputError:
-    """Return the error with a hint if the file looks like another tool's export.
+    """Return the error with a hint if its file looks like another tool's export; else unchanged.
 
     `command` takes the file in, with {file}, {preset} and, for a table, {map} in it. A file whose
     rows are bad, and not its header, is what it was taken for: its error is unchanged.
     """
-    if not any(problem.column is None and _is_of_header(problem) for problem in error.problems):
+    if not any(
+        problem.column is None and _is_header_problem(problem) for problem in error.problems
+    ):
         return error
     try:
         arranged = locate_table(given)
         head = read_head(arranged.source)
-        if is_list_of_submissions(head):
-            refuse_answerless(head)
+        if is_submission_list(head):
+            refuse_submission_list(head)
         preset = recognise_preset(head)
         mapping = propose_mapping(preset, head, arranged.source)
-        refuse_unmapped(preset, mapping, head)
+        refuse_incomplete_mapping(preset, mapping, head)
     except InputError as other:
         return other if other.problems[0].code in WHOLE_FILE else error
     is_list = make_source(given).suffix == ".json"
-    if preset.slug == OURS and not is_list and not arranged.describe():
+    if preset.slug == OURS and not is_list and not arranged.describe_location():
         # The header is in order: the caller named other columns.
         return error
     if preset.slug == "wide" and len(mapping.answers) < FEWEST_QUESTIONS:
@@ -58,8 +60,8 @@ def add_export_hint(error: InputError, given: Readable, command: str) -> InputEr
     return InputError([*error.problems, hint], error.total + 1)
 
 
-def _is_of_header(problem: Problem) -> bool:
-    """Return whether a problem is about the file's header or ending."""
+def _is_header_problem(problem: Problem) -> bool:
+    """Return whether a problem is about the file's header or its ending."""
     if problem.code == "ending_unknown":
         return bool(problem.values["ending"].startswith(".json"))
     return problem.code in COLUMN_MISSING

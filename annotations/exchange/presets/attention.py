@@ -37,7 +37,7 @@ MOST_WORDS = 6
 
 
 def find_attention_checks(head: Head, columns: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return the columns of attention checks, each with its right answer.
+    """Return (column, right answer) of each column that is an attention check.
 
     The right answer is the one of the quoted texts, or else of the cells, that the wording names.
     """
@@ -50,17 +50,17 @@ def find_unresolved_checks(head: Head, columns: Iterable[str]) -> list[str]:
     return [
         name
         for name in dict.fromkeys(columns)
-        if head.values(name)
+        if head.get_values(name)
         and not _find_right_answer(head, name)
-        and any(_NAMED.search(title.strip()) for title in head.titles(name))
+        and any(_NAMED.search(title.strip()) for title in head.get_titles(name))
     ]
 
 
 def _find_right_answer(head: Head, column: str) -> str:
-    """Return the answer that an attention check's text asks for; "" if it is none."""
-    titles = [title for title in head.titles(column) if _INSTRUCTION.search(title)]
+    """Return the answer that an attention check's text asks for; "" if the column is none."""
+    titles = [title for title in head.get_titles(column) if _INSTRUCTION.search(title)]
     asked = next((title for title in titles if _PURPOSE.search(title)), "")
-    counts = Counter(head.values(column))
+    counts = Counter(head.get_values(column))
     n_long = sum(len(text.split()) > MOST_WORDS for text in counts)
     # Long answers are free texts, in which any word of the instruction may occur.
     if not asked or not counts or 2 * n_long > len(counts):
@@ -81,9 +81,9 @@ def _contains_phrase(wording: str, value: str) -> bool:
     return bool(re.search(rf"(?<!\w){re.escape(text)}(?!\w)", wording))
 
 
-def is_right(answer: str, right: str) -> bool:
+def is_right_answer(answer: str, right: str) -> bool:
     """Return whether an answer to an attention check is right, ignoring case, blanks and signs."""
     return normalise_name(answer) == normalise_name(right)
 
 
-__all__: Sequence[str] = ("find_attention_checks", "find_unresolved_checks", "is_right")
+__all__: Sequence[str] = ("find_attention_checks", "find_unresolved_checks", "is_right_answer")

@@ -100,13 +100,13 @@ def find_common_shape(cells: Sequence[str]) -> str:
 
 
 def holds_for_most(kind: object, cells: Sequence[str]) -> bool:
-    """Return whether the predicate `kind` holds for at least 90% of the cells."""
+    """Return whether the predicate `kind` holds for at least 90% of the cells; False for none."""
     assert callable(kind)
     return bool(cells) and sum(map(bool, map(kind, cells))) >= MOST * len(cells)
 
 
 def compute_mean_words(cells: Sequence[str]) -> float:
-    """Return the mean number of words per cell; texts without spaces count by their length."""
+    """Return the mean number of words per cell, estimated for scripts without spaces."""
     if not cells:
         return 0.0
     return sum(max(len(cell.split()), _estimate_unspaced_words(cell)) for cell in cells) / len(

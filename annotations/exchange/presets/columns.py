@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from annotations.exchange.column_names import (
-    is_bookkeeping,
-    is_demographic,
-    is_personal,
-    is_remark,
+    is_bookkeeping_heading,
+    is_demographic_heading,
+    is_personal_heading,
+    is_remark_heading,
     normalise_name,
 )
-from annotations.exchange.ids import find_damage
+from annotations.exchange.ids import find_id_damage
 from annotations.exchange.presets.cells import (
     WORDS,
     are_sentences,
@@ -23,7 +23,7 @@ from annotations.exchange.presets.cells import (
     is_number,
     is_time,
 )
-from annotations.exchange.presets.header_rows import is_heading
+from annotations.exchange.presets.header_rows import is_common_heading
 from annotations.exchange.presets.known_names import (
     ANSWERS,
     OTHER_IDS,
@@ -82,9 +82,9 @@ def find_worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str
 
     In a wide table each row is of one worker, so that the ids differ in most rows.
     """
-    cells = head.cells(column)
+    cells = head.get_cells(column)
     values = [cell for cell in cells if cell]
-    rank = min(_rank_worker_column(head, column), default=BY_CELLS)
+    rank = min(_list_worker_ranks(head, column), default=BY_CELLS)
     different = len(set(values))
     if not values:
         return "empty"
@@ -96,19 +96,19 @@ def find_worker_problem(head: Head, column: str, *, is_wide: bool = True) -> str
     if holds_for_most(is_time, values) or (rank >= CERTAIN and holds_for_most(is_epoch, values)):
         return "time"
     if different == 1 and len(cells) > 1 and (is_wide or rank > CERTAIN):
-        return "damaged" if holds_for_most(find_damage, values) else "constant"
+        return "damaged" if holds_for_most(find_id_damage, values) else "constant"
     if are_sentences(values):
         return "sentences"
     # A worker may answer twice, so a named column need not differ in every row.
     least = LEAST_DIFFERENT if rank < BY_CELLS else LEAST_DIFFERENT_UNNAMED
     if is_wide and different < least * len(values):
-        return "damaged" if holds_for_most(find_damage, values) else "few_values"
+        return "damaged" if holds_for_most(find_id_damage, values) else "few_values"
     n_blank = len(cells) - len(values)
     if n_blank and (rank >= PRIVATE or n_blank > MOST_BLANK * len(cells)):
         return "blanks"
     if not is_wide and rank >= OF_RESPONSE and len(values) > 2 and different == len(values):
         return "repeated"
-    if rank == BY_CELLS and not _are_ids(head, column, values):
+    if rank == BY_CELLS and not _are_id_cells(head, column, values):
         return "name"
     return ""
 
@@ -120,32 +120,34 @@ def find_worker_column(head: Head, *, is_wide: bool = True, first: Iterable[str]
     """
     given = list(first)
     found = [
-        (_rank_candidate(head, column, given), column)
+        (_build_candidate_key(head, column, given), column)
         for column in dict.fromkeys(head.header)
         if column and not find_worker_problem(head, column, is_wide=is_wide)
     ]
     return min(found)[1] if found else ""
 
 
-def _rank_candidate(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
-    """Return the sort key of a column as a candidate for the worker column."""
-    rank = min(_rank_worker_column(head, column), default=BY_CELLS)
+def _build_candidate_key(head: Head, column: str, given: Sequence[str]) -> tuple[int, bool, str]:
+    """Return the sort key of a column as a candidate for the worker column; the least is best."""
+    rank = min(_list_worker_ranks(head, column), default=BY_CELLS)
     place = given.index(column) - len(given) if column in given else rank
     # The name decides last, so that the result does not depend on the order of the columns.
-    return place, not all(head.cells(column)), normalise_name(column)
+    return place, not all(head.get_cells(column)), normalise_name(column)
 
 
-def _rank_worker_column(head: Head, column: str) -> list[int]:
-    """Return the ranks of a column's names as names of the worker column."""
-    ranks = (rank_worker_name(title) for title in head.titles(column))
+def _list_worker_ranks(head: Head, column: str) -> list[int]:
+    """Return the rank (`rank_worker_name`) of each title of a column that may name workers."""
+    ranks = (rank_worker_name(title) for title in head.get_titles(column))
     return [rank for rank in ranks if rank is not None]
 
 
-def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
-    """Return whether cells look like ids, unlike any answer or measurement."""
-    titles = head.titles(column)
+def _are_id_cells(head: Head, column: str, values: Sequence[str]) -> bool:
+    """Return whether the cells of a column look like ids, unlike any answer or measurement."""
+    titles = head.get_titles(column)
     if any(
-        is_bookkeeping(title) or is_demographic(title) or normalise_name(title) in OTHER_IDS
+        is_bookkeeping_heading(title)
+        or is_demographic_heading(title)
+        or normalise_name(title) in OTHER_IDS
         for title in titles
     ):
         return False
@@ -157,70 +159,70 @@ def _are_ids(head: Head, column: str, values: Sequence[str]) -> bool:
 
 def find_answer_problem(head: Head, column: str, cell: Callable[[str], str] = str) -> str:
     """Return a code for why a column cannot hold answers; "" if it can."""
-    values = [cell(value) for value in head.values(column)]
-    titles = head.titles(column)
+    values = [cell(value) for value in head.get_values(column)]
+    titles = head.get_titles(column)
     if not values:
         return "empty"
     if holds_for_most(is_json, values):
         return "json"
     if holds_for_most(is_time, values):
         return "time"
-    if any(map(is_demographic, titles)):
+    if any(map(is_demographic_heading, titles)):
         return "demographic"
-    if any(map(is_personal, titles)) or find_common_shape(values) in ("e-mail", "ip"):
+    if any(map(is_personal_heading, titles)) or find_common_shape(values) in ("e-mail", "ip"):
         return "personal"
-    if any(map(is_bookkeeping, titles)):
+    if any(map(is_bookkeeping_heading, titles)):
         return "bookkeeping"
     if find_common_shape(values) in UNIQUE_SHAPES:
         return "id"
     return ""
 
 
-def find_text_columns(
+def find_answer_columns(
     head: Head, columns: Sequence[str], cell: Callable[[str], str] = str
 ) -> tuple[str, ...]:
     """Return the columns of free text; if there are none, those that may hold other answers."""
     usable = [column for column in columns if not find_answer_problem(head, column, cell)]
     # In a survey whose only text field is a remark, the remarks are the answers.
-    if any(not _is_remark(head, column) for column in usable):
-        usable = [column for column in usable if not _is_remark(head, column)]
+    if any(not _is_remark_column(head, column) for column in usable):
+        usable = [column for column in usable if not _is_remark_column(head, column)]
     found, short = [], []
     for column in usable:
-        values = [cell(value) for value in head.values(column)]
+        values = [cell(value) for value in head.get_values(column)]
         # What everybody ticked alike, such as a consent, is no answer.
         if len(set(values)) == 1 and len(values) > 1:
             continue
         short.append(column)
-        if compute_mean_words(values) >= WORDS and not is_choice(values):
+        if compute_mean_words(values) >= WORDS and not are_ticked_options(values):
             found.append(column)
     if found:
         return tuple(found)
     return tuple(
         column
         for column in short
-        if not _is_measure(head, column) and not _rank_worker_column(head, column)
+        if not _is_numeric_column(head, column) and not _list_worker_ranks(head, column)
     )
 
 
-def _is_remark(head: Head, column: str) -> bool:
+def _is_remark_column(head: Head, column: str) -> bool:
     """Return whether a column asks for remarks on the study."""
-    return any(map(is_remark, head.titles(column)))
+    return any(map(is_remark_heading, head.get_titles(column)))
 
 
-def is_choice(values: Sequence[str]) -> bool:
-    """Return whether values are ticked options: many cells with few different values."""
+def are_ticked_options(values: Sequence[str]) -> bool:
+    """Return whether values are ticked options: at least 10 cells with few different values."""
     most = max(2, MOST_CHOICES * len(values))
     return len(values) >= FEWEST_OF_CHOICE and len(set(values)) <= most
 
 
-def _is_measure(head: Head, column: str) -> bool:
-    """Return whether a column holds numbers and no heading of it is a question."""
-    asks = any(map(is_question, head.titles(column)))
-    return holds_for_most(is_number, head.values(column)) and not asks
+def _is_numeric_column(head: Head, column: str) -> bool:
+    """Return whether a column holds numbers, and no title of it is a question."""
+    asks = any(map(is_question_text, head.get_titles(column)))
+    return holds_for_most(is_number, head.get_values(column)) and not asks
 
 
 def is_constant_by_question(head: Head, question: str, column: str) -> bool:
-    """Return whether a column has one value per question, and some question has two rows."""
+    """Return whether a column has one value per question, and some question has several rows."""
     if question not in head.positions or column not in head.positions:
         return False
     key, of = head.positions[question], head.positions[column]
@@ -232,28 +234,28 @@ def is_constant_by_question(head: Head, question: str, column: str) -> bool:
     return len(first) < len(head.rows)
 
 
-def find_wording_column(head: Head, columns: Sequence[str]) -> str:
-    """Return the column with the questions' texts: by its name, else the longest texts.
+def find_question_text_column(head: Head, columns: Sequence[str]) -> str:
+    """Return the column with the questions' texts: by its name, else the longest texts; or "".
 
     Columns of texts with several words are preferred to columns of ids regardless of their names.
     """
-    filled = [name for name in columns if head.values(name)]
+    filled = [name for name in columns if head.get_values(name)]
     if not filled:
         return ""
     order = [normalise_name(name) for name in WORDINGS]
 
-    def build_sort_key(name: str) -> tuple[bool, int, float, str]:
+    def build_text_column_key(name: str) -> tuple[bool, int, float, str]:
         """Return the sort key of a column as a candidate for the questions' texts."""
-        words = compute_mean_words(head.values(name))
+        words = compute_mean_words(head.get_values(name))
         plain = normalise_name(name)
         place = order.index(plain) if plain in order else len(order)
         return words < WORDS, place, -words, plain
 
-    return min(filled, key=build_sort_key)
+    return min(filled, key=build_text_column_key)
 
 
-def find_long_columns(head: Head) -> tuple[str, str, str, str]:
-    """Return columns of worker, question, answer and question text, for one answer per row."""
+def find_columns_of_long_table(head: Head) -> tuple[str, str, str, str]:
+    """Return a long table's columns (worker, question, answer, question text); "" if not found."""
     worker = find_worker_column(head, is_wide=False)
     question = _find_question_column(head, worker)
     rest = [name for name in head.header if name not in (worker, question)]
@@ -265,22 +267,24 @@ def find_long_columns(head: Head) -> tuple[str, str, str, str]:
     usable = [name for name in named if not find_answer_problem(head, name)]
     # Few people who agree on everything are no reason to look further.
     agree = (
-        [] if _has_repeated_values(head, question) or find_text_columns(head, others) else usable
+        []
+        if _has_enough_repeated_cells(head, question) or find_answer_columns(head, others)
+        else usable
     )
     usable = [name for name in usable if name in others] or agree
-    answer = next(iter(usable), "") or next(iter(find_text_columns(head, others)), "")
+    answer = next(iter(usable), "") or next(iter(find_answer_columns(head, others)), "")
     texts = [name for name in of_question if name != answer and not find_answer_problem(head, name)]
     if not texts:
         texts = [name for name in rest if name != answer and normalise_name(name) in _WORDINGS]
-    wording = find_wording_column(
-        head, [n for n in texts if compute_mean_words(head.values(n)) >= WORDS]
+    wording = find_question_text_column(
+        head, [n for n in texts if compute_mean_words(head.get_values(n)) >= WORDS]
     )
     return worker, question, answer, wording
 
 
-def _has_repeated_values(head: Head, question: str) -> bool:
-    """Return whether at least `FEWEST_AGREEING` cells of a column repeat an earlier cell."""
-    values = head.values(question)
+def _has_enough_repeated_cells(head: Head, question: str) -> bool:
+    """Return whether at least 4 cells of a column repeat an earlier cell."""
+    values = head.get_values(question)
     return len(values) - len(set(values)) >= FEWEST_AGREEING
 
 
@@ -291,7 +295,7 @@ def _find_question_column(head: Head, worker: str) -> str:
     """
     named = [head.find_column(name) for name in QUESTIONS]
     found = [name for name in dict.fromkeys(named) if name and name != worker]
-    found = [name for name in found if head.values(name)]
+    found = [name for name in found if head.get_values(name)]
     if not found:
         return ""
     if not worker:
@@ -304,9 +308,9 @@ def _find_question_column(head: Head, worker: str) -> str:
 
     most = max(map(count_pairs, found))
     first, *others = (name for name in found if count_pairs(name) >= 0.9 * most)
-    if compute_mean_words(head.values(first)) < WORDS:
+    if compute_mean_words(head.get_values(first)) < WORDS:
         return first
-    ids = (name for name in others if compute_mean_words(head.values(name)) < WORDS)
+    ids = (name for name in others if compute_mean_words(head.get_values(name)) < WORDS)
     return next((name for name in ids if is_constant_by_question(head, name, first)), first)
 
 
@@ -315,7 +319,7 @@ _QUESTIONS = frozenset(map(normalise_name, QUESTIONS))
 
 
 def describe_worker_search(head: Head, *, is_wide: bool, most: int = 8) -> str:
-    """Return a text that lists the columns without worker ids, each with the reason."""
+    """Return the columns that are not the workers', as text, each with the reason."""
     found = []
     for column in dict.fromkeys(head.header):
         code = find_worker_problem(head, column, is_wide=is_wide)
@@ -328,15 +332,15 @@ def describe_worker_search(head: Head, *, is_wide: bool, most: int = 8) -> str:
 def describe_answer_search(
     head: Head, question: str, cell: Callable[[str], str], most: int = 8
 ) -> str:
-    """Return a text that lists the columns, each with the reason why it has no answers."""
+    """Return the columns that hold no answers, as text, each with the reason if known."""
     found = []
     for column in dict.fromkeys(head.header):
         code = find_answer_problem(head, column, cell)
         if not code and question and is_constant_by_question(head, question, column):
             code = "task"
-        if not code and len(set(head.values(column))) == 1:
+        if not code and len(set(head.get_values(column))) == 1:
             code = "constant"
-        if not code and _is_measure(head, column):
+        if not code and _is_numeric_column(head, column):
             code = "number"
         reason = f" ({PROBLEMS_OF_ANSWERS[code]})" if code else ""
         found.append(f"{column[:40]}{reason}")
@@ -353,15 +357,15 @@ def are_people_columns(head: Head) -> bool:
     people = head.header[1:]
     if not head.is_delimited or len(people) < FEWEST_PEOPLE:
         return False
-    texts = [value for name in people for value in head.values(name)]
+    texts = [value for name in people for value in head.get_values(name)]
     shape = find_common_shape(people)
     if shape in UNIQUE_SHAPES or shape.startswith("code of"):
         return compute_mean_words(texts) >= WORDS or holds_for_most(
-            is_question, head.cells(head.header[0])
+            is_question_text, head.get_cells(head.header[0])
         )
-    if any(is_question(name) or len(name.split()) > 2 for name in people):
+    if any(is_question_text(name) or len(name.split()) > 2 for name in people):
         return False
-    asked = head.cells(head.header[0])
+    asked = head.get_cells(head.header[0])
     if len(set(asked)) < len(asked) or len(asked) < 2 or not texts:
         return False
     if (
@@ -370,30 +374,30 @@ def are_people_columns(head: Head) -> bool:
         and compute_mean_words(texts) >= WORDS
     ):
         return True
-    are_named = [name for name in people if is_heading(name)]
-    return sum(map(is_question, asked)) * 2 >= len(asked) and not are_named
+    are_named = [name for name in people if is_common_heading(name)]
+    return sum(map(is_question_text, asked)) * 2 >= len(asked) and not are_named
 
 
-def is_question(text: str) -> bool:
+def is_question_text(text: str) -> bool:
     """Return whether a text ends with a question mark."""
     return text.rstrip().endswith(("?", "？"))
 
 
 def is_personal_column(head: Head, column: str) -> bool:
     """Return whether a column identifies or locates a person, by its headings or its cells."""
-    values = head.values(column)
+    values = head.get_values(column)
     shape = find_common_shape(values) if values else ""
-    return any(map(is_personal, head.titles(column))) or shape in ("e-mail", "ip")
+    return any(map(is_personal_heading, head.get_titles(column))) or shape in ("e-mail", "ip")
 
 
 __all__ = [
     "are_people_columns",
     "describe_answer_search",
     "describe_worker_search",
+    "find_answer_columns",
     "find_answer_problem",
-    "find_long_columns",
-    "find_text_columns",
-    "find_wording_column",
+    "find_columns_of_long_table",
+    "find_question_text_column",
     "find_worker_column",
     "find_worker_problem",
     "is_constant_by_question",

@@ -7,6 +7,7 @@ the first one that recognises it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from annotations.exchange.presets import experiments, otree
 from annotations.exchange.presets.cells import (
@@ -18,20 +19,20 @@ from annotations.exchange.presets.cells import (
     is_panel_id,
 )
 from annotations.exchange.presets.columns import (
-    find_long_columns,
-    find_text_columns,
-    find_wording_column,
+    are_ticked_options,
+    find_answer_columns,
+    find_columns_of_long_table,
+    find_question_text_column,
     find_worker_column,
-    is_choice,
     is_constant_by_question,
 )
 from annotations.exchange.presets.known_names import ANSWERS, OF_PANEL, QUESTIONS
 from annotations.exchange.presets.mapping import Mapping
-from annotations.exchange.presets.preset import Preset, Row, Times, get_named_cell
+from annotations.exchange.presets.preset import Preset, Row, TimeColumns, get_named_cell
 from annotations.exchange.presets.survey_tools import TOOLS
 from annotations.exchange.presets.table import Head
-from annotations.exchange.presets.tools import CANCELLED, read_answer_cell
-from annotations.exchange.prolific import find_status, simplify_status
+from annotations.exchange.presets.tools import CANCELLED, read_label_studio_cell
+from annotations.exchange.prolific import recognise_status, simplify_status
 from annotations.exchange.reading import mturk
 from annotations.exchange.reading.mturk_columns import ANSWER, restore_spelling
 
@@ -75,33 +76,33 @@ FEWEST_OF_SUBMISSIONS = 2
 """Columns of its own, beside ids and status, by which Prolific's list is known."""
 
 
-def _get_panel(mapping: Mapping) -> str:
-    """Return the panel that the name of the worker column names; "" for others."""
+def _get_worker_panel(mapping: Mapping) -> str:
+    """Return "Prolific" if the worker column is named after it, else ""."""
     return "Prolific" if "prolific" in mapping.worker.casefold() else ""
 
 
-def _propose_long(head: Head) -> Mapping:
+def _propose_long_mapping(head: Head) -> Mapping:
     """Return the column mapping of a table with one answer per row."""
-    worker, question, answer, wording = find_long_columns(head)
+    worker, question, answer, wording = find_columns_of_long_table(head)
     return Mapping(worker, question, (answer,) if answer else (), wording)
 
 
-def _propose_wide(head: Head) -> Mapping:
+def _propose_wide_mapping(head: Head) -> Mapping:
     """Return the column mapping of a table with one worker per row."""
     worker = find_worker_column(head)
     known = {worker, *_find_panel_columns(head)}
     return Mapping(
-        worker, "", find_text_columns(head, [name for name in head.header if name not in known])
+        worker, "", find_answer_columns(head, [name for name in head.header if name not in known])
     )
 
 
 def _find_panel_columns(head: Head) -> set[str]:
-    """Return the names of the columns that a panel adds, such as ids and status; maybe also ""."""
+    """Return the columns that a panel adds, such as ids and status; "" for absent ones."""
     more = ("STUDY_ID", "SESSION_ID", "Submission id", "Completion code", "Status")
     return {head.find_column(name) for name in (*OF_PANEL, *more)}
 
 
-def _propose_qualtrics(head: Head) -> Mapping:
+def _propose_qualtrics_mapping(head: Head) -> Mapping:
     """Return the column mapping of a Qualtrics export."""
     panel, named = (*OF_PANEL, "workerId"), ("ExternalReference", "ExternalDataReference")
     # By how surely they name a person: a response id names only what one person sent.
@@ -119,16 +120,16 @@ def _propose_qualtrics(head: Head) -> Mapping:
         and not name.casefold().endswith(("_page submit", "_click count"))
         and not name.upper().startswith("SC0")
     ]
-    return Mapping(worker, "", find_text_columns(head, rest))
+    return Mapping(worker, "", find_answer_columns(head, rest))
 
 
 def _asks_for_panel_id(head: Head, name: str) -> bool:
     """Return whether a column is a question for Prolific's id, by its wording and its cells."""
     asks = "prolific" in head.wordings[name].casefold()
-    return asks and holds_for_most(is_panel_id, head.values(name))
+    return asks and holds_for_most(is_panel_id, head.get_values(name))
 
 
-def _is_qualtrics(head: Head) -> bool:
+def _is_qualtrics_export(head: Head) -> bool:
     """Return whether the columns are those of a Qualtrics export."""
     if not (head.find_column("StartDate") and head.find_column("ResponseId")):
         return False
@@ -144,8 +145,8 @@ def _find_trial_reason(row: Row) -> str:
     return SPAM if status in SPAM_STATUSES else ""
 
 
-def _is_unfinished(row: Row) -> bool:
-    """Return whether a respondent did not finish the survey."""
+def _is_unfinished_response(row: Row) -> bool:
+    """Return whether a respondent did not finish the Qualtrics survey."""
     finished = get_named_cell(row, "Finished").casefold()
     if finished:
         return finished in NOT_FINISHED
@@ -153,18 +154,18 @@ def _is_unfinished(row: Row) -> bool:
     return progress.isdecimal() and int(progress) < ALL_OF_IT
 
 
-def _find_panel_exclusion(row: Row) -> str:
+def _find_panel_exclusion_reason(row: Row) -> str:
     """Return why Prolific's status excludes a row; "" if it does not."""
     return _PANEL_STATUSES.get(simplify_status(get_named_cell(row, "Status")), "")
 
 
-def _find_panel_rejection(row: Row) -> bool | None:
+def _is_rejected_by_panel(row: Row) -> bool | None:
     """Return whether the panel rejected the submission of a row; None if unknown."""
     status = simplify_status(get_named_cell(row, "Status"))
     return None if not status else status.casefold() == mturk.REJECTED
 
 
-def _find_cancellation(row: Row) -> str:
+def _find_cancellation_reason(row: Row) -> str:
     """Return why a Label Studio annotation is not read; "" if it is read."""
     skipped = get_named_cell(row, CANCELLED).casefold() == "true"
     return "skipped annotations" if skipped else ""
@@ -174,7 +175,7 @@ OF_TOOL = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead
 """Columns that Label Studio adds to those of the task and of the fields; `id` is the task's."""
 
 
-def _propose_label_studio(head: Head) -> Mapping:
+def _propose_label_studio_mapping(head: Head) -> Mapping:
     """Return the column mapping of a Label Studio export."""
     worker, task = head.find_column("annotator"), head.find_column("id")
     known = {head.find_column(name) for name in OF_TOOL}
@@ -184,17 +185,17 @@ def _propose_label_studio(head: Head) -> Mapping:
     else:
         of_task = _find_task_columns(head, task, rest)
         fields = [name for name in rest if name not in of_task]
-    wording = find_wording_column(head, of_task)
-    return Mapping(worker, task, find_text_columns(head, fields, read_answer_cell), wording)
+    wording = find_question_text_column(head, of_task)
+    return Mapping(worker, task, find_answer_columns(head, fields, read_label_studio_cell), wording)
 
 
 def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
-    """Return the columns with the task's data, found by their values, their position or their name.
+    """Return the columns with the task's data, found by their values, position or name.
 
     They have one value per task; if each task has one row, or all annotators agree, position and
     name of a column decide.
     """
-    if task and len(set(head.values(task))) < len(head.values(task)):
+    if task and len(set(head.get_values(task))) < len(head.get_values(task)):
         of_task = [name for name in rest if is_constant_by_question(head, task, name)]
         # Annotators who agree about each task fill a field like a column of the task.
         if set(of_task) != set(rest):
@@ -212,7 +213,7 @@ def _find_task_columns(head: Head, task: str, rest: Sequence[str]) -> list[str]:
     return [name for name in rest if name not in answers]
 
 
-def _propose_potato(head: Head) -> Mapping:
+def _propose_potato_mapping(head: Head) -> Mapping:
     """Return the column mapping of a Potato export."""
     worker = head.find_column("user", "user_id", "username", "annotator")
     labels = [name for name in head.header if ":::" in name]
@@ -220,44 +221,45 @@ def _propose_potato(head: Head) -> Mapping:
     text = head.find_column("displayed_text", "text")
     schemas = dict.fromkeys(name.partition(":::")[0] for name in labels)
     # Schemas of numbers are ratings or sliders.
-    choices = [name for name in schemas if not holds_for_most(is_number, head.values(name))]
-    answers = tuple(boxes) or experiments.find_written_columns(head, choices, or_all=True)
+    choices = [name for name in schemas if not holds_for_most(is_number, head.get_values(name))]
+    answers = tuple(boxes) or experiments.find_free_text_columns(head, choices, or_all=True)
     return Mapping(worker, head.find_column("instance_id", "id"), answers, text)
 
 
-def _propose_mturk(head: Head) -> Mapping:
+def _propose_mturk_mapping(head: Head) -> Mapping:
     """Return the column mapping of a Mechanical Turk batch."""
     answers = tuple(name for name in head.header if restore_spelling([name])[0].startswith(ANSWER))
     return Mapping(head.find_column("WorkerId"), head.find_column("HITId"), answers)
 
 
-def _is_survey_of_panel(head: Head) -> bool:
+def _is_panel_survey(head: Head) -> bool:
+    """Return whether a file is a survey export with Prolific's ids, or Prolific's own list."""
     if _has_row_for_each_answer(head):
         return False
     asked = head.find_column(*OF_PANEL) or head.find_similar_column("prolificid", "prolificpid")
-    return bool(asked) or is_list_of_submissions(head) or _has_statuses(head)
+    return bool(asked) or is_submission_list(head) or _has_submission_statuses(head)
 
 
 def _has_row_for_each_answer(head: Head) -> bool:
     """Return whether columns are named for question and answer, and workers answered several."""
-    if not _is_long(head):
+    if not _is_long_table(head):
         return False
-    worker, question, _, _ = find_long_columns(head)
+    worker, question, _, _ = find_columns_of_long_table(head)
     if not worker:
         return False
-    workers = head.cells(worker)
-    pairs = set(zip(workers, head.cells(question), strict=True))
+    workers = head.get_cells(worker)
+    pairs = set(zip(workers, head.get_cells(question), strict=True))
     return 2 * len(set(workers)) <= len(workers) and len(pairs) >= MOST * len(workers)
 
 
-def _has_statuses(head: Head) -> bool:
+def _has_submission_statuses(head: Head) -> bool:
     """Return whether a table has Prolific's ids of participant and submission, and its statuses."""
-    statuses = head.values(head.find_column("Status"))
+    statuses = head.get_values(head.find_column("Status"))
     ids = head.find_column(*SUBMISSION), head.find_column(*PARTICIPANT)
-    return all(ids) and bool(statuses) and all(map(find_status, statuses))
+    return all(ids) and bool(statuses) and all(map(recognise_status, statuses))
 
 
-def is_list_of_submissions(head: Head) -> bool:
+def is_submission_list(head: Head) -> bool:
     """Return whether a file is Prolific's list of submissions, which has no answers.
 
     The headings may be those of any of its exports, old or new. A survey export with these columns
@@ -267,25 +269,25 @@ def is_list_of_submissions(head: Head) -> bool:
     own = {name for name in map(head.find_column, OF_SUBMISSIONS) if name}
     if not all(ids) or len(own) < FEWEST_OF_SUBMISSIONS:
         return False
-    return not any(holds_answers(head, name) for name in head.header)
+    return not any(is_answer_column(head, name) for name in head.header)
 
 
-def holds_answers(head: Head, name: str) -> bool:
-    """Return whether a column beside a list of submissions holds answers to a question."""
-    if not find_text_columns(head, [name]):
+def is_answer_column(head: Head, name: str) -> bool:
+    """Return whether a column in a list of submissions holds answers to a question."""
+    if not find_answer_columns(head, [name]):
         return False
-    values = head.values(name)
+    values = head.get_values(name)
     is_own_text = len(values) > 2 and len(set(values)) == len(values)
     # Screeners of Prolific are questions too, with few different answers of many participants.
-    is_asked = name.rstrip().endswith("?") and not is_choice(values)
+    is_asked = name.rstrip().endswith("?") and not are_ticked_options(values)
     return is_asked or (is_own_text and compute_mean_words(values) >= SENTENCE_WORDS)
 
 
-def _is_long(head: Head) -> bool:
+def _is_long_table(head: Head) -> bool:
     """Return whether a table has one answer per row."""
     if not (head.find_column(*QUESTIONS) and head.find_column(*ANSWERS)):
         return False
-    worker, question, answer, _ = find_long_columns(head)
+    worker, question, answer, _ = find_columns_of_long_table(head)
     return bool(question) and answer != question and bool(worker or answer)
 
 
@@ -306,7 +308,7 @@ PRESETS = {
             "Mechanical Turk: results of a batch",
             "On the page of the batch: Review Results, then Download CSV.",
             lambda head: bool(head.find_column("HITId") and head.find_column("WorkerId")),
-            _propose_mturk,
+            _propose_mturk_mapping,
             is_fixed=True,
             panel=lambda mapping: mturk.PANEL,
         ),
@@ -314,24 +316,24 @@ PRESETS = {
             "qualtrics",
             "Qualtrics: a survey's responses",
             "Data & Analysis, Export & Import, Export Data: CSV or TSV, answers as choice text.",
-            _is_qualtrics,
-            _propose_qualtrics,
-            panel=_get_panel,
+            _is_qualtrics_export,
+            _propose_qualtrics_mapping,
+            panel=_get_worker_panel,
             left_out=_find_trial_reason,
-            unfinished=_is_unfinished,
+            unfinished=_is_unfinished_response,
             is_fixed=True,
-            times=Times(("StartDate",), ("EndDate",), ("Duration (in seconds)",)),
+            times=TimeColumns(("StartDate",), ("EndDate",), ("Duration (in seconds)",)),
         ),
         Preset(
             "label-studio",
             "Label Studio: JSON, JSON-MIN or CSV",
             "On the page of the project: Export.",
             lambda head: bool(head.find_column("annotator") and head.find_column("annotation_id")),
-            _propose_label_studio,
+            _propose_label_studio_mapping,
             is_fixed=True,
-            cell=read_answer_cell,
-            left_out=_find_cancellation,
-            times=Times((), ("created_at",), ("lead_time",)),
+            cell=read_label_studio_cell,
+            left_out=_find_cancellation_reason,
+            times=TimeColumns((), ("created_at",), ("lead_time",)),
         ),
         Preset(
             "potato",
@@ -341,80 +343,80 @@ PRESETS = {
                 any(":::" in name for name in head.header)
                 and bool(head.find_column("instance_id", "id"))
             ),
-            _propose_potato,
+            _propose_potato_mapping,
             is_fixed=True,
         ),
         Preset(
             "argilla",
             "Argilla: records with responses",
             "The records of a data set as JSON, JSON Lines, or from the hub.",
-            experiments.is_argilla,
-            experiments.propose_argilla,
+            experiments.is_argilla_export,
+            experiments.propose_argilla_mapping,
             is_fixed=True,
-            left_out=experiments.find_response_exclusion,
+            left_out=experiments.find_response_exclusion_reason,
         ),
         Preset(
             "doccano",
             "doccano: documents with labels, a file for each annotator",
             "Export without sharing annotations; each file is named after its annotator.",
-            experiments.is_doccano,
-            experiments.propose_doccano,
+            experiments.is_doccano_export,
+            experiments.propose_doccano_mapping,
             is_fixed=True,
         ),
         Preset(
             "psiturk",
             "psiTurk: questiondata.csv or trialdata.csv",
             "psiturk download_datafiles; the files have no header.",
-            experiments.is_psiturk,
-            experiments.propose_psiturk,
+            experiments.is_psiturk_export,
+            experiments.propose_psiturk_mapping,
             is_fixed=True,
-            left_out=experiments.find_trial_exclusion,
+            left_out=experiments.find_trial_exclusion_reason,
         ),
         Preset(
             "jspsych",
             "jsPsych: trials as CSV or JSON",
             "The data that the experiment saved, of all participants in one file.",
-            experiments.is_trials,
-            experiments.propose_trials,
+            experiments.is_jspsych_export,
+            experiments.propose_jspsych_mapping,
             is_fixed=True,
-            panel=_get_panel,
-            left_out=experiments.find_trial_exclusion,
+            panel=_get_worker_panel,
+            left_out=experiments.find_trial_exclusion_reason,
         ),
         Preset(
             "otree",
             "oTree: all apps, or one app, as CSV or XLSX",
             "On the page Data: download all apps (wide), or one app.",
-            otree.is_otree,
-            otree.propose_otree,
+            otree.is_otree_export,
+            otree.propose_otree_mapping,
             is_fixed=True,
-            left_out=otree.find_otree_exclusion,
+            left_out=otree.find_otree_exclusion_reason,
         ),
         *TOOLS,
         Preset(
             "prolific",
             "Prolific: a survey that recorded Prolific's ids",
             "The file of the survey tool, in which Prolific's ids were recorded.",
-            _is_survey_of_panel,
-            _propose_wide,
-            panel=_get_panel,
-            left_out=_find_panel_exclusion,
-            rejected=_find_panel_rejection,
+            _is_panel_survey,
+            _propose_wide_mapping,
+            panel=_get_worker_panel,
+            left_out=_find_panel_exclusion_reason,
+            rejected=_is_rejected_by_panel,
         ),
         Preset(
             "long",
             "A spreadsheet with a row for each answer",
             "Columns for the worker, the question and the answer.",
-            _is_long,
-            _propose_long,
-            panel=_get_panel,
+            _is_long_table,
+            _propose_long_mapping,
+            panel=_get_worker_panel,
         ),
         Preset(
             "wide",
             "A spreadsheet with a row for each worker and a column for each question",
             "The first row names the questions, one column the workers.",
             lambda head: len(head.header) > 1,
-            _propose_wide,
-            panel=_get_panel,
+            _propose_wide_mapping,
+            panel=_get_worker_panel,
         ),
     )
 }
@@ -424,3 +426,13 @@ def recognise_preset(head: Head) -> Preset:
     """Return the first preset that recognises a file's beginning; else that of wide tables."""
     found = (preset for preset in PRESETS.values() if preset.recognises(head))
     return next(found, PRESETS["wide"])
+
+
+def get_preset(
+    slug: str, *, keep_unfinished: bool = False, keep_html: bool = False, keep_ids: bool = False
+) -> Preset:
+    """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
+    if slug not in PRESETS:
+        raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
+    preset = replace(PRESETS[slug], keeps_html=keep_html, keeps_ids=keep_ids)
+    return preset.include_unfinished() if keep_unfinished else preset

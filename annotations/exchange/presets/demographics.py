@@ -8,24 +8,28 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from annotations.exchange.column_names import is_demographic, normalise_name, normalise_names
-from annotations.exchange.header import clean_name
-from annotations.exchange.ids import IdNotes, is_blank
+from annotations.exchange.column_names import (
+    is_demographic_heading,
+    normalise_name,
+    normalise_names,
+)
+from annotations.exchange.header import clean_column_name
+from annotations.exchange.ids import IdCleaner, is_blank
 from annotations.exchange.presets.columns import is_personal_column
 from annotations.exchange.presets.declared import (
     OF_SUBMISSIONS,
     PARTICIPANT,
     SUBMISSION,
-    holds_answers,
-    is_list_of_submissions,
+    is_answer_column,
+    is_submission_list,
 )
-from annotations.exchange.presets.mapping import list_names, match_columns
-from annotations.exchange.presets.table import Head, open_foreign
+from annotations.exchange.presets.mapping import format_names, match_columns
+from annotations.exchange.presets.table import Head, open_foreign_table
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.prolific import REJECTED, RETURNED, STATUSES, TIMED_OUT, find_status
+from annotations.exchange.prolific import REJECTED, RETURNED, STATUSES, TIMED_OUT, recognise_status
 from annotations.exchange.reading.panel_statuses import is_withheld
 from annotations.exchange.reading.source import Readable, make_source
-from annotations.exchange.whole_ids import WholeIds
+from annotations.exchange.whole_ids import WholeIdReader
 
 ASKED_ABOUT = (RETURNED, TIMED_OUT, REJECTED)
 """Statuses with which the user decides whether the answers count."""
@@ -73,7 +77,7 @@ class DemographicMapping:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> DemographicMapping:
-        """Return the mapping whose column names are in a dict made by `as_dict`."""
+        """Return the mapping with the column names in a dict made by `as_dict`."""
         return cls(values["worker"], values["status"], tuple(values["extra"]))
 
     def get_role(self, column: str) -> DemographicRole:
@@ -99,13 +103,13 @@ class DemographicMapping:
             if not equals or key.strip() not in tuple(DemographicRole):
                 keys = ", ".join(DemographicRole)
                 raise ValueError(f"{entry!r} is no KEY=COLUMN, where KEY is one of {keys}")
-            globs = [text for text in (clean_name(name),) if text]
+            globs = [text for text in (clean_column_name(name),) if text]
             columns = match_columns(globs, header, file)
             mapping = mapping._assign_role(DemographicRole(key.strip()), columns)
         return mapping
 
     def _assign_role(self, role: DemographicRole, columns: tuple[str, ...]) -> DemographicMapping:
-        """Return a copy of the mapping that gives a role to columns, which lose their other one."""
+        """Return a copy of the mapping that gives columns a role in place of their other one."""
         taken = frozenset(columns)
         rest = replace(
             self,
@@ -149,31 +153,31 @@ class DemographicFile:
 
 
 def is_demographic_export(head: Head) -> bool:
-    """Return whether a file is Prolific's demographic export, or its list of submissions.
+    """Return whether a file is Prolific's demographic export or its list of submissions.
 
     A table of participants with facts about them alone, and no answers, is one too.
     """
-    if is_list_of_submissions(head):
+    if is_submission_list(head):
         return True
     named = {
         head.find_column(*PARTICIPANT),
         *map(head.find_column, (*SUBMISSION, "Status", *OF_SUBMISSIONS)),
     }
-    facts = [name for name in head.header if is_demographic(name)]
+    facts = [name for name in head.header if is_demographic_heading(name)]
     if not head.find_column(*PARTICIPANT) or len(facts) < FEWEST_DEMOGRAPHIC:
         return False
     others = [name for name in head.header if name not in named]
-    return not any(holds_answers(head, name) for name in others)
+    return not any(is_answer_column(head, name) for name in others)
 
 
-def propose_demographics(head: Head) -> DemographicMapping:
+def propose_demographic_mapping(head: Head) -> DemographicMapping:
     """Return the proposed roles of the columns of a demographic export.
 
     All columns are extra information, except those about the handling of the submission, those
     that identify or locate a person, and empty ones. A status column has known statuses only.
     """
     worker, status = head.find_column(*PARTICIPANT), head.find_column("Status")
-    known = [find_status(cell) for cell in head.values(status) if not is_withheld(cell)]
+    known = [recognise_status(cell) for cell in head.get_values(status) if not is_withheld(cell)]
     status = status if known and all(known) else ""
     extra = (
         name
@@ -181,7 +185,7 @@ def propose_demographics(head: Head) -> DemographicMapping:
         if name not in ("", worker, status)
         and normalise_name(name) not in NOT_PROPOSED
         and not is_personal_column(head, name)
-        and any(not is_withheld(cell) for cell in head.values(name))
+        and any(not is_withheld(cell) for cell in head.get_values(name))
     )
     return DemographicMapping(worker, status, tuple(extra))
 
@@ -195,12 +199,12 @@ def read_demographics(
     Raises `InputError` for a missing column, an unknown status, a row without an id, and two rows
     of a participant that differ.
     """
-    problems, ids = Problems(make_source(given).name), IdNotes()
-    table = open_foreign(given, problems)
-    at = _locate(table.header, mapping, table.name)
-    whole = WholeIds(
+    problems, ids = Problems(make_source(given).name), IdCleaner()
+    table = open_foreign_table(given, problems)
+    at = _locate_columns(table.header, mapping, table.name)
+    whole = WholeIdReader(
         {mapping.worker: at[mapping.worker]},
-        lambda: (cells for _, cells in open_foreign(given, Problems("")).rows),
+        lambda: (cells for _, cells in open_foreign_table(given, Problems("")).rows),
         keeps=keep_ids,
     )
     rows: dict[str, DemographicRow] = {}
@@ -208,7 +212,7 @@ def read_demographics(
     for line, raw in table.rows:
         cells = ["" if is_withheld(cell) or is_blank(cell) else cell.strip() for cell in raw]
         is_deleted = is_withheld(raw[at[mapping.worker]])
-        worker = ids.clean(whole.read(cells, at[mapping.worker]))
+        worker = ids.clean_and_record(whole.read_id(cells, at[mapping.worker]))
         if not worker:
             n_deleted += is_deleted
             if not is_deleted and any(cells):
@@ -216,14 +220,14 @@ def read_demographics(
             continue
         n_withheld += sum(is_withheld(raw[at[name]]) for name in at)
         status = cells[at[mapping.status]] if mapping.status else ""
-        known = find_status(status) if status else ""
+        known = recognise_status(status) if status else ""
         if known is None:
             values = {"status": status[:40], "known": ", ".join(STATUSES)}
             problems.add_code(line, mapping.status, "panel_status_unknown", **values)
             continue
         filled = {name: cells[at[name]] for name in mapping.extra if cells[at[name]]}
         row = DemographicRow(line, known, filled)
-        _note_difference(problems, worker, rows.setdefault(worker, row), row, mapping)
+        _record_difference(problems, worker, rows.setdefault(worker, row), row, mapping)
     if not rows and not problems.total:
         problems.add_code(None, None, "no_submission")
     problems.raise_if_any()
@@ -234,23 +238,25 @@ def read_demographics(
     return DemographicFile(table.name, table.sha256, mapping, *facts)
 
 
-def _locate(header: Sequence[str], mapping: DemographicMapping, file: str) -> dict[str, int]:
+def _locate_columns(
+    header: Sequence[str], mapping: DemographicMapping, file: str
+) -> dict[str, int]:
     """Return the position of each used column; `InputError` if one is missing or occurs twice."""
     if not mapping.worker:
-        raise InputError.from_code(file, "participants_unnamed", found=list_names(header))
+        raise InputError.from_code(file, "participants_unnamed", found=format_names(header))
     names = [name for name in (mapping.worker, mapping.status, *mapping.extra) if name]
     counts = Counter(header)
     for name in names:
         if not counts[name]:
             raise InputError.from_code(
-                file, "demographic_column_missing", name=name[:60], found=list_names(header)
+                file, "demographic_column_missing", name=name[:60], found=format_names(header)
             )
         if counts[name] > 1:
             raise InputError.from_code(file, "mapped_column_ambiguous", name=name)
     return {name: header.index(name) for name in names}
 
 
-def _note_difference(
+def _record_difference(
     problems: Problems,
     worker: str,
     first: DemographicRow,
@@ -265,7 +271,7 @@ def _note_difference(
         problems.add_code(row.line, columns[0], "demographics_differ", **values)
 
 
-def list_first_workers(workers: Sequence[str], most: int = MOST_NAMED) -> str:
+def format_first_workers(workers: Sequence[str], most: int = MOST_NAMED) -> str:
     """Return the first worker ids as text, followed by the number of the others."""
     more = f" and {len(workers) - most:,} more" if len(workers) > most else ""
     return ", ".join(name[:40] for name in workers[:most]) + more

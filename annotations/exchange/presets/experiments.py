@@ -32,10 +32,10 @@ from annotations.exchange.presets.shapes import (
     RESPONSE,
     STATUS,
     USER,
-    find_annotator,
-    is_document_table,
+    extract_annotator,
+    is_doccano_table,
 )
-from annotations.exchange.presets.values import format_answer
+from annotations.exchange.presets.values import format_answer_cell
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.source import Readable, Source, make_source
@@ -81,7 +81,7 @@ Cells = tuple[str, ...]
 Rows = Iterator[tuple[int, Cells]]
 
 
-class Table(Protocol):
+class TrialTable(Protocol):
     """Protocol of a table whose header and rows the functions of this module change."""
 
     name: str
@@ -89,14 +89,14 @@ class Table(Protocol):
     rows: Rows
 
 
-class Columns(Protocol):
-    """Protocol of a file's beginning, with the methods used to find its columns."""
+class ColumnReader(Protocol):
+    """Protocol of a file's beginning, with what is used to find its columns."""
 
     @property
     def header(self) -> list[str]:
-        """Return the names of the file's columns, in order."""
+        """Names of the file's columns, in order."""
 
-    def values(self, column: str) -> list[str]:
+    def get_values(self, column: str) -> list[str]:
         """Return the non-empty cells of a column."""
 
     def find_column(self, *names: str) -> str:
@@ -115,7 +115,7 @@ def add_psiturk_header(given: Readable) -> Source | None:
     if text.encoding not in ("utf-8", "cp1252"):
         return None
     try:
-        rows = [row for row in islice(csv.reader(text.lines("")), PEEKED) if row]
+        rows = [row for row in islice(csv.reader(text.iterate_lines("")), PEEKED) if row]
     except csv.Error:
         return None
     # The ids, WORKER:ASSIGNMENT, tell files of psiTurk from others without a header.
@@ -138,7 +138,7 @@ def add_psiturk_header(given: Readable) -> Source | None:
     )
 
 
-def lay_out_trials(table: Table) -> None:
+def add_trial_columns(table: TrialTable) -> None:
     """Add columns for question, answer or annotator to a table that has none for them.
 
     Tables of jsPsych, psiTurk, doccano and Potato, and those with numbered pairs.
@@ -148,20 +148,20 @@ def lay_out_trials(table: Table) -> None:
     plain = {normalise_name(name): name for name in reversed(header)}
     if "trialtype" in plain and any(normalise_name(name) in plain for name in TRIAL_PLACES):
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
-        table.rows = _read_trials(table.rows, header, plain, table.name)
+        table.rows = _iterate_trial_rows(table.rows, header, plain, table.name)
     elif tuple(header) == PSITURK[4]:
         table.header = [*header, TRIAL_QUESTION, TRIAL_ANSWER]
-        table.rows = _read_trial_data(table.rows)
-    elif (pairs := _find_pairs(header)) and not set(PAIR) & set(header):
-        _lay_out_pairs(table, pairs)
+        table.rows = _iterate_psiturk_rows(table.rows)
+    elif (pairs := _find_question_answer_pairs(header)) and not set(PAIR) & set(header):
+        _split_pairs_into_rows(table, pairs)
     elif {"id", "text", "label"} <= set(header):
-        _add_annotator(table)
+        _add_annotator_column(table)
     elif any(PART in name for name in header) and not any(TEXT_BOX in name for name in header):
-        _join_choices(table)
+        _add_choice_columns(table)
 
 
-def _find_pairs(header: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the places of numbered pairs such as question_1 and answer_1; [] for fewer than two.
+def _find_question_answer_pairs(header: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the positions of pairs such as question_1 and answer_1; [] for fewer than two.
 
     Surveys that draw questions for each person write so.
     """
@@ -174,8 +174,8 @@ def _find_pairs(header: Sequence[str]) -> list[tuple[int, int]]:
     return pairs if len(pairs) > 1 else []
 
 
-def _lay_out_pairs(table: Table, pairs: Sequence[tuple[int, int]]) -> None:
-    """Give a table with numbered pairs of question and answer a row for each pair.
+def _split_pairs_into_rows(table: TrialTable, pairs: Sequence[tuple[int, int]]) -> None:
+    """Change a table with numbered pairs of question and answer to one row for each pair.
 
     Only if questions differ in a column and recur in another one, and are no numbers.
     """
@@ -198,8 +198,10 @@ def _lay_out_pairs(table: Table, pairs: Sequence[tuple[int, int]]) -> None:
     )
 
 
-def _read_trials(rows: Rows, header: Sequence[str], plain: dict[str, str], name: str) -> Rows:
-    """Yield the rows of trials with columns for question and answer."""
+def _iterate_trial_rows(
+    rows: Rows, header: Sequence[str], plain: dict[str, str], name: str
+) -> Rows:
+    """Yield the rows of jsPsych trials, with cells for question and answer added."""
     at = {one: place for place, one in enumerate(header)}
 
     def find_position(*names: str) -> int | None:
@@ -249,24 +251,26 @@ def _parse_response_texts(cell: str) -> dict[str, str]:
     except (ValueError, RecursionError):
         value = cell
     if isinstance(value, dict):
-        return {str(key): format_answer(part) for key, part in value.items()}
-    return {"": format_answer(value)} if value not in (None, "") else {}
+        return {str(key): format_answer_cell(part) for key, part in value.items()}
+    return {"": format_answer_cell(value)} if value not in (None, "") else {}
 
 
-def _read_trial_data(rows: Rows) -> Rows:
-    """Yield the rows of a psiTurk file with columns for question and answer added."""
+def _iterate_psiturk_rows(rows: Rows) -> Rows:
+    """Yield the rows of a psiTurk file with cells for question and answer added."""
     for line, cells in rows:
         try:
             value = json.loads(cells[3])
         except (ValueError, RecursionError):
             value = {}
         data = value if isinstance(value, dict) else {}
-        question = next((format_answer(data[key]) for key in OF_TRIAL_ITEM if data.get(key)), "")
+        question = next(
+            (format_answer_cell(data[key]) for key in OF_TRIAL_ITEM if data.get(key)), ""
+        )
         answers = [data[key] for key in OF_TRIAL_ANSWER if isinstance(data.get(key), str)]
         yield line, (*cells, question if answers else "", answers[0] if answers else "")
 
 
-def _add_annotator(table: Table) -> None:
+def _add_annotator_column(table: TrialTable) -> None:
     """Add a column with the annotator, taken from the file name, to a doccano table."""
     # The rows can be read only once, so the peeked ones are put back in front.
     first = list(islice(table.rows, PEEKED))
@@ -278,15 +282,15 @@ def _add_annotator(table: Table) -> None:
         yield from rest
 
     at = table.header.index("id")
-    if not is_document_table(table.header, [cells[at] for _, cells in first]):
+    if not is_doccano_table(table.header, [cells[at] for _, cells in first]):
         table.rows = iterate_all_rows()
         return
-    annotator = find_annotator(table.name)
+    annotator = extract_annotator(table.name)
     table.header = [DOCUMENT if name == "id" else name for name in table.header] + [ANNOTATOR]
     table.rows = ((line, (*cells, annotator)) for line, cells in iterate_all_rows())
 
 
-def _join_choices(table: Table) -> None:
+def _add_choice_columns(table: TrialTable) -> None:
     """Add a column for each schema of a Potato table, with the labels that were chosen.
 
     Potato writes a column for each label, SCHEMA:::LABEL, filled where the label was chosen.
@@ -315,92 +319,92 @@ def _join_choices(table: Table) -> None:
     )
 
 
-def is_argilla(head: Columns) -> bool:
+def is_argilla_export(head: ColumnReader) -> bool:
     """Return whether the columns are those of an export of Argilla."""
     of_responses = {RECORD, USER} <= set(head.header) and bool(_find_response_columns(head))
     return of_responses or set(ANNOTATED) <= set(head.header)
 
 
-def propose_argilla(head: Columns) -> Mapping:
-    """Return the column mapping of an Argilla export; the question's text is the first field.
+def propose_argilla_mapping(head: ColumnReader) -> Mapping:
+    """Return the column mapping of an Argilla export; the first field is the question's text.
 
     Where the records have no ids, the first field is the question.
     """
     if set(ANNOTATED) <= set(head.header):
-        text = "text" if head.values("text") else head.find_column("inputs")
+        text = "text" if head.get_values("text") else head.find_column("inputs")
         return Mapping(
             ANNOTATED[1],
             head.find_column("id"),
-            find_written_columns(head, ANNOTATED[:1], or_all=True),
+            find_free_text_columns(head, ANNOTATED[:1], or_all=True),
             text,
         )
     fields = [name for name in head.header if name.startswith("field.")]
-    question = RECORD if head.values(RECORD) or not fields else fields[0]
+    question = RECORD if head.get_values(RECORD) or not fields else fields[0]
     return Mapping(
         USER,
         question,
-        find_written_columns(head, _find_response_columns(head), or_all=True),
+        find_free_text_columns(head, _find_response_columns(head), or_all=True),
         fields[0] if fields and question == RECORD else "",
     )
 
 
-def is_doccano(head: Columns) -> bool:
+def is_doccano_export(head: ColumnReader) -> bool:
     """Return whether the columns are those of an export of doccano."""
     return {DOCUMENT, ANNOTATOR, LABEL} <= set(head.header)
 
 
-def propose_doccano(head: Columns) -> Mapping:
+def propose_doccano_mapping(head: ColumnReader) -> Mapping:
     """Return the column mapping of a doccano export; the document is the question's text."""
     return Mapping(ANNOTATOR, DOCUMENT, (LABEL,), "text")
 
 
-def is_trials(head: Columns) -> bool:
+def is_jspsych_export(head: ColumnReader) -> bool:
     """Return whether the columns are those of jsPsych trials with written answers."""
-    return TRIAL_ANSWER in head.header and not is_psiturk(head)
+    return TRIAL_ANSWER in head.header and not is_psiturk_export(head)
 
 
-def propose_trials(head: Columns) -> Mapping:
+def propose_jspsych_mapping(head: ColumnReader) -> Mapping:
     """Return the column mapping of jsPsych trials; the worker is "" if no column names it."""
     return Mapping(head.find_column(*PARTICIPANTS), TRIAL_QUESTION, (TRIAL_ANSWER,))
 
 
-def is_psiturk(head: Columns) -> bool:
+def is_psiturk_export(head: ColumnReader) -> bool:
     """Return whether the columns are those of a psiTurk file."""
     return any(tuple(head.header[: len(one)]) == one for one in PSITURK.values())
 
 
-def propose_psiturk(head: Columns) -> Mapping:
+def propose_psiturk_mapping(head: ColumnReader) -> Mapping:
     """Return the column mapping of psiTurk's questiondata.csv or trialdata.csv."""
     if TRIAL_ANSWER in head.header:
         return Mapping("uniqueid", TRIAL_QUESTION, (TRIAL_ANSWER,))
     return Mapping("uniqueid", "question", ("response",))
 
 
-def find_trial_exclusion(row: Dict[str, str]) -> str:
+def find_trial_exclusion_reason(row: Dict[str, str]) -> str:
     """Return why the row of a trial is not read as an answer; "" if it is read."""
     return "" if row.get(TRIAL_QUESTION, " ") else NO_TEXT
 
 
-def find_response_exclusion(row: Dict[str, str]) -> str:
+def find_response_exclusion_reason(row: Dict[str, str]) -> str:
     """Return why an Argilla response is not read (not submitted); "" if it is read."""
     of_record = "status" if normalise_name(ANNOTATED[1]) in row else STATUS
     status = row.get(normalise_name(of_record), "").strip().casefold()
     return f"responses with the status {status}" if status in UNSUBMITTED else ""
 
 
-def _find_response_columns(head: Columns) -> list[str]:
-    """Return the names of the columns with responses of an Argilla export."""
+def _find_response_columns(head: ColumnReader) -> list[str]:
+    """Return the columns of an Argilla export that hold responses."""
     return [name for name in head.header if name.startswith(RESPONSE)]
 
 
-def find_written_columns(
-    head: Columns, names: Iterable[str], *, or_all: bool = False
+def find_free_text_columns(
+    head: ColumnReader, names: Iterable[str], *, or_all: bool = False
 ) -> tuple[str, ...]:
-    """Return the columns with written answers; if none, all filled ones (`or_all`) or ()."""
+    """Return the columns with free text; if none, () or with `or_all` all filled ones."""
     filled = [
         name
         for name in names
-        if head.values(name) and not holds_for_most(is_json, head.values(name))
+        if head.get_values(name) and not holds_for_most(is_json, head.get_values(name))
     ]
-    found = [name for name in filled if compute_mean_words(head.values(name)) >= WORDS]
+    found = [name for name in filled if compute_mean_words(head.get_values(name)) >= WORDS]
     return tuple(found or (filled if or_all else ()))

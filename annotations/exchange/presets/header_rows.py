@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from annotations.exchange.column_names import (
     LONGEST_LABEL,
-    is_bookkeeping,
-    is_demographic,
-    is_personal,
+    is_bookkeeping_heading,
+    is_demographic_heading,
+    is_personal_heading,
     normalise_name,
 )
 from annotations.exchange.markup import strip_markup
@@ -41,7 +41,7 @@ class SecondHeader:
 
 
 def find_second_header(header: Sequence[str], rows: Sequence[Cells]) -> SecondHeader:
-    """Recognise the header rows below the first one, in any language.
+    """Return the header rows below the first one, recognised in any language.
 
     Qualtrics writes one of wordings and one of ids. In any other file it is a row of labels in
     which no column of ids, times or numbers has such a cell.
@@ -50,12 +50,12 @@ def find_second_header(header: Sequence[str], rows: Sequence[Cells]) -> SecondHe
         if any(ids) and all(cell.startswith(IMPORT_ID) or not cell.strip() for cell in ids):
             zones = (_find_time_zone(cell) for cell in ids)
             # The row of wordings may have been deleted.
-            wordings = _find_wordings(header, rows[0]) if n_wordings else {}
+            wordings = _map_wordings(header, rows[0]) if n_wordings else {}
             return SecondHeader(1 + n_wordings, wordings, next(filter(None, zones), ""))
     if rows and "StartDate" in header and rows[0][header.index("StartDate")] == LABEL_OF_START:
-        return SecondHeader(1, _find_wordings(header, rows[0]))
+        return SecondHeader(1, _map_wordings(header, rows[0]))
     if rows and is_label_row(header, rows[0], rows[1:]):
-        return SecondHeader(1, _find_labels(header, rows[0]))
+        return SecondHeader(1, _find_second_labels(header, rows[0]))
     return SecondHeader()
 
 
@@ -80,7 +80,7 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
         is_strong |= shape != "number" or min(map(len, cells)) >= LONG_NUMBER
     labels = [cell.strip() for cell in row if cell.strip()]
     # A row that only lacks some numbers, or has "none" in their place, is a person's answers.
-    n_known = sum(is_heading(label) or label.endswith(("?", "？")) for label in labels)
+    n_known = sum(is_common_heading(label) or label.endswith(("?", "？")) for label in labels)
     if is_strong and n_labelled >= FEWEST_TYPED:
         return len(set(labels)) > 1
     if is_strong and n_blank >= FEWEST_TYPED and not n_labelled:
@@ -92,9 +92,9 @@ def is_label_row(header: Sequence[str], row: Cells, rows: Sequence[Cells]) -> bo
 def looks_like_data(header: Sequence[str], rows: Sequence[Cells]) -> bool:
     """Return whether the header row looks like a row of data, so that the header is missing.
 
-    A row with one common heading (see `is_heading`) is a header.
+    A row with one common heading (see `is_common_heading`) is a header.
     """
-    if not rows or any(map(is_heading, header)):
+    if not rows or any(map(is_common_heading, header)):
         return False
     n_repeated = 0
     for at, name in enumerate(header):
@@ -113,21 +113,21 @@ def are_statements(header: Sequence[str]) -> bool:
     """Return whether column names are sentences but not questions, as answers would be."""
     asked = any(name.rstrip().endswith(("?", "？", ":", "：")) for name in header)
     long = sum(len(name.split()) > LONGEST_LABEL for name in header)
-    return not asked and 2 * long >= len(header) and not any(map(is_heading, header))
+    return not asked and 2 * long >= len(header) and not any(map(is_common_heading, header))
 
 
-def is_heading(name: str) -> bool:
+def is_common_heading(name: str) -> bool:
     """Return whether a name is a common column heading, such as "worker" or "Timestamp"."""
     return bool(
         normalise_name(name) in _NAMES
-        or is_personal(name)
-        or is_bookkeeping(name)
-        or is_demographic(name)
+        or is_personal_heading(name)
+        or is_bookkeeping_heading(name)
+        or is_demographic_heading(name)
     )
 
 
-def _find_labels(header: Sequence[str], row: Cells) -> dict[str, str]:
-    """Return the labels, by column, of a second header row that add to the first."""
+def _find_second_labels(header: Sequence[str], row: Cells) -> dict[str, str]:
+    """Return the labels in a second header row that add to the first one, by column."""
     # A label under several columns, such as "Open-Ended Response", names none of them.
     counts = Counter(" ".join(cell.split()) for cell in row)
     bases = {part["base"] for name in header if (part := _PART.match(name))}
@@ -147,8 +147,8 @@ def _find_labels(header: Sequence[str], row: Cells) -> dict[str, str]:
     return found
 
 
-def _find_wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
-    """Return the question texts by column, from a row of labels."""
+def _map_wordings(header: Sequence[str], labels: Cells) -> dict[str, str]:
+    """Return the question texts in a row of labels, by column."""
     return {
         name: " ".join(strip_markup(text).split())
         for name, text in zip(header, labels, strict=False)

@@ -7,23 +7,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from annotations.exchange.header import map_extra_cells
 from annotations.exchange.presets.demographics import (
     ASKED_ABOUT,
     DemographicFile,
     StatusRule,
-    list_first_workers,
+    format_first_workers,
 )
 from annotations.exchange.presets.own_rows import OwnRows
 from annotations.exchange.presets.rows import MappedRows
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import REJECTED, describe_status
-from annotations.exchange.reading.answers import name_extra_cells
 from annotations.exchange.reading.mturk import MturkQuestion, MturkRows
 from annotations.exchange.records import AnswerFacts, AnswerRecord
 
 
 @dataclass(slots=True)
-class Join:
+class DemographicJoin:
     """Match of a demographic export's participants with answers: ids, counts and columns.
 
     `only_in_file` and `only_in_answers` are ids. `statuses` counts the matched workers by each
@@ -50,7 +50,7 @@ class Join:
         file: DemographicFile,
         workers: Iterable[str],
         replaced: Mapping[str, int] | None = None,
-    ) -> Join:
+    ) -> DemographicJoin:
         """Return the join of an export with the workers who gave answers."""
         known = dict.fromkeys(workers)
         matched = {name: row for name, row in file.rows.items() if name in known}
@@ -83,9 +83,9 @@ class Join:
             f"{len(self.only_in_answers):,}"
         )
         if self.only_in_file:
-            yield f"Only in {self.file}: {list_first_workers(self.only_in_file)}"
+            yield f"Only in {self.file}: {format_first_workers(self.only_in_file)}"
         if self.only_in_answers:
-            yield f"Only in the answers: {list_first_workers(self.only_in_answers)}"
+            yield f"Only in the answers: {format_first_workers(self.only_in_answers)}"
         yield f"Joined as extra information: {', '.join(self.columns) or 'no column'}"
         if self.ignored:
             yield f"Columns of {self.file} ignored: {', '.join(self.ignored)}"
@@ -97,8 +97,8 @@ class Join:
                 f"{self.n_deleted:,}, cells of other participants {self.n_withheld:,}"
             )
 
-    def describe_statuses(self, rule: StatusRule, *, are_stored: bool = False) -> Iterator[str]:
-        """Yield a sentence for each status in `ASKED_ABOUT` on how its answers are treated.
+    def describe_status_rule(self, rule: StatusRule, *, are_stored: bool = False) -> Iterator[str]:
+        """Yield for each status in `ASKED_ABOUT` a sentence on how its answers are treated.
 
         Answers that `are_stored` already are flagged in place of being left out.
         """
@@ -138,21 +138,22 @@ class JoinedAnswers:
         return self._rows.questions
 
     @property
-    def join(self) -> Join:
+    def join(self) -> DemographicJoin:
         """The join with the workers read so far; complete when all rows have been read."""
         replaced = {column: len(workers) for column, workers in self._replaced.items()}
-        return Join.from_workers(self._file, self._workers, replaced)
+        return DemographicJoin.from_workers(self._file, self._workers, replaced)
 
     @property
     def notes(self) -> list[str]:
         """Sentences on the file and on the join, complete when all rows have been read."""
         join = self.join
-        notes = [*self._rows.notes, *join.lines(), *join.describe_statuses(self._rule)]
+        notes = [*self._rows.notes, *join.lines(), *join.describe_status_rule(self._rule)]
         if n_answers := self._left_out.total():
             notes.append(f"Left out: answers {n_answers:,}, of workers {len(self._left_out):,}")
         return notes
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each answer that counts, with the cells of its worker added."""
         for record, number in self._rows:
             self._workers[record.worker] = None
             row = self._file.rows.get(record.worker)
@@ -164,7 +165,7 @@ class JoinedAnswers:
                 self._left_out[record.worker] += 1
                 continue
             facts = record.facts or AnswerFacts(rejected=None)
-            aside = name_extra_cells(record.extra, self.table.kept_aside)
+            aside = map_extra_cells(record.extra, self.table.kept_aside)
             before = {**facts.extra, **aside}
             for column, cell in row.cells.items():
                 if before.get(column) not in (None, "", cell):
@@ -177,36 +178,38 @@ class JoinedAnswers:
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
     ) -> None:
-        """Record an error: a worker answered a question twice, with different answers."""
+        """Record a problem: a worker answered a question twice, with different answers."""
         self._rows.record_conflict(record, first_line, of_flag=of_flag)
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if a row was bad, no worker matches, or a status has no decision."""
-        self._rows.finish()
+        self._rows.raise_problems()
         problems = Problems(self._file.name)
-        note_join_problems(problems, self.join, self._rule, self._file.mapping.worker)
+        record_join_problems(problems, self.join, self._rule, self._file.mapping.worker)
         problems.raise_if_any()
 
 
-def note_join_problems(problems: Problems, join: Join, rule: StatusRule, column: str) -> None:
+def record_join_problems(
+    problems: Problems, join: DemographicJoin, rule: StatusRule, column: str
+) -> None:
     """Record why a join cannot be made: no worker matches, or a status has no decision.
 
     `column` holds the participants' ids.
     """
     if not join.n_matched:
-        values = {"first": list_first_workers(join.only_in_file, 1), "n": join.n_rows}
-        answering = list_first_workers(join.only_in_answers, 1) or "none"
+        values = {"first": format_first_workers(join.only_in_file, 1), "n": join.n_rows}
+        answering = format_first_workers(join.only_in_answers, 1) or "none"
         problems.add_code(None, column, "participants_unmatched", answering=answering, **values)
     elif join.statuses and rule == StatusRule.REFUSE:
         problems.add_code(
             None,
             None,
             "panel_statuses_undecided",
-            counts=describe_counts(join.statuses),
-            workers=list_first_workers(join.affected),
+            counts=describe_status_counts(join.statuses),
+            workers=format_first_workers(join.affected),
         )
 
 
-def describe_counts(statuses: Mapping[str, int]) -> str:
+def describe_status_counts(statuses: Mapping[str, int]) -> str:
     """Return counts of workers by status as text, such as "2 returned, 1 rejected"."""
     return ", ".join(f"{count:,} {describe_status(status)}" for status, count in statuses.items())

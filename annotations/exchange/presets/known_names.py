@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 
-from annotations.exchange.column_names import PERSONAL, is_personal, normalise_name, normalise_names
+from annotations.exchange.column_names import (
+    PERSONAL,
+    is_personal_heading,
+    normalise_name,
+    normalise_names,
+)
 
 OF_PANEL = ("PROLIFIC_PID", "Prolific ID", "prolific_id", "prolific_participant_id")
 WORKERS = (
@@ -85,8 +90,9 @@ _EMAIL = re.compile(r"mail|correo|courriel|epost|почт|邮|メール|이메�
 def rank_worker_name(name: str) -> int | None:
     """Return the rank of a heading as the name of the worker column, 0 best; None if it is none.
 
-    0 Prolific's id, 1 a person, 2 a question for an id, 3 another id, 4 an e-mail address,
-    5 a name. Within 0 and 1 the order of `WORKERS` counts.
+    0 to 99 Prolific's id, in the order of `OF_PANEL`; 100 a question for it; from 110 a person, in
+    the order of `WORKERS`; 200 a question for an id; 250 another id; from 300 an id of a response;
+    400 an e-mail address; 500 a name; 600 a student.
     """
     plain = normalise_name(name)
     if plain in _RANKS:
@@ -97,7 +103,7 @@ def rank_worker_name(name: str) -> int | None:
         return 100 if "prolific" in plain else 200
     if plain in _RESPONSES:
         return 300 + _RESPONSES.index(plain)
-    if is_personal(name):
+    if is_personal_heading(name):
         if _EMAIL.search(plain) or _EMAIL.search(name.casefold()):
             return 400
         return 500 if "name" in plain or plain in _NAMES else None

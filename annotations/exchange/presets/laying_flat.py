@@ -12,10 +12,10 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from annotations.exchange.presets.table import MOST_VALUES_LAID_FLAT, open_in_this_process
+from annotations.exchange.presets.table import MOST_VALUES_LAID_FLAT, open_table_here
 from annotations.exchange.presets.tools import flatten_document
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.bounded_process import Bounds, serve
+from annotations.exchange.reading.bounded_process import Bounds, print_within_limits
 from annotations.exchange.reading.json_document import read_json_here
 from annotations.exchange.reading.source import Source, make_bytes_source
 
@@ -23,14 +23,14 @@ from annotations.exchange.reading.source import Source, make_bytes_source
 def convert_to_flat_lines(
     form: str, name: str, sheet: str, header_row: int, names_corner: bool
 ) -> Iterator[str]:
-    """Yield the output lines (rows as JSON) for the file on standard input."""
+    """Yield the JSON lines to print for the file on standard input: table rows or objects."""
     source = replace(
         make_bytes_source(name, sys.stdin.buffer.read()),
         sheet=sheet,
         header_row=header_row,
         names_corner=names_corner,
     )
-    return iterate_json_lines(source) if form == "lines" else _read_rows(source)
+    return iterate_json_lines(source) if form == "lines" else _iterate_table_lines(source)
 
 
 def iterate_json_lines(source: Source) -> Iterator[str]:
@@ -44,10 +44,10 @@ def iterate_json_lines(source: Source) -> Iterator[str]:
         before = number
 
 
-def _read_rows(source: Source) -> Iterator[str]:
-    """Yield the table's header and rows as lines of JSON."""
+def _iterate_table_lines(source: Source) -> Iterator[str]:
+    """Yield the table's header, and then each row, as a line of JSON."""
     problems = Problems(source.name)
-    table = open_in_this_process(source, problems, is_alone=True)
+    table = open_table_here(source, problems, is_alone=True)
     assert table is not None
     try:
         problems.raise_if_any()
@@ -72,6 +72,6 @@ def _read_rows(source: Source) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(
+    print_within_limits(
         Bounds(int(sys.argv[1]), int(sys.argv[2])), convert_to_flat_lines(*json.loads(sys.argv[3]))
     )

@@ -65,7 +65,7 @@ class _NoLiteralError(Exception):
 
 
 class _LiteralParser:
-    """Parser of one text in Python's notation, with the current position in the text."""
+    """Parser of one text in Python's notation."""
 
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
@@ -78,7 +78,7 @@ class _LiteralParser:
         return value
 
     def _take_token(self) -> tuple[str, str]:
-        """Return (kind, text) of the next token."""
+        """Return (kind, text) of the next token; raise `_NoLiteralError` if there is none."""
         found = _TOKEN.match(self._text, self._at)
         if found is None or found.lastgroup is None:
             raise _NoLiteralError
@@ -86,11 +86,11 @@ class _LiteralParser:
         return found.lastgroup, found[found.lastgroup]
 
     def _parse_value(self, kind: str, part: str, depth: int) -> Any:
-        """Return the value that begins with a token."""
+        """Return the value that begins with a token, nested `depth` deep."""
         if depth > DEEPEST:
             raise _NoLiteralError
         if kind == "string":
-            return _evaluate_text(part)
+            return _evaluate_string(part)
         if kind == "number":
             return float(part) if re.search("[.eE]", part) else _parse_whole_number(part)
         if kind == "enum":
@@ -105,7 +105,7 @@ class _LiteralParser:
         raise _NoLiteralError
 
     def _parse_members(self, opening: str, depth: int) -> list[Any]:
-        """Parse values up to the closing bracket, separated by commas or blanks.
+        """Return the values up to the closing bracket, which commas or blanks separate.
 
         An argument such as dtype=object is left out.
         """
@@ -159,8 +159,8 @@ class _LiteralParser:
         return self._text[start : self._at]
 
 
-def _evaluate_text(part: str) -> str:
-    """Return the text of a quoted string."""
+def _evaluate_string(part: str) -> str:
+    """Return the text of a quoted string; raise `_NoLiteralError` for an invalid one."""
     if "\\" not in part:
         return part[1:-1]
     try:
@@ -171,7 +171,7 @@ def _evaluate_text(part: str) -> str:
 
 
 def _parse_whole_number(part: str) -> int:
-    """Return an integer; raise `_NoLiteralError` for a too long one."""
+    """Return an integer; raise `_NoLiteralError` for one with too many digits."""
     try:
         return int(part)
     except ValueError:  # Python refuses whole numbers of more than 4,300 digits

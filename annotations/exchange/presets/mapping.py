@@ -9,7 +9,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from annotations.exchange.header import clean_name
+from annotations.exchange.header import clean_column_name
 from annotations.exchange.problems import InputError
 
 
@@ -72,7 +72,7 @@ class Mapping:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Mapping:
-        """Return the mapping whose column names are in a dict made by `as_dict`."""
+        """Return the mapping with the column names in a dict made by `as_dict`."""
         names = ("answers", "guessed", "extra", "ignored")
         listed: dict[str, Any] = {name: tuple(values.get(name, ())) for name in names}
         listed["checks"] = tuple((column, right) for column, right in values.get("checks", ()))
@@ -80,8 +80,8 @@ class Mapping:
         listed["times"] = None if times is None else tuple(times)
         return cls(**{**values, **listed})
 
-    def describe_guess(self) -> str:
-        """Return the guessed columns as text, such as "worker = id, question = item", or ""."""
+    def describe_guessed_columns(self) -> str:
+        """Return the guessed columns as text, such as "worker = id, answer = reply"; or ""."""
         answers = self.answers[0] if len(self.answers) == 1 else ""
         of = {"worker": self.worker, "question": self.question, "answer": answers}
         return ", ".join(f"{key} = {of[key]}" for key in self.guessed if of[key])
@@ -109,7 +109,7 @@ class Mapping:
                 raise ValueError(
                     f"{entry!r} is no KEY=COLUMN, where KEY is one of {', '.join(Role)}"
                 )
-            given.setdefault(key, []).append(clean_name(name))
+            given.setdefault(key, []).append(clean_column_name(name))
         found = replace(
             self,
             worker=given.get("worker", [self.worker])[-1],
@@ -120,7 +120,9 @@ class Mapping:
         if Role.ANSWER in given:
             found = replace(found, answers=match_columns(given[Role.ANSWER], header, file))
         if Role.CHECK in given:
-            checks = [_parse_check(entry, header, file) for entry in given[Role.CHECK] if entry]
+            checks = [
+                _parse_attention_check(entry, header, file) for entry in given[Role.CHECK] if entry
+            ]
             found = replace(found, checks=tuple(dict(checks).items()))
         others = {
             key: match_columns([name for name in given[key] if name], header, file)
@@ -165,7 +167,7 @@ class Mapping:
         if not self.worker or not self.answers:
             what = "worker" if not self.worker else "answers"
             raise InputError.from_code(
-                file, "mapped_column_unnamed", what=what, found=list_names(header)
+                file, "mapped_column_unnamed", what=what, found=format_names(header)
             )
         counts = Counter(header)
         for name in self.columns:
@@ -199,7 +201,7 @@ def match_columns(globs: Sequence[str], header: Sequence[str], file: str) -> tup
     return tuple(dict.fromkeys(names))
 
 
-def _parse_check(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
+def _parse_attention_check(entry: str, header: Sequence[str], file: str) -> tuple[str, str]:
     """Parse COLUMN=RIGHT ANSWER to (column, right answer); both may contain equal signs."""
     columns = [name for name in header if name and entry.startswith(f"{name}=")]
     # The longest: a column may be named like another one, followed by an equal sign and more.
@@ -215,11 +217,11 @@ def _parse_check(entry: str, header: Sequence[str], file: str) -> tuple[str, str
 def build_missing_column_error(name: str, header: Sequence[str], file: str) -> InputError:
     """Return the error for a mapped column that the file's header does not have."""
     return InputError.from_code(
-        file, "mapped_column_missing", name=name[:60], found=list_names(header)
+        file, "mapped_column_missing", name=name[:60], found=format_names(header)
     )
 
 
-def list_names(header: Sequence[str], most: int = 20) -> str:
-    """Return the first `most` names of a header as one string, for an error message."""
+def format_names(header: Sequence[str], most: int = 20) -> str:
+    """Return the first `most` column names as one text, for an error message."""
     more = f" and {len(header) - most} more" if len(header) > most else ""
     return (", ".join(name[:40] for name in header[:most]) or "none") + more

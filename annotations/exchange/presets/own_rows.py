@@ -7,7 +7,7 @@ from dataclasses import replace
 from io import BytesIO
 
 from annotations.exchange.header import ColumnNames
-from annotations.exchange.ids import read_as_wording
+from annotations.exchange.ids import extract_wording
 from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.laying_flat import iterate_json_lines
 from annotations.exchange.presets.mapping import Mapping
@@ -22,11 +22,11 @@ from annotations.exchange.records import AnswerRecord
 
 
 def convert_json_list(given: Readable) -> Readable:
-    """Convert a JSON list of objects to a JSON Lines source; return any other file unchanged."""
+    """Return a JSON list of objects as a JSON Lines source; any other file unchanged."""
     source = convert_to_json_lines(make_source(given))
     if source.suffix != ".json":
         return source
-    if source.stamp()[0] > READ_HERE:
+    if source.read_stamp()[0] > READ_HERE:
         arguments = ["lines", source.name, "", 0, False]
         content = b"".join(read_lines_in_process(source, LAYING_FLAT, arguments))
     else:
@@ -52,17 +52,18 @@ class OwnRows(AnswerRows):
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences on how cells were read, complete when all rows have been read."""
+        """Sentences on how cells were read, complete when all rows have been read."""
         ignored = [f"Columns ignored: {', '.join(sorted(self._ignored))}"] if self._ignored else []
         return [*super().notes, *self.whole_ids.notes, *self.formatting.notes, *ignored]
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each valid row, without the cells of ignored columns."""
         for record, key in super().__iter__():
             if self._ignored and record.extra:
                 cells = zip(self.table.kept_aside, record.extra, strict=False)
                 extra = tuple("" if name in self._ignored else cell for name, cell in cells)
                 record = replace(record, extra=extra)
             if record.question not in self.questions:
-                text = read_as_wording(record.question)
+                text = extract_wording(record.question)
                 self.questions[record.question] = MturkQuestion(text, {}, record.line)
             yield record, key

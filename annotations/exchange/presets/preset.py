@@ -17,7 +17,7 @@ Row = Dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class TimeColumns:
     """Names of the columns with an answer's start time, submission time and duration.
 
     Each has the names that its column may have. `zone` is the time zone of times without one, ""
@@ -62,7 +62,7 @@ class Preset:
     left_out: Callable[[Row], str] = field(default=lambda row: "")
     unfinished: Callable[[Row], bool] | None = None
     rejected: Callable[[Row], bool | None] = field(default=lambda row: None)
-    times: Times = Times()
+    times: TimeColumns = TimeColumns()
     has_private: bool = True
     parts: tuple[str, ...] = ()
     is_fixed: bool = False
@@ -70,7 +70,7 @@ class Preset:
     keeps_html: bool = False
     keeps_ids: bool = False
 
-    def find_exclusion(self, row: Row) -> str:
+    def find_exclusion_reason(self, row: Row) -> str:
         """Return why a row is not read, as a plural noun for a count; "" if it is read."""
         reason = self.left_out(row)
         return reason or (UNFINISHED if self.unfinished and self.unfinished(row) else "")

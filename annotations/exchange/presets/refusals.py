@@ -9,7 +9,7 @@ from annotations.exchange.presets.columns import (
     describe_answer_search,
     describe_worker_search,
 )
-from annotations.exchange.presets.declared import is_list_of_submissions
+from annotations.exchange.presets.declared import is_submission_list
 from annotations.exchange.presets.header_rows import are_statements
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.preset import Preset
@@ -17,13 +17,13 @@ from annotations.exchange.presets.table import Head, is_header_missing
 from annotations.exchange.problems import InputError
 
 
-def refuse_answerless(head: Head) -> None:
-    """Raise `InputError` if the file is Prolific's list of submissions, without answers."""
-    if is_list_of_submissions(head):
+def refuse_submission_list(head: Head) -> None:
+    """Raise `InputError` if the file is Prolific's list of submissions, which has no answers."""
+    if is_submission_list(head):
         raise InputError.from_code(head.name, "list_of_submissions", place=shlex.quote(head.name))
 
 
-def refuse_unmapped(preset: Preset, mapping: Mapping, head: Head) -> None:
+def refuse_incomplete_mapping(preset: Preset, mapping: Mapping, head: Head) -> None:
     """Raise `InputError`, with the reason, if no worker or answer column could be proposed.
 
     The message names the columns of the file, each with the reason why it was not proposed. A file

@@ -13,48 +13,47 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from annotations.exchange.facts import read_seconds
-from annotations.exchange.header import number_repeated
-from annotations.exchange.ids import IdNotes, is_blank, read_as_wording, read_prolific_mail
-from annotations.exchange.markup import FormattingReader, read_formatted, strip_markup
+from annotations.exchange.header import number_repeated_names
+from annotations.exchange.ids import IdCleaner, extract_prolific_id, extract_wording, is_blank
+from annotations.exchange.markup import FormattingReader, remove_formatting, strip_markup
 from annotations.exchange.presets.attention import (
     find_attention_checks,
     find_unresolved_checks,
-    is_right,
+    is_right_answer,
 )
 from annotations.exchange.presets.cells import WORDS, compute_mean_words, is_json
 from annotations.exchange.presets.columns import is_personal_column
-from annotations.exchange.presets.declared import PRESETS
 from annotations.exchange.presets.header_rows import is_repeated_header
 from annotations.exchange.presets.mapping import ROW_NUMBER, Mapping, Role
 from annotations.exchange.presets.own_rows import OwnRows, convert_json_list
 from annotations.exchange.presets.preset import Preset, get_named_cell
-from annotations.exchange.presets.stray_rows import are_ids_codes, find_stray
+from annotations.exchange.presets.stray_rows import are_ids_without_spaces, find_stray_row_reason
 from annotations.exchange.presets.table import (
     PEEKED,
     Head,
     is_header_missing,
-    open_foreign,
+    open_foreign_table,
     read_head,
 )
 from annotations.exchange.presets.times import (
-    classify_times,
+    classify_time_columns,
     compute_elapsed_seconds,
     find_time_columns,
 )
-from annotations.exchange.problems import KEPT, Problems, describe_place
-from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
+from annotations.exchange.problems import KEPT, Problems, describe_line
+from annotations.exchange.reading.answers import LONGEST_ANSWER, report_damaged_ids
 from annotations.exchange.reading.duplicates import DuplicateRule, Duplicates
 from annotations.exchange.reading.mturk import COLUMNS, MturkQuestion, MturkRows, QuestionTemplate
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
-    describe_columns,
+    describe_form_fields,
     restore_spelling,
 )
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable
 from annotations.exchange.records import AnswerFacts, AnswerRecord
-from annotations.exchange.whole_ids import WholeIds
+from annotations.exchange.whole_ids import WholeIdReader
 
 PLACEHOLDER = re.compile(
     r"\{\{%?.*\}\}|\$\{.*\}|\[\w+\]|\[object Object\]|undefined|%\w+%", re.IGNORECASE
@@ -79,11 +78,13 @@ def propose_mapping(preset: Preset, head: Head, given: Readable) -> Mapping:
     """
     if not preset.is_fixed and is_header_missing(head):
         return Mapping(guessed=GUESSED)
-    of_answers = select_answering_rows(preset, head)
-    mapping = _separate_checks(preset, preset.propose(of_answers), of_answers)
+    of_answers = drop_excluded_rows(preset, head)
+    mapping = _separate_attention_checks(preset, preset.propose(of_answers), of_answers)
     if preset.slug == "mturk":
         fields = tuple(
-            ANSWER + column.name for column in describe_columns(given, COLUMNS) if column.is_answer
+            ANSWER + column.name
+            for column in describe_form_fields(given, COLUMNS)
+            if column.is_answer
         )
         return Mapping(mapping.worker, mapping.question, fields)
     if preset.is_fixed:
@@ -91,7 +92,7 @@ def propose_mapping(preset: Preset, head: Head, given: Readable) -> Mapping:
     return replace(mapping, guessed=GUESSED)
 
 
-def _separate_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
+def _separate_attention_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
     """Return the mapping of a wide file with its attention checks moved out of the answers."""
     if mapping.question or preset.slug in ("own", "mturk"):
         return mapping
@@ -105,14 +106,16 @@ def _separate_checks(preset: Preset, mapping: Mapping, head: Head) -> Mapping:
     return replace(found, answers=answers) if answers else mapping
 
 
-def select_answering_rows(preset: Preset, head: Head) -> Head:
-    """Return the file's beginning without left-out rows; unchanged if all rows are left out."""
-    rows = [row for row in head.rows if not preset.find_exclusion(name_cells(head, row))]
+def drop_excluded_rows(preset: Preset, head: Head) -> Head:
+    """Return the file's beginning without excluded rows; unchanged if all are excluded."""
+    rows = [
+        row for row in head.rows if not preset.find_exclusion_reason(map_cells_by_name(head, row))
+    ]
     return replace(head, rows=rows) if rows else head
 
 
 def assign_column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[str, Role]:
-    """Return the role of each column of a file under a mapping."""
+    """Return the role of each column of a file under a mapping, by column."""
     single = {mapping.worker: Role.WORKER, mapping.question: Role.QUESTION, mapping.text: Role.TEXT}
     times = find_time_columns(head, preset.times) if mapping.times is None else mapping.times
     roles = {
@@ -131,12 +134,12 @@ def assign_column_roles(head: Head, preset: Preset, mapping: Mapping) -> dict[st
     return found
 
 
-def name_cells(head: Head, cells: Sequence[str]) -> dict[str, str]:
+def map_cells_by_name(head: Head, cells: Sequence[str]) -> dict[str, str]:
     """Return the cells of a row by the normalised names of their columns."""
     return {name: cells[at] for name, at in head.places.items()}
 
 
-def open_rows(
+def open_answer_rows(
     given: Readable,
     preset: Preset,
     mapping: Mapping,
@@ -161,7 +164,7 @@ def _find_input_template(given: Readable) -> QuestionTemplate | None:
     """Return a template of the only Input column with texts, if all others are ids; else None."""
     head = read_head(given)
     names = restore_spelling(head.header)
-    inputs = {name: head.values(of) for name, of in zip(names, head.header, strict=True)}
+    inputs = {name: head.get_values(of) for name, of in zip(names, head.header, strict=True)}
     inputs = {name: values for name, values in inputs.items() if name.startswith(INPUT)}
     texts = [name for name, values in inputs.items() if compute_mean_words(values) >= WORDS]
     others = [name for name in inputs if name not in texts]
@@ -171,8 +174,8 @@ def _find_input_template(given: Readable) -> QuestionTemplate | None:
     return None if set("{}$") & set(field) else QuestionTemplate(f"${{{field}}}")
 
 
-def _ignore(column: str, code: str, /, **values: Any) -> None:
-    """Ignore a cell that cannot be read; it is stored with the answer's further cells."""
+def _ignore_cell(column: str, code: str, /, **values: Any) -> None:
+    """Ignore a bad cell (a `FaultRecorder`): it is stored with the answer's further cells."""
 
 
 class MappedRows:
@@ -192,10 +195,10 @@ class MappedRows:
         duplicates: DuplicateRule = Duplicates.REFUSE,
     ) -> None:
         self._preset, self._mapping = preset, mapping
-        self.problems, self._ids = Problems(make_source(given).name), IdNotes()
-        self._foreign = foreign = open_foreign(given, self.problems)
+        self.problems, self._ids = Problems(make_source(given).name), IdCleaner()
+        self._foreign = foreign = open_foreign_table(given, self.problems)
         self._source, self.formatting = given, FormattingReader(preset.keeps_html)
-        self.whole_ids = WholeIds({}, tuple)
+        self.whole_ids = WholeIdReader({}, tuple)
         self.table = OpenTable(
             foreign.name, foreign.sha256, None, iter(()), [], set(), foreign.warnings
         )
@@ -211,7 +214,7 @@ class MappedRows:
 
     @property
     def notes(self) -> list[str]:
-        """Report sentences about the file, complete once all rows have been read."""
+        """Report sentences about the file, complete when all rows have been read."""
         n_columns = len(self._mapping.answers)
         notes = []
         if self._foreign.n_labels == 1:
@@ -239,22 +242,25 @@ class MappedRows:
         return notes
 
     def __iter__(self) -> Iterator[tuple[AnswerRecord, int]]:
+        """Yield (record, number) of each valid answer; bad rows go to `problems`."""
         header, mapping, preset = self._foreign.header, self._mapping, self._preset
         at = mapping.find_positions(header, self.table.name)
         first_rows = list(islice(self._foreign.rows, PEEKED))
         cells_of_first = [cells for _, cells in first_rows]
         head = Head(self.table.name, header, cells_of_first, self._foreign.wordings)
         aside = self._list_extra_columns(head, at)
-        workers = head.values(mapping.worker)
+        workers = head.get_values(mapping.worker)
         is_part = bool(head.find_column(*preset.parts)) and len(set(workers)) < len(workers)
         rows = chain(first_rows, self._foreign.rows)
-        self.whole_ids = self._open_whole_ids(at)
+        self.whole_ids = self._build_whole_id_reader(at)
         worker_place = at.get(mapping.worker)
-        has_codes = worker_place is not None and are_ids_codes(cells_of_first, worker_place)
+        has_codes = worker_place is not None and are_ids_without_spaces(
+            cells_of_first, worker_place
+        )
         for n_before, (line, cells) in enumerate(rows):
-            row = name_cells(head, cells)
+            row = map_cells_by_name(head, cells)
             is_header = is_repeated_header(cells, at, self._foreign.wordings)
-            if reason := HEADERS if is_header else preset.find_exclusion(row):
+            if reason := HEADERS if is_header else preset.find_exclusion_reason(row):
                 self.skipped[reason] += 1
                 continue
             answers = [(name, self._read_answer(cells[at[name]])) for name in mapping.answers]
@@ -263,9 +269,9 @@ class MappedRows:
                 # A row in which nothing was answered is nobody.
                 worker = str(n_before + 1) if any(not is_blank(text) for text in texts) else ""
             else:
-                worker = self._read_worker(self.whole_ids.read(cells, at[mapping.worker]))
+                worker = self._read_worker(self.whole_ids.read_id(cells, at[mapping.worker]))
             others = [cell for place, cell in enumerate(cells) if place != worker_place]
-            if reason := find_stray(worker, texts, others, are_codes=has_codes):
+            if reason := find_stray_row_reason(worker, texts, others, are_codes=has_codes):
                 self.skipped[reason] += 1
                 continue
             if len(texts) > 1 and {text.strip(" .!").casefold() for text in texts} == {TRIAL}:
@@ -280,10 +286,10 @@ class MappedRows:
             self.n_rows += len(answers)
             self.n_people += 1
             row_id = self._read_row_id(cells, at)
-            has_faults = self._foreign.note_faults(self.problems, line, at)
+            has_faults = self._foreign.record_faults(self.problems, line, at)
             if has_faults or self._lacks_id(line, worker, row_id):
                 continue
-            facts = self._build_facts(
+            facts = self._build_answer_facts(
                 row, {name: cells[i] for i, name in aside if cells[i].strip()}
             )
             wording = self._read_wording(cells, at)
@@ -299,36 +305,40 @@ class MappedRows:
                 text = "" if is_blank(text) else text
                 number = first + offset
                 yield AnswerRecord(number, line, worker, question, text, facts=facts), number
-            yield from self._iterate_check_answers(line, worker, cells, at, facts)
+            yield from self._iterate_attention_answers(line, worker, cells, at, facts)
 
-    def _open_whole_ids(self, places: dict[str, int]) -> WholeIds:
-        """Return the reader of the ids; it reads the file a second time if an id is a decimal."""
+    def _build_whole_id_reader(self, places: dict[str, int]) -> WholeIdReader:
+        """Return the reader of the ids, which reads the file again if an id is a decimal."""
         mapping, wordings = self._mapping, self._foreign.wordings
         named = {
             name: places[name] for name in (mapping.worker, mapping.question) if name in places
         }
-        return WholeIds(
+        return WholeIdReader(
             named,
-            lambda: (cells for _, cells in open_foreign(self._source, Problems("")).rows),
+            lambda: (cells for _, cells in open_foreign_table(self._source, Problems("")).rows),
             lambda cells: is_repeated_header(cells, places, wordings),
             keeps=self._preset.keeps_ids,
         )
 
     def _read_answer(self, cell: str) -> str:
-        return self.formatting.read(self._preset.cell(cell))
+        """Return the text in an answer cell, with or without its formatting as the preset says."""
+        return self.formatting.read_answer(self._preset.cell(cell))
 
     def _read_row_id(self, cells: Sequence[str], places: dict[str, int]) -> str:
+        """Return the cleaned question id of a row; "" without a column of question ids."""
         name = self._mapping.question
-        return self._ids.clean(self.whole_ids.read(cells, places[name])) if name else ""
+        cell = self.whole_ids.read_id(cells, places[name]) if name else ""
+        return self._ids.clean_and_record(cell)
 
     def _read_wording(self, cells: Sequence[str], places: dict[str, int]) -> str:
+        """Return the question's text in a row; "" without a column of question texts."""
         wording = cells[places[self._mapping.text]].strip() if self._mapping.text else ""
-        return wording if self._preset.keeps_html else read_formatted(wording)
+        return wording if self._preset.keeps_html else remove_formatting(wording)
 
     def _read_worker(self, cell: str) -> str:
-        """Return a worker's id; for Prolific's e-mail addresses the id in them, and count these."""
-        worker = self._ids.clean(cell)
-        if panel_id := read_prolific_mail(worker):
+        """Return a worker's id; for an e-mail address by Prolific the id in it, and count these."""
+        worker = self._ids.clean_and_record(cell)
+        if panel_id := extract_prolific_id(worker):
             self.n_mails += 1
             return panel_id
         return worker
@@ -349,20 +359,20 @@ class MappedRows:
                 and is_personal_column(head, name)
             ]
         if mapping.times is not None:
-            self._times = classify_times(head, mapping.times, preset.times)
+            self._times = classify_time_columns(head, mapping.times, preset.times)
         not_stored = frozenset((*self.left_out, *mapping.ignored))
         checks = {column for column, _ in mapping.checks}
-        titles = number_repeated(tuple(head.header))
+        titles = number_repeated_names(tuple(head.header))
         return [
             (position, title)
             for position, (name, title) in enumerate(zip(head.header, titles, strict=True))
             if (name not in mapped or name in checks) and name not in not_stored
         ]
 
-    def _iterate_check_answers(
+    def _iterate_attention_answers(
         self, line: int, worker: str, cells: Sequence[str], at: dict[str, int], facts: AnswerFacts
     ) -> Iterator[tuple[AnswerRecord, int]]:
-        """Yield a worker's answers to the attention checks, and record which checks were passed."""
+        """Yield a worker's answers to the attention checks; record which checks were passed."""
         for column, right in self._mapping.checks:
             text = self._read_answer(cells[at[column]]).strip()
             text = "" if is_blank(text) else text
@@ -371,7 +381,7 @@ class MappedRows:
             if worker not in known or (
                 text and self._duplicates.get_rule(worker) == Duplicates.LAST
             ):
-                known[worker] = is_right(text, right)
+                known[worker] = is_right_answer(text, right)
             self._store_wording(column, column, "", line, right)
             number, self.n_rows = self.n_rows, self.n_rows + 1
             self.n_checked += 1
@@ -402,10 +412,10 @@ class MappedRows:
             # A question in full at the head of its column.
             label = self._preset.wording(column)
             label = label if self._preset.keeps_html else strip_markup(label)
-        text = "\n".join(part for part in (wording, label) if part) or read_as_wording(question)
+        text = "\n".join(part for part in (wording, label) if part) or extract_wording(question)
         self.questions[question] = MturkQuestion(text, {}, line, right)
 
-    def _build_facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
+    def _build_answer_facts(self, row: dict[str, str], extra: dict[str, str]) -> AnswerFacts:
         """Return the facts of an answer: times, rejection and further cells."""
         preset, times = self._preset, self._times
         begun, ended = get_named_cell(row, *times.started), get_named_cell(row, *times.submitted)
@@ -418,7 +428,7 @@ class MappedRows:
             rejected=rejected,
             started_at=started,
             submitted_at=submitted,
-            work_seconds=read_seconds("seconds", seconds, _ignore)
+            work_seconds=read_seconds("seconds", seconds, _ignore_cell)
             if seconds or preset.is_fixed
             else compute_elapsed_seconds(begun, ended),
             session_started_at=started,
@@ -427,7 +437,7 @@ class MappedRows:
         )
 
     def _parse_time(self, cell: str) -> datetime | None:
-        """Parse an ISO 8601 time to UTC; None if it is no time or has no time zone."""
+        """Parse an ISO 8601 time to UTC, in the file's zone by default; None if invalid."""
         try:
             value = datetime.fromisoformat(cell.strip())
         except ValueError:
@@ -444,7 +454,7 @@ class MappedRows:
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
     ) -> None:
-        """Record an error: a worker answered a question twice, with different answers."""
+        """Record a conflict: a worker answered a question twice, with different answers."""
         key = (record.worker, first_line, record.line, of_flag)
         # The others are only counted: a file may contradict itself in every row.
         if key in self._conflicts or len(self._conflicts) < KEPT:
@@ -452,7 +462,7 @@ class MappedRows:
         else:
             self.problems.total += 1
 
-    def _note_conflicts(self) -> None:
+    def _record_conflicts(self) -> None:
         """Add a problem for each pair of rows in which a worker's answers contradict each other."""
         for (worker, first_line, line, of_flag), questions in self._conflicts.items():
             values = {
@@ -460,8 +470,8 @@ class MappedRows:
                 "who": "worker",
                 "name": worker,
                 "first_line": first_line,
-                "first_place": describe_place(first_line, self.problems.row_of(first_line)),
-                "guess": self._mapping.describe_guess(),
+                "first_place": describe_line(first_line, self.problems.get_row(first_line)),
+                "guess": self._mapping.describe_guessed_columns(),
             }
             if of_flag or len(questions) == 1:
                 code = "rejection_differs" if of_flag else "answers_differ"
@@ -476,25 +486,15 @@ class MappedRows:
                 line, None, "attempts_differ", **values, n=len(questions), questions=named
             )
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if a row was bad or the file has no answers."""
-        self._note_conflicts()
+        self._record_conflicts()
         self.problems.sort_by_line()
-        self.whole_ids.put_mixed_columns_first(self.problems)
+        self.whole_ids.insert_mixed_column_problems(self.problems)
         if not self.n_rows and not self.problems.total:
             said = "; ".join(f"{count} {reason}" for reason, count in self.skipped.items())
             if said:
                 self.problems.add_code(None, None, "rows_left_out", left_out=said)
             else:
                 self.problems.add_code(None, None, "no_rows", what="answers")
-        finish_ids(self._ids, self.problems, self.table)
-
-
-def get_preset(
-    slug: str, *, keep_unfinished: bool = False, keep_html: bool = False, keep_ids: bool = False
-) -> Preset:
-    """Return the preset with this slug; ValueError, listing all slugs, for an unknown one."""
-    if slug not in PRESETS:
-        raise ValueError(f"there is no preset {slug!r}; there are {', '.join(PRESETS)}")
-    preset = replace(PRESETS[slug], keeps_html=keep_html, keeps_ids=keep_ids)
-    return preset.include_unfinished() if keep_unfinished else preset
+        report_damaged_ids(self._ids, self.problems, self.table)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange.column_names import normalise_name, normalise_names
-from annotations.exchange.presets.values import format_answer, format_value
+from annotations.exchange.presets.values import format_answer_cell, format_json_value
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.nested_records import is_hub_row
 
@@ -74,7 +74,9 @@ def unwrap_records(document: Any, file: str) -> Any:
         items = document.get("items")
         if isinstance(items, list) and items and all(_is_argilla_listing(item) for item in items):
             return items
-        if set(document) == {"responses"} and (flat := _unwrap_responses(document["responses"])):
+        if set(document) == {"responses"} and (
+            flat := _unwrap_limesurvey_responses(document["responses"])
+        ):
             return flat
         return [document] if STATE in document else document
     if isinstance(document, list) and document and all(isinstance(item, list) for item in document):
@@ -82,8 +84,8 @@ def unwrap_records(document: Any, file: str) -> Any:
     return document
 
 
-def _unwrap_responses(responses: Any) -> list[dict[str, Any]]:
-    """Return the responses of a JSON export of LimeSurvey; [] for any other list.
+def _unwrap_limesurvey_responses(responses: Any) -> list[dict[str, Any]]:
+    """Return the responses in a JSON export of LimeSurvey; [] for any other value.
 
     Older versions wrap each response in an object under its id.
     """
@@ -98,6 +100,7 @@ def _unwrap_responses(responses: Any) -> list[dict[str, Any]]:
 
 
 def _is_nested(value: Any) -> bool:
+    """Return whether a JSON value is a list or an object."""
     return isinstance(value, list | dict)
 
 
@@ -112,7 +115,7 @@ def build_record_rows(record: dict[str, Any], file: str) -> list[Row] | None:
         raise InputError.from_code(file, "hub_rows_in_cells")
     if is_argilla_record(record):
         return list(_iterate_argilla_rows(record, file))
-    if _is_document(record):
+    if _is_doccano_document(record):
         return list(_iterate_doccano_rows(record, file))
     if isinstance(record.get("entities"), list) and set(record) <= DOCUMENT_KEYS:
         raise InputError.from_code(file, "doccano_spans")
@@ -128,18 +131,18 @@ def build_record_rows(record: dict[str, Any], file: str) -> list[Row] | None:
         return [
             {
                 # Not under a panel's heading: that would be a survey with a row for each worker.
-                worker if worker in PLAIN_KEYS else "worker": format_value(record[worker]),
+                worker if worker in PLAIN_KEYS else "worker": format_json_value(record[worker]),
                 "question": question,
-                "response": format_value(answer),
+                "response": format_json_value(answer),
             }
             for question, answer in nested.items()
         ]
-    entries = _find_entries(record)
+    entries = _find_answer_entries(record)
     return list(_iterate_entry_rows(record, *entries)) if entries else None
 
 
-def _find_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]] | None:
-    """Return the keys that hold a record's answers, and (worker, answer) pairs; None if none.
+def _find_answer_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any]]] | None:
+    """Return (keys of a record's answers, their (worker, answer) pairs); None if not found.
 
     Data hubs have a list of objects with a worker and an answer, or one list of each.
     """
@@ -172,7 +175,7 @@ def _find_entries(record: dict[str, Any]) -> tuple[set[str], list[tuple[Any, Any
 
 
 def _get_first_value(entry: dict[str, Any], keys: Sequence[str], *, or_empty: bool = False) -> Any:
-    """Return the first non-empty value under these keys; if all are empty, None or ""."""
+    """Return the first non-empty value under these keys; without one None (or "", `or_empty`)."""
     found = next((entry[key] for key in keys if entry.get(key) not in (None, "")), None)
     is_empty = found is None and or_empty and any(key in entry for key in keys)
     return "" if is_empty else found
@@ -182,11 +185,11 @@ def _iterate_entry_rows(
     record: dict[str, Any], keys: set[str], pairs: Sequence[tuple[Any, Any]]
 ) -> Iterator[Row]:
     """Yield a row for each (worker, answer) pair of a record, with the record's other values."""
-    base = {name: format_value(value) for name, value in record.items() if name not in keys}
+    base = {name: format_json_value(value) for name, value in record.items() if name not in keys}
     if "id" in base:
         base["item_id"] = base.pop("id")  # of the record, where else it is a worker's
     for who, text in pairs:
-        yield {**base, "worker": format_value(who), "response": text}
+        yield {**base, "worker": format_json_value(who), "response": text}
 
 
 def _is_argilla_listing(one: Any) -> bool:
@@ -197,7 +200,7 @@ def _is_argilla_listing(one: Any) -> bool:
 def _iterate_potato_rows(state: dict[str, Any]) -> Iterator[Row]:
     """Yield a row for each instance that a user of Potato labelled, with a column per label."""
     for instance, labels in state[STATE].items():
-        row = {USER: format_value(state.get("user_id", "")), "instance_id": instance}
+        row = {USER: format_json_value(state.get("user_id", "")), "instance_id": instance}
         if isinstance(labels, dict):
             pairs = [
                 ({"schema": schema, "name": name}, value)
@@ -210,11 +213,11 @@ def _iterate_potato_rows(state: dict[str, Any]) -> Iterator[Row]:
             ]
         for label, value in pairs:
             schema, name = label.get("schema", ""), label.get("name", "")
-            row[f"{schema}:::{name}" if name else schema] = format_value(value)
+            row[f"{schema}:::{name}" if name else schema] = format_json_value(value)
         yield row
 
 
-def may_have_shape(record: dict[str, Any]) -> bool:
+def may_be_tool_record(record: dict[str, Any]) -> bool:
     """Return whether a record has a nested value or a key that only annotation tools write."""
     return any(isinstance(inner, dict | list) for inner in record.values()) or any(
         key.endswith((OF_RESPONSES, OF_USERS, *OF_SUGGESTIONS)) or OF_USER.fullmatch(key)
@@ -255,7 +258,7 @@ def _group_responses(record: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
 
 
 def _iterate_argilla_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
-    """Yield a row for each user who responded to an Argilla record, a column per question.
+    """Yield a row for each user who responded to an Argilla record, with a column per question.
 
     Raises `InputError` if the responses have no user ids.
     """
@@ -269,18 +272,20 @@ def _iterate_argilla_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
             and not key.endswith(SUGGESTED)
             and not OF_USER.fullmatch(key)
         }
-    texts = {f"field.{name}": format_value(value) for name, value in fields.items()}
+    texts = {f"field.{name}": format_json_value(value) for name, value in fields.items()}
     known = (record[key] for key in ("id", "external_id", "_server_id") if record.get(key))
-    base = {RECORD: format_value(next(known, "")), **texts}
+    base = {RECORD: format_json_value(next(known, "")), **texts}
     found: dict[str, Row] = {}
-    for user, question, value, status in _iterate_responses(record, file):
-        row = found.setdefault(format_value(user), {**base, USER: format_value(user)})
-        row[RESPONSE + question] = format_answer(value)
-        row[STATUS] = format_value(status)
+    for user, question, value, status in _iterate_argilla_responses(record, file):
+        row = found.setdefault(format_json_value(user), {**base, USER: format_json_value(user)})
+        row[RESPONSE + question] = format_answer_cell(value)
+        row[STATUS] = format_json_value(status)
     yield from found.values()
 
 
-def _iterate_responses(record: dict[str, Any], file: str) -> Iterator[tuple[Any, str, Any, Any]]:
+def _iterate_argilla_responses(
+    record: dict[str, Any], file: str
+) -> Iterator[tuple[Any, str, Any, Any]]:
     """Yield (user, question, value, status) of each response of an Argilla record."""
     responses = record.get("responses")
     for answer in responses if isinstance(responses, list) else []:
@@ -304,7 +309,7 @@ def _iterate_responses(record: dict[str, Any], file: str) -> Iterator[tuple[Any,
             yield user, key.removesuffix(OF_RESPONSES), value, status
 
 
-def _is_document(record: dict[str, Any]) -> bool:
+def _is_doccano_document(record: dict[str, Any]) -> bool:
     """Return whether a record is an annotated document of doccano."""
     if not {"text", "data", "filename"} & set(record):
         return False
@@ -323,7 +328,7 @@ def _iterate_doccano_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
     """Yield a row for each annotator of a doccano document, with the labels in one cell."""
     text = next((record[key] for key in ("text", "data", "filename") if record.get(key)), "")
     number = next((record[key] for key in DOCUMENT_IDS if record.get(key) is not None), "")
-    base = {DOCUMENT: format_value(number), "text": format_value(text)}
+    base = {DOCUMENT: format_json_value(number), "text": format_json_value(text)}
     annotations = record.get("annotations")
     if isinstance(annotations, list):
         found: dict[str, list[str]] = {}
@@ -336,10 +341,12 @@ def _iterate_doccano_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
             # A span is a place in a text, and no answer that could be compared with others.
             if label is None or "start_offset" in annotation:
                 raise InputError.from_code(file, "doccano_spans")
-            if not format_value(annotation.get("user", "")):
+            if not format_json_value(annotation.get("user", "")):
                 raise InputError.from_code(file, "doccano_nobody")
             # Several labels of one annotator are one answer.
-            found.setdefault(format_value(annotation["user"]), []).append(format_value(label))
+            found.setdefault(format_json_value(annotation["user"]), []).append(
+                format_json_value(label)
+            )
         for user, labels in found.items():
             yield {**base, ANNOTATOR: user, LABEL: "\n".join(labels)}
         return
@@ -349,16 +356,20 @@ def _iterate_doccano_rows(record: dict[str, Any], file: str) -> Iterator[Row]:
     yield {
         **base,
         ANNOTATOR: next(
-            (format_value(record[key]) for key in ANNOTATORS if record.get(key) not in (None, "")),
+            (
+                format_json_value(record[key])
+                for key in ANNOTATORS
+                if record.get(key) not in (None, "")
+            ),
             "",
         )
-        or find_annotator(file),
-        LABEL: "\n".join(map(format_value, labels)),
+        or extract_annotator(file),
+        LABEL: "\n".join(map(format_json_value, labels)),
     }
 
 
-def find_annotator(file: str) -> str:
-    """Return the annotator in the name of a doccano file; `InputError` for common names.
+def extract_annotator(file: str) -> str:
+    """Return the annotator in the name of a doccano file; `InputError` for a common name.
 
     Raises `InputError` for a name that files of all annotators have.
     """
@@ -368,7 +379,7 @@ def find_annotator(file: str) -> str:
     return name
 
 
-def is_document_table(header: Sequence[str], ids: Sequence[str]) -> bool:
+def is_doccano_table(header: Sequence[str], ids: Sequence[str]) -> bool:
     """Return whether a table is a doccano export: document ids, texts and labels only."""
     return (
         {"id", "text", "label"} <= set(header) <= DOCUMENT_KEYS

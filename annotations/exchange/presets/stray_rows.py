@@ -14,7 +14,9 @@ TOTAL_NAMES = ("total", "totals", "grand total", "sum", "average", "summe", "ges
 """Words in the worker column that mark a row of totals below the table."""
 
 
-def find_stray(worker: str, texts: Sequence[str], others: Sequence[str], *, are_codes: bool) -> str:
+def find_stray_row_reason(
+    worker: str, texts: Sequence[str], others: Sequence[str], *, are_codes: bool
+) -> str:
     """Return why a row has no worker's answers, as a plural noun for a count; "" if it has.
 
     `texts` are its answers and `others` all its cells but the worker's. If the ids of the workers
@@ -28,7 +30,7 @@ def find_stray(worker: str, texts: Sequence[str], others: Sequence[str], *, are_
     return NOTES if are_codes and not filled and len(worker.split()) > 1 else ""
 
 
-def are_ids_codes(rows: Sequence[Sequence[str]], place: int) -> bool:
+def are_ids_without_spaces(rows: Sequence[Sequence[str]], place: int) -> bool:
     """Return whether the ids at `place` have no spaces, in rows that also hold other cells."""
     ids = [
         cells[place]

@@ -14,18 +14,18 @@ from itertools import chain, islice
 from typing import Any
 
 from annotations.exchange.column_names import normalise_name
-from annotations.exchange.header import CORNER, clean_name, refuse_columns
+from annotations.exchange.header import CORNER, clean_column_name, refuse_too_many_columns
 from annotations.exchange.ids import is_blank
 from annotations.exchange.presets.cells import holds_for_most, is_json
-from annotations.exchange.presets.experiments import add_psiturk_header, lay_out_trials
+from annotations.exchange.presets.experiments import add_psiturk_header, add_trial_columns
 from annotations.exchange.presets.header_rows import find_second_header, looks_like_data
 from annotations.exchange.presets.known_names import rank_worker_name
 from annotations.exchange.presets.literals import MISSING, parse_literal
 from annotations.exchange.presets.tools import (
-    Flattened,
+    FlatRows,
     flatten_document,
     flatten_objects,
-    has_shape,
+    is_tool_record,
 )
 from annotations.exchange.problems import InputError, Problem, Problems
 from annotations.exchange.reading.json_document import (
@@ -81,7 +81,7 @@ class ForeignTable:
     holds_objects: bool = False
     faults: Faults = field(default_factory=dict)
 
-    def note_faults(self, problems: Problems, line: int, places: dict[str, int]) -> bool:
+    def record_faults(self, problems: Problems, line: int, places: dict[str, int]) -> bool:
         """Record each cell of a row in these columns that has an error or no value; return if any.
 
         Such are formulas of a workbook that was never opened in a spreadsheet.
@@ -139,37 +139,39 @@ class Head:
 
     def list_json_columns(self) -> list[str]:
         """Return the names of the columns whose cells are JSON lists or objects."""
-        return [column for column in self.header if holds_for_most(is_json, self.values(column))]
+        return [
+            column for column in self.header if holds_for_most(is_json, self.get_values(column))
+        ]
 
     @cached_property
     def filled_rows(self) -> list[Cells]:
         """The rows that have at least one non-empty cell."""
         return [row for row in self.rows if any(map(str.strip, row))]
 
-    def values(self, column: str) -> list[str]:
+    def get_values(self, column: str) -> list[str]:
         """Return the non-empty cells of a column, trimmed; [] if there is no such column."""
         at = self.positions.get(column)
         if at is None:
             return []
         return [cell for row in self.rows if (cell := row[at].strip())]
 
-    def cells(self, column: str) -> list[str]:
+    def get_cells(self, column: str) -> list[str]:
         """Return the trimmed cells of a column, also empty ones, in rows that are not empty."""
         at = self.positions.get(column)
         return [] if at is None else [row[at].strip() for row in self.filled_rows]
 
-    def titles(self, column: str) -> tuple[str, ...]:
+    def get_titles(self, column: str) -> tuple[str, ...]:
         """Return a column's name and, if there is one, its label in a second header row."""
         label = self.wordings.get(column, "")
         return (column, label) if label and label != column else (column,)
 
-    def samples(self, column: str, cell: Callable[[str], str] = str) -> list[str]:
+    def get_samples(self, column: str, cell: Callable[[str], str] = str) -> list[str]:
         """Return the first different values of a column as `cell` reads them, at most three."""
-        values = (cell(value).strip() for value in self.values(column))
+        values = (cell(value).strip() for value in self.get_values(column))
         return list(dict.fromkeys(value for value in values if not is_blank(value)))[:SAMPLES]
 
     def find_column(self, *names: str) -> str:
-        """Return the first of these names that a column has; "" if none.
+        """Return the first column that has one of these names; "" if none has.
 
         Case, blanks and signs do not count.
         """
@@ -184,20 +186,20 @@ class Head:
                 for part in parts
                 # Sorted, so that the result does not depend on the order of the columns.
                 for name in sorted(self.header)
-                if any(part in normalise_name(title) for title in self.titles(name))
+                if any(part in normalise_name(title) for title in self.get_titles(name))
             ),
             "",
         )
 
 
 def read_head(given: Readable) -> Head:
-    """Read the beginning of a file: its header and up to 200 rows.
+    """Return the beginning of a file: its header and up to 200 rows.
 
     Malformed rows are skipped here; reading the whole file reports them.
     """
     problems = Problems(make_source(given).name)
-    table = open_foreign(given, problems)
-    rows = list(_iterate_cells(table))
+    table = open_foreign_table(given, problems)
+    rows = list(_iterate_first_rows(table))
     return Head(
         table.name,
         table.header,
@@ -219,22 +221,22 @@ def is_header_missing(head: Head) -> bool:
     )
 
 
-def _iterate_cells(table: ForeignTable) -> Iterator[Cells]:
-    """Return the cells of the first rows of a table."""
+def _iterate_first_rows(table: ForeignTable) -> Iterator[Cells]:
+    """Return an iterator of the cells of a table's first 200 rows."""
     return (cells for _, cells in islice(table.rows, PEEKED))
 
 
-def open_foreign(given: Readable, problems: Problems) -> ForeignTable:
-    """Open a file as a table; bad rows go to `problems` while the rows are read.
+def open_foreign_table(given: Readable, problems: Problems) -> ForeignTable:
+    """Open a file of any tool as a table; bad rows go to `problems` while the rows are read.
 
     Raises `InputError` for a file that cannot be read as a whole.
     """
     source = convert_to_json_lines(add_psiturk_header(given) or make_source(given))
     table = _open_table(source, problems)
     if source.is_turned:
-        _transpose(table)
+        _transpose_table(table)
     else:
-        lay_out_trials(table)
+        add_trial_columns(table)
     return table
 
 
@@ -254,19 +256,19 @@ def convert_to_json_lines(source: Source) -> Source:
     return replace(source, name=f"{source.name}l") if are_objects else source
 
 
-def _transpose(table: ForeignTable) -> None:
+def _transpose_table(table: ForeignTable) -> None:
     """Transpose a table whose columns are people, so that each person becomes a row.
 
     The lines of the rows are the numbers of the columns.
     """
     # All at once: the first person is complete only with the last row.
     rows = [cells for _, cells in table.rows]
-    refuse_columns(table.name, len(rows) + 1)
+    refuse_too_many_columns(table.name, len(rows) + 1)
     people = table.header[1:]
     corner = table.header[0]
     names = [corner if rank_worker_name(corner) is not None else CORNER]
     table.faults = {}
-    table.header = names + [" ".join(clean_name(cells[0]).split()) for cells in rows]
+    table.header = names + [" ".join(clean_column_name(cells[0]).split()) for cells in rows]
     table.rows = iter(
         [(at + 1, (who, *(cells[at] for cells in rows))) for at, who in enumerate(people, 1)]
     )
@@ -275,16 +277,16 @@ def _transpose(table: ForeignTable) -> None:
 def _open_table(given: Readable, problems: Problems) -> ForeignTable:
     """Return a file as a table; large files are read in a separate process."""
     source = make_source(given)
-    if source.suffix in OF_OBJECTS and source.stamp()[0] > READ_HERE:
-        return _open_in_process(source, problems)
-    table = open_in_this_process(source, problems)
+    if source.suffix in OF_OBJECTS and source.read_stamp()[0] > READ_HERE:
+        return _open_table_in_process(source, problems)
+    table = open_table_here(source, problems)
     if table is None:
-        return _open_in_process(source, problems)
+        return _open_table_in_process(source, problems)
     return table
 
 
-def _open_in_process(source: Source, problems: Problems) -> ForeignTable:
-    """Read a large file of objects as a table, in a separate process with limits."""
+def _open_table_in_process(source: Source, problems: Problems) -> ForeignTable:
+    """Return a large file of objects as a table, read in a separate process with limits."""
     arguments = [source.name, source.sheet, source.header_row, source.names_corner]
     values = read_values_in_process(source, LAYING_FLAT, ["rows", *arguments])
     said = next(values)
@@ -304,10 +306,10 @@ def _open_in_process(source: Source, problems: Problems) -> ForeignTable:
     )
 
 
-def open_in_this_process(
+def open_table_here(
     source: Source, problems: Problems, *, is_alone: bool = False
 ) -> ForeignTable | None:
-    """Read a file as a table in this process; None if it must be read in a separate one.
+    """Return a file as a table, read in this process; None if it needs a separate one.
 
     None for a large table with objects of a tool in its cells, which only a process that `is_alone`
     reads.
@@ -329,7 +331,7 @@ def open_in_this_process(
     several = ((line, extra) for line, _, extra in table.rows)
     first = list(islice(several, COMPARED))
     # A question over several lines is one line in lists, in ids and in what --map says.
-    header = [" ".join(clean_name(name).split()) for name in table.kept_aside]
+    header = [" ".join(clean_column_name(name).split()) for name in table.kept_aside]
     is_turned = make_source(given).is_turned
     labels = find_second_header(header, [cells for _, cells in first] if not is_turned else [])
     rest = chain(first[labels.n_rows :], several)
@@ -348,17 +350,17 @@ def open_in_this_process(
         raise InputError.from_code(table.name, "no_rows", what="answers")
     if is_turned or labels.n_rows:
         return foreign_table
-    is_large = not is_alone and source.stamp()[0] > READ_HERE
-    return _lay_out_objects(foreign_table, is_large=is_large)
+    is_large = not is_alone and source.read_stamp()[0] > READ_HERE
+    return _flatten_object_cells(foreign_table, is_large=is_large)
 
 
-def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
-    """Convert cells that hold a tool's nested objects to one row per answer; else no change.
+def _flatten_object_cells(table: ForeignTable, *, is_large: bool) -> ForeignTable | None:
+    """Return a table with one row per answer, if cells hold a tool's objects; else unchanged.
 
     None for a large one with such objects.
     """
     plain = set(map(normalise_name, table.header))
-    # Our own form has no such cells, and `lay_out_trials` reads those of jsPsych.
+    # Our own form has no such cells, and `add_trial_columns` reads those of jsPsych.
     if plain >= OWN or "trialtype" in plain:
         return table
     first = list(islice(table.rows, COMPARED))
@@ -366,14 +368,14 @@ def _lay_out_objects(table: ForeignTable, *, is_large: bool) -> ForeignTable | N
     columns = [[cells[at] for _, cells in first] for at in range(len(table.header))]
     kinds = [_holds_objects(column) for column in columns]
     if not any(
-        has_shape(json_object, table.name)
-        for json_object in _iterate_objects(table, kinds, first, is_sure=False)
+        is_tool_record(json_object, table.name)
+        for json_object in _iterate_json_rows(table, kinds, first, is_sure=False)
     ):
         table.rows = rows
         return table
     if is_large:
         return None
-    flat = flatten_objects(_iterate_objects(table, kinds, rows, is_sure=True), table.name)
+    flat = flatten_objects(_iterate_json_rows(table, kinds, rows, is_sure=True), table.name)
     return _build_object_table(table.name, table.sha256, flat, table.warnings)
 
 
@@ -383,7 +385,7 @@ def _holds_objects(cells: Sequence[str]) -> bool | None:
     return 2 * sum(map(is_json, values)) >= len(values) if values else None
 
 
-def _iterate_objects(
+def _iterate_json_rows(
     table: ForeignTable,
     kinds: Sequence[bool | None],
     rows: Iterable[tuple[int, Cells]],
@@ -413,13 +415,13 @@ def _iterate_objects(
 
 
 def _build_object_table(
-    name: str, sha256: str, flat: Flattened, warnings: list[str]
+    name: str, sha256: str, flat: FlatRows, warnings: list[str]
 ) -> ForeignTable:
     """Return the table of rows that were made from objects."""
     header = list(dict.fromkeys(key for _, row in flat.rows for key in row))
     if not header:
         raise InputError.from_code(name, "no_rows_saved")
-    refuse_columns(name, len(header))
+    refuse_too_many_columns(name, len(header))
     cells = ((line, tuple(row.get(key, "") for key in header)) for line, row in flat.rows)
     return ForeignTable(
         name,

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from annotations.exchange.header import refuse_columns
+from annotations.exchange.header import refuse_too_many_columns
 from annotations.exchange.presets.literals import parse_literal
 from annotations.exchange.presets.shapes import (
     build_record_rows,
     is_argilla_record,
-    may_have_shape,
+    may_be_tool_record,
     unwrap_records,
 )
-from annotations.exchange.presets.values import format_answer, format_value
+from annotations.exchange.presets.values import format_answer_cell, format_json_value
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.json_document import JsonObject
 
@@ -33,7 +33,7 @@ TEXT_AREA = "textarea"
 
 
 @dataclass(slots=True)
-class Flattened:
+class FlatRows:
     """Table rows made from a JSON document, each with its line in the file.
 
     `fields` are the columns that annotators filled in (only those of texts, if there are any),
@@ -45,7 +45,7 @@ class Flattened:
     task: tuple[str, ...] = ()
 
 
-def flatten_document(document: Any, file: str) -> Flattened:
+def flatten_document(document: Any, file: str) -> FlatRows:
     """Convert a JSON document to table rows; `InputError` if it is no list of objects.
 
     A key that is not known stays, its value as JSON if it is no text.
@@ -56,12 +56,12 @@ def flatten_document(document: Any, file: str) -> Flattened:
     return flatten_objects(document, file)
 
 
-def flatten_objects(items: Iterable[dict[str, Any]], file: str) -> Flattened:
-    """Convert objects to table rows; objects of a known tool without answers have none.
+def flatten_objects(items: Iterable[dict[str, Any]], file: str) -> FlatRows:
+    """Convert objects to table rows; a known tool's object without answers has no row.
 
     Objects of a known shape without an answer, such as records without responses, have no row.
     """
-    flattened = Flattened()
+    flattened = FlatRows()
     types: dict[str, set[str]] = {}
     task: dict[str, None] = {}
     of_argilla = False
@@ -69,8 +69,8 @@ def flatten_objects(items: Iterable[dict[str, Any]], file: str) -> Flattened:
         line = item.line if isinstance(item, JsonObject) else 0
         rows = _build_item_rows(item, file, types, task)
         if rows is None:
-            refuse_columns(file, len(item))
-            rows = [{name: format_value(value) for name, value in item.items()}]
+            refuse_too_many_columns(file, len(item))
+            rows = [{name: format_json_value(value) for name, value in item.items()}]
         elif not rows:
             # Only records without a row: if all are so, the problem is that there is no response.
             of_argilla = of_argilla or is_argilla_record(item)
@@ -83,7 +83,7 @@ def flatten_objects(items: Iterable[dict[str, Any]], file: str) -> Flattened:
     return flattened
 
 
-def has_shape(item: dict[str, Any], file: str) -> bool:
+def is_tool_record(item: dict[str, Any], file: str) -> bool:
     """Return whether an object has a known tool's layout, with answers nested in it.
 
     Raises `InputError` for an object without the ids of its workers.
@@ -98,7 +98,7 @@ def _build_item_rows(
 
     Learns the types of Label Studio's fields, and the columns of what was shown.
     """
-    if not may_have_shape(item):
+    if not may_be_tool_record(item):
         return None
     data = _get_task_data(item)
     # Label Studio before version 1 called annotations completions.
@@ -126,8 +126,8 @@ def _get_task_data(item: dict[str, Any]) -> dict[str, Any] | None:
 def _iterate_task_rows(
     task: dict[str, Any], shown: dict[str, Any], types: dict[str, set[str]]
 ) -> Iterator[dict[str, str]]:
-    """Yield a row for each annotation of a Label Studio task, and record the field types."""
-    data = {name: format_value(value) for name, value in shown.items()}
+    """Yield a row for each annotation of a Label Studio task; add its field types to `types`."""
+    data = {name: format_json_value(value) for name, value in shown.items()}
     for annotation in task["annotations"]:
         if not isinstance(annotation, dict):
             continue
@@ -136,20 +136,22 @@ def _iterate_task_rows(
             if isinstance(result, dict) and isinstance(result.get("value"), dict):
                 name = str(result.get("from_name", ""))
                 values = [
-                    format_answer(result["value"][key]) for key in SAID if key in result["value"]
+                    format_answer_cell(result["value"][key])
+                    for key in SAID
+                    if key in result["value"]
                 ]
                 said.setdefault(name, []).extend(values)
                 if name and values:
                     types.setdefault(name, set()).add(str(result.get("type", "")))
-        row = {"id": format_value(task.get("id", "")), **data}
+        row = {"id": format_json_value(task.get("id", "")), **data}
         # A field may be called like one of the data: what was said stands for it then.
         row |= {name: "\n".join(values) for name, values in said.items() if name and values}
         row |= {
-            "annotator": _format_person(annotation.get("completed_by")),
-            "annotation_id": format_value(annotation.get("id", "")),
-            "created_at": format_value(annotation.get("created_at", "")),
-            "lead_time": format_value(annotation.get("lead_time", "")),
-            CANCELLED: format_value(annotation.get(CANCELLED, False)),
+            "annotator": _format_annotator(annotation.get("completed_by")),
+            "annotation_id": format_json_value(annotation.get("id", "")),
+            "created_at": format_json_value(annotation.get("created_at", "")),
+            "lead_time": format_json_value(annotation.get("lead_time", "")),
+            CANCELLED: format_json_value(annotation.get(CANCELLED, False)),
         }
         yield row
 
@@ -157,31 +159,31 @@ def _iterate_task_rows(
 def _build_instance_row(item: dict[str, Any]) -> dict[str, str]:
     """Return the row of an instance annotated in Potato, with one column per label."""
     row = {
-        name: format_value(value)
+        name: format_json_value(value)
         for name, value in item.items()
         if name not in (LABELS, "span_annotations", "behavioral_data")
     }
     for schema, labels in item[LABELS].items():
         for label, value in labels.items() if isinstance(labels, dict) else (("", labels),):
-            row[f"{schema}:::{label}" if label else schema] = format_value(value)
+            row[f"{schema}:::{label}" if label else schema] = format_json_value(value)
     return row
 
 
-def read_answer_cell(cell: str) -> str:
-    """Return the answer text in a Label Studio cell: list entries become lines."""
+def read_label_studio_cell(cell: str) -> str:
+    """Return the answer text in a Label Studio cell: the entries of a list become lines."""
     value = parse_literal(cell)
     if isinstance(value, dict) and len(value) == 1 and set(value) <= {"choices", "text"}:
         [value] = value.values()
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return "\n".join(value)
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        said = [format_answer(item[key]) for item in value for key in SAID if key in item]
+        said = [format_answer_cell(item[key]) for item in value for key in SAID if key in item]
         return "\n".join(said) if said else cell
     return cell
 
 
-def _format_person(who: Any) -> str:
-    """Return the name of a person in an annotation."""
+def _format_annotator(who: Any) -> str:
+    """Return the name of the annotator, which may be an object; "" without any."""
     if isinstance(who, dict):
-        return next((format_value(who[key]) for key in PERSON if who.get(key)), "")
-    return format_value(who)
+        return next((format_json_value(who[key]) for key in PERSON if who.get(key)), "")
+    return format_json_value(who)

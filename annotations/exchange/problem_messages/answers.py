@@ -42,7 +42,7 @@ def _describe_conflict(values: Mapping[str, Any]) -> str:
 
 
 def _describe_rejection(values: Mapping[str, Any]) -> str:
-    """Return the reason text for two equal answers of a worker, of which one was rejected."""
+    """Return the reason text for equal answers of a worker of which only one was rejected."""
     return f"{_describe_earlier(values)}, with rejected in one of the two rows only"
 
 

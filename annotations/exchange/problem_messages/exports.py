@@ -14,8 +14,8 @@ def _advise_choosing_worker(values: Mapping[str, Any]) -> str:
     return f"Choose the column of the workers' ids{rows}."
 
 
-def _add_program(reason: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a function that formats a reason and adds which program exported the file."""
+def _build_program_template(reason: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that formats a reason, preceded by the program that exported the file."""
 
     def fill_reason(values: Mapping[str, Any]) -> str:
         """Return the reason, filled with values, after the name of the program."""
@@ -120,7 +120,7 @@ EXPORTS = {
         "Add a column item that names the item of each trial.",
     ),
     "answer_column_unclear": ProblemMessage(
-        _add_program("no column looks like written answers; checked: {looked_at}"),
+        _build_program_template("no column looks like written answers; checked: {looked_at}"),
         "Choose the columns of answers.",
         "Name them with --map answer=COLUMN, several times or as a glob.",
     ),
@@ -132,7 +132,7 @@ EXPORTS = {
         "answer=COLUMN.",
     ),
     "worker_column_unclear": ProblemMessage(
-        _add_program("no column looks like the workers' ids; checked: {looked_at}"),
+        _build_program_template("no column looks like the workers' ids; checked: {looked_at}"),
         _advise_choosing_worker,
         _advise_mapping_worker,
     ),

@@ -10,7 +10,7 @@ from annotations.exchange.problem_messages.message import ProblemMessage
 AS_UTF8 = "Save the file as text in UTF-8 and try again."
 
 
-def _write_missing_column(values: Mapping[str, Any]) -> str:
+def _describe_missing_column(values: Mapping[str, Any]) -> str:
     """Return the message that a column is missing, with the columns that were found."""
     meant = "" if values["name"] == values["key"] else f" (named for {values['key']})"
     return f"there is no column {values['name']}{meant}; found: {values['found']}"
@@ -24,7 +24,7 @@ def _suggest_name(values: Mapping[str, Any]) -> str:
 
 
 def _suggest_option(values: Mapping[str, Any]) -> str:
-    """Return the command line's advice for a missing column, with the option that names it."""
+    """Return the command line's advice for a missing column; "" if no option names columns."""
     option = values["option"]
     if not option:
         return ""
@@ -42,7 +42,7 @@ FILES = {
         "the cell holds the error {text}",
         "Mend the formula, or type the value.",
     ),
-    "column_missing": ProblemMessage(_write_missing_column, _suggest_name, _suggest_option),
+    "column_missing": ProblemMessage(_describe_missing_column, _suggest_name, _suggest_option),
     "column_twice": ProblemMessage(
         "the column occurs twice, as number {first} and {again}",
         "Rename or remove one of them.",

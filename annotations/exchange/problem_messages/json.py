@@ -13,7 +13,7 @@ ONE_OBJECT = (
 
 
 def _advise_adding_comma(values: Mapping[str, Any]) -> str:
-    """Return the advice to add a comma, or the option that adds all of them."""
+    """Return the advice to add a missing comma or use --repair; "" if there is no such option."""
     return "Add it there, or let --repair add all of them." if values["has_repair"] else ""
 
 

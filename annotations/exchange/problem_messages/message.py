@@ -12,21 +12,21 @@ Text = str | Callable[[Mapping[str, Any]], str]
 
 @dataclass(frozen=True, slots=True)
 class ProblemMessage:
-    """Text templates of one problem code: reason, remedy, and the command line's remedy."""
+    """Text templates of one problem code: reason, remedy, and the remedy on the command line."""
 
     reason: Text
     remedy: Text = ""
     on_terminal: Text = ""
 
     def texts(self, values: Mapping[str, Any]) -> tuple[str, str, str]:
-        """Return reason, remedy and command line remedy, filled with values."""
+        """Return the reason, the remedy and the command line remedy, filled with values."""
         return (
-            fill(self.reason, values),
-            fill(self.remedy, values),
-            fill(self.on_terminal, values),
+            fill_template(self.reason, values),
+            fill_template(self.remedy, values),
+            fill_template(self.on_terminal, values),
         )
 
 
-def fill(text: Text, values: Mapping[str, Any]) -> str:
+def fill_template(text: Text, values: Mapping[str, Any]) -> str:
     """Return a text template filled with values; a function is called with the values."""
     return text.format_map(values) if isinstance(text, str) else text(values)

@@ -20,7 +20,7 @@ WEIGHT = "weight"
 
 @dataclass(frozen=True, slots=True)
 class AnswerGrade:
-    """One expert's grade of one answer, by a worker or a model.
+    """One expert's grade of one answer by a worker or a model.
 
     `worker` is "" for a model's answer, `model` "" for a worker's. `settles`: this grade replaces
     the grades of other experts, who disagree. `weight`: how many answers of all this answer
@@ -38,7 +38,7 @@ class AnswerGrade:
 
     @property
     def answer(self) -> tuple[str, str, str]:
-        """Return the key of the graded answer: (worker, model, question)."""
+        """Key of the graded answer: (worker, model, question)."""
         return self.worker, self.model, self.question
 
 
@@ -50,7 +50,7 @@ class GradeFile:
     sha256: str
     records: list[AnswerGrade]
 
-    def means(self) -> dict[tuple[str, str, str], float]:
+    def compute_mean_grades(self) -> dict[tuple[str, str, str], float]:
         """Return the mean expert grade of each answer, by (worker, model, question).
 
         A grade that `settles` an answer replaces the grades of the other experts.
@@ -176,7 +176,7 @@ def _parse_weight(problems: Problems, line: int, cell: str) -> float:
 def refuse_unknown_answers(
     judgements: GradeFile, known: set[tuple[str, str, str]], answers: str
 ) -> None:
-    """Raise `InputError` listing each grade of an answer that is not in `known`.
+    """Raise `InputError` with each grade of an answer that is not in `known`, if any.
 
     These are (worker, model, question) of answers with a text; `answers` names their file.
     """

@@ -13,27 +13,31 @@ from annotations.exchange.facts import (
     FACTS,
     READ_IN,
     SIGNALS,
-    list_answer_columns,
-    list_model_columns,
-    read_asking,
-    read_facts,
+    list_optional_answer_columns,
+    list_optional_model_answer_columns,
+    read_answer_facts,
+    read_model_request,
 )
-from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames, number_repeated
-from annotations.exchange.ids import IdNotes, is_blank
+from annotations.exchange.header import OF_ANSWERS, OF_MODEL_ANSWERS, ColumnNames, map_extra_cells
+from annotations.exchange.ids import IdCleaner, is_blank
 from annotations.exchange.markup import FormattingReader
-from annotations.exchange.model_replies import THINKING_KEPT, describe_thinking, read_reply
+from annotations.exchange.model_replies import (
+    THINKING_KEPT,
+    describe_thinking_counts,
+    split_model_reply,
+)
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import (
     DuplicateRule,
     Duplicates,
     describe_superseded,
-    replaces,
+    should_replace,
 )
 from annotations.exchange.reading.model_logs import LogOptions, convert_log, recognise_log
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import OpenTable, open_table
 from annotations.exchange.records import AnswerRecord, AnswerStatus, ModelAnswerRecord
-from annotations.exchange.whole_ids import KnownIds, WholeIds
+from annotations.exchange.whole_ids import KnownIdReader, WholeIdReader
 
 WORKER, QUESTION, ANSWER = range(3)
 """Positions of the cells of a row, in the order of `ColumnNames.build_answer_columns`."""
@@ -61,9 +65,9 @@ class _FileFacts:
     kept_aside: tuple[str, ...]
     warnings: list[str]
 
-    def extra(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
+    def get_extra_cells(self, record: AnswerRecord | ModelAnswerRecord) -> dict[str, str]:
         """Return the further cells of a record by the names of their columns."""
-        return name_extra_cells(record.extra, self.kept_aside)
+        return map_extra_cells(record.extra, self.kept_aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class AnswerFile(_FileFacts):
 
     @property
     def hashes(self) -> dict[str, str]:
-        """Return `build_hashes` with the file as the input `answers`."""
+        """SHA-256 hashes by name, with the file as the input `answers`; see `build_hashes`."""
         return self.build_hashes("answers")
 
     def build_hashes(self, role: str) -> dict[str, str]:
@@ -100,10 +104,10 @@ class AnswerFile(_FileFacts):
         return hashes
 
     @property
-    def ids(self) -> KnownIds:
-        """Worker and question ids of the answers, with which ids of a joined file are read."""
+    def ids(self) -> KnownIdReader:
+        """Reader of a joined file's ids in the spelling of these answers."""
         pairs = ((record.worker, record.question) for record in self.records)
-        return KnownIds(pairs, keeps=self.keeps_ids)
+        return KnownIdReader(pairs, keeps=self.keeps_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ def read_answers(
     for record, key in rows:
         panel = record.facts.panel if record.facts else ""
         if panels.setdefault(record.worker, panel) != panel:
-            rows.note_two_panels(record, panels[record.worker])
+            rows.record_two_panels(record, panels[record.worker])
         first = seen.setdefault(key, record)
         if first is record:
             continue
@@ -153,9 +157,9 @@ def read_answers(
             rows.record_conflict(record, first.line)
         else:
             n_superseded += 1
-            if replaces(record.text, first.text, duplicates):
+            if should_replace(record.text, first.text, duplicates):
                 seen[key] = record
-    rows.finish()
+    rows.raise_problems()
     # A later answer that replaced an earlier one has its place in `seen`, so sort by row again.
     records = sorted(seen.values(), key=lambda record: record.row)
     n_empty = sum(not record.text for record in records)
@@ -187,25 +191,25 @@ class AnswerRows:
         formatting: FormattingReader | None = None,
         keeps_ids: bool | None = None,
     ) -> None:
-        self._checks = _Checks(make_source(path).name, "worker")
+        self._checks = _RowChecker(make_source(path).name, "worker")
         self._choosable, self._formatting = duplicates is not None, formatting
         self._path, self._columns = path, columns
         ids = {} if keeps_ids is None else {columns.worker: WORKER, columns.question: QUESTION}
-        self.whole_ids = WholeIds(ids, self._read_again, keeps=bool(keeps_ids))
+        self.whole_ids = WholeIdReader(ids, self._reread_rows, keeps=bool(keeps_ids))
         self.problems = self._checks.problems
-        wanted = (*columns.build_answer_columns(), *list_answer_columns())
+        wanted = (*columns.build_answer_columns(), *list_optional_answer_columns())
         self.table = open_table(path, wanted, self.problems)
         self.n_rows = 0
         self.graded_by: set[str] = set()
 
     @property
     def is_own_export(self) -> bool:
-        """Return whether the file is an export of answers by this application."""
+        """Whether the file is Crowdgrade's own export of answers."""
         return OF_ANSWERS in self.table.marks
 
     @property
     def notes(self) -> list[str]:
-        """Return sentences on ignored columns, complete when all rows have been read."""
+        """Sentences on columns that were not read, complete when all rows have been read."""
         sentence = (
             "The grades in the file (columns run_...) were read over: a run computes them anew."
         )
@@ -220,15 +224,15 @@ class AnswerRows:
             facts = None
             sound = True
             if not self.is_own_export:
-                raw_worker = self.whole_ids.read(cells, WORKER)
-                raw_question = self.whole_ids.read(cells, QUESTION)
+                raw_worker = self.whole_ids.read_id(cells, WORKER)
+                raw_question = self.whole_ids.read_id(cells, QUESTION)
                 if self._formatting is not None:
-                    text = self._formatting.read(text)
+                    text = self._formatting.read_answer(text)
             text = "" if is_blank(text) else text
             if self.is_own_export:
                 before = self.problems.total
                 note = partial(self.problems.add_code, line)
-                facts = read_facts(cells[3:n_facts], text, note)
+                facts = read_answer_facts(cells[3:n_facts], text, note)
                 sound = self.problems.total == before
                 if cells[n_facts]:
                     self.graded_by.add(cells[n_facts])
@@ -241,15 +245,15 @@ class AnswerRows:
         self.n_rows = row + 1
 
     def record_conflict(self, record: AnswerRecord, first: int, *, of_flag: bool = False) -> None:
-        """Record an error: the row's text or rejection differs from an earlier row's."""
+        """Record a problem: an answer's text or rejection differs from an earlier row's."""
         pair = (record.worker, record.question)
         code = "rejection_differs" if of_flag else "answers_differ"
         self._checks.record_conflict(
             record.line, *pair, first, "text", code, choosable=self._choosable
         )
 
-    def note_two_panels(self, record: AnswerRecord, other: str) -> None:
-        """Record an error: one worker id occurs in two panels, so it may be two people."""
+    def record_two_panels(self, record: AnswerRecord, other: str) -> None:
+        """Record a problem: one worker id occurs in two panels, so it may be two people."""
         assert record.facts is not None
         self.problems.add_code(
             record.line,
@@ -260,12 +264,13 @@ class AnswerRows:
             other=other or "(none)",
         )
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if any row was bad or the file has no data row."""
-        self.whole_ids.put_mixed_columns_first(self.problems)
-        self._checks.finish(self.n_rows, self.table)
+        self.whole_ids.insert_mixed_column_problems(self.problems)
+        self._checks.raise_problems(self.n_rows, self.table)
 
-    def _read_again(self) -> Iterator[Sequence[str]]:
+    def _reread_rows(self) -> Iterator[Sequence[str]]:
+        """Return an iterator of the cells of all rows, read from the file again."""
         again = open_table(self._path, self._columns.build_answer_columns(), Problems(""))
         return (cells for _, cells, _ in again.rows)
 
@@ -275,7 +280,7 @@ def read_model_answers(
     columns: ColumnNames = DEFAULT_COLUMNS,
     keep_thinking: bool = False,
     model: str = "",
-    ids: KnownIds | None = None,
+    ids: KnownIdReader | None = None,
 ) -> ModelAnswerFile:
     """Read models' answers from a CSV, TSV, JSON Lines or XLSX file, checking every row.
 
@@ -287,18 +292,18 @@ def read_model_answers(
     As `read_answers`, with model in place of worker and an optional status; a row whose status is
     text, or empty, and whose answer is empty gets the status EMPTY. The thinking in an answer is
     removed from its text, unless `keep_thinking`, and a column finish_reason is used
-    (`read_reply`). Also an `InputError`: an unknown status, the status empty beside an answer, the
-    same model and question with another text or status.
+    (`split_model_reply`). Also an `InputError`: an unknown status, the status empty beside an
+    answer, the same model and question with another text or status.
     """
     source = make_source(path)
-    checks = _Checks(source.name, "model")
+    checks = _RowChecker(source.name, "model")
     sha256, notes = "", tuple[str, ...]()
     if tool := recognise_log(source):
         of_question = "" if columns.question == DEFAULT_COLUMNS.question else columns.question
         table_source, about = convert_log(source, tool, LogOptions(model.strip(), of_question))
-        sha256, notes = source.digest(), tuple(about.notes())
+        sha256, notes = source.compute_digest(), tuple(about.describe_reading())
         path, columns = table_source, DEFAULT_COLUMNS
-    wanted = (*columns.build_model_answer_columns(), *list_model_columns())
+    wanted = (*columns.build_model_answer_columns(), *list_optional_model_answer_columns())
     table = open_table(path, wanted, checks.problems)
     records: list[ModelAnswerRecord] = []
     seen: dict[object, ModelAnswerRecord] = {}
@@ -309,11 +314,12 @@ def read_model_answers(
         asking = None
         if OF_MODEL_ANSWERS in table.marks:
             before = checks.problems.total
-            asking = read_asking(more[: len(ASKING)], partial(checks.problems.add_code, line))
+            note = partial(checks.problems.add_code, line)
+            asking = read_model_request(more[: len(ASKING)], note)
             if checks.problems.total > before:
                 continue
         if ids is not None:
-            raw_question = ids.read_question(raw_question)
+            raw_question = ids.read_question_id(raw_question)
         numbered = checks.number_ids(line, raw_model, raw_question)
         text = "" if is_blank(text) else text
         status = checks.read_status(line, raw_status, text)
@@ -322,7 +328,7 @@ def read_model_answers(
         # Only an export of ours has the finish reason in a column of its own.
         reason = asking.finish_reason if asking else _find_finish_reason(extra, table.kept_aside)
         keeps_thinking = keep_thinking or bool(asking and asking.extra.get(THINKING_KEPT))
-        reply = read_reply(text, status, reason, keeps_thinking)
+        reply = split_model_reply(text, status, reason, keeps_thinking)
         text, status = reply.text, reply.status
         if not checks.is_short_enough(line, text):
             continue
@@ -342,13 +348,9 @@ def read_model_answers(
             n_repeated += 1
         else:
             checks.record_conflict(line, model, question, first.line, "text")
-    checks.finish(row + 1, table)
+    checks.raise_problems(row + 1, table)
     facts = _build_file_facts(table, row + 1, n_empty, n_repeated)
-    facts[-1].extend(
-        describe_thinking(
-            sum(bool(model_answer_record.thinking) for model_answer_record in records)
-        )
-    )
+    facts[-1].extend(describe_thinking_counts(sum(bool(record.thinking) for record in records)))
     facts = (source.name, sha256 or facts[1], *facts[2:])
     return ModelAnswerFile(*facts, records, notes)
 
@@ -361,16 +363,10 @@ def _find_finish_reason(cells: tuple[str, ...], kept_aside: Sequence[str]) -> st
     return ""
 
 
-def name_extra_cells(cells: tuple[str, ...], kept_aside: Sequence[str]) -> dict[str, str]:
-    """Return a row's further cells by column name, "" for columns beyond the row's end."""
-    cells += ("",) * (len(kept_aside) - len(cells))
-    return dict(zip(number_repeated(tuple(kept_aside)), cells, strict=True))
-
-
 def _build_file_facts(
     table: OpenTable, n_rows: int, n_empty: int, n_repeated: int
 ) -> tuple[str, str, str | None, int, int, int, tuple[str, ...], list[str]]:
-    """Return the fields of `_FileFacts`, in order, from a table whose rows have been read."""
+    """Return the values of the fields of `_FileFacts`, in order, for a table that was read."""
     return (
         table.name,
         table.sha256,
@@ -393,25 +389,26 @@ def normalise_text(text: str) -> str:
     return unicodedata.normalize("NFC", text).strip()
 
 
-def finish_ids(notes: IdNotes, problems: Problems, table: OpenTable) -> None:
-    """Raise `InputError` if there are problems, damaged ids first; else warn of damaged ids.
+def report_damaged_ids(cleaner: IdCleaner, problems: Problems, table: OpenTable) -> None:
+    """Raise `InputError` if there are problems, damaged ids first; else warn of such ids.
 
     A spreadsheet may have merged several ids into one, and their answers then contradict each
     other.
     """
-    if problems.total and notes.n_damaged:
-        problems.put_first_code("ids_damaged", n_ids=notes.n_damaged, examples=notes.damaged)
+    if problems.total and cleaner.n_damaged:
+        values = {"n_ids": cleaner.n_damaged, "examples": cleaner.damaged}
+        problems.insert_file_problem("ids_damaged", **values)
     problems.raise_if_any()
-    table.warnings.extend(notes.warnings)
+    table.warnings.extend(cleaner.warnings)
 
 
-class _Checks:
-    """Checks ids, text and status of each row of answers; records each error in `problems`."""
+class _RowChecker:
+    """Checker of ids, text and status in rows of answers; it records faults in `problems`."""
 
     def __init__(self, name: str, who: str) -> None:
         self.problems = Problems(name)
         self._who = who
-        self._notes = IdNotes()
+        self._cleaner = IdCleaner()
         # Id as typed -> normalised id and its number. Each id is stored as one string, and a pair
         # of ids as one int: half the memory of a tuple, which matters with a million rows.
         self._ids: tuple[dict[str, tuple[str, int]], ...] = ({}, {})
@@ -420,7 +417,7 @@ class _Checks:
     def number_ids(
         self, line: int, raw_who: str, raw_question: str, panel: str = ""
     ) -> tuple[str, str, int] | None:
-        """Return worker (or model), question and a number for the pair; None if an id is missing.
+        """Return (worker or model, question, number of the pair); None if an id is missing.
 
         The same name in two panels is two workers.
         """
@@ -438,8 +435,8 @@ class _Checks:
         return None
 
     def _number_id(self, which: int, raw: str, panel: str = "") -> tuple[str, int]:
-        """Return the cleaned id and its number, which is new for each id and panel."""
-        name = self._notes.clean(raw)
+        """Return (cleaned id, its number); an id has one number in each panel."""
+        name = self._cleaner.clean_and_record(raw)
         numbers = self._numbers[which]
         of_panel = f"\0{panel}" if panel else ""
         number = numbers.setdefault(name + of_panel, len(numbers))
@@ -447,7 +444,7 @@ class _Checks:
         return numbered
 
     def is_short_enough(self, line: int, text: str) -> bool:
-        """Return whether an answer has at most 100,000 bytes; record a longer one."""
+        """Return whether an answer has at most 100,000 bytes; record a problem if not."""
         # A character has at most four bytes, so most answers need not be encoded to know.
         if len(text) <= LONGEST_ANSWER // 4 or (size := len(text.encode())) <= LONGEST_ANSWER:
             return True
@@ -481,7 +478,7 @@ class _Checks:
         *,
         choosable: bool = False,
     ) -> None:
-        """Record that two rows of the same answer contradict each other."""
+        """Record a problem: two rows with the same worker (or model) and question differ."""
         self.problems.add_code(
             line,
             None,
@@ -494,11 +491,11 @@ class _Checks:
             what=what,
         )
 
-    def finish(self, n_rows: int, table: OpenTable) -> None:
+    def raise_problems(self, n_rows: int, table: OpenTable) -> None:
         """Raise `InputError` if any row was bad or the file has no data row.
 
         Notes on cleaned or damaged ids are added to the warnings of the table.
         """
         if not n_rows and not self.problems.total:
             self.problems.add_code(None, None, "no_rows", what="answers")
-        finish_ids(self._notes, self.problems, table)
+        report_damaged_ids(self._cleaner, self.problems, table)

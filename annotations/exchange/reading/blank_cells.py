@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, cast
 
-from annotations.exchange.reading.sheet_parts import count_matches, read_blocks
+from annotations.exchange.reading.sheet_parts import count_matches, read_part_blocks
 
 MANY = 10_000
 """Blank cells and rows that are worth a copy of the workbook."""
@@ -47,7 +47,7 @@ def remove_blank_cells(handle: BinaryIO) -> Iterator[BinaryIO]:
                     parts = (
                         _remove_from_sheet(archive, part)
                         if is_placed
-                        else read_blocks(archive, part)
+                        else read_part_blocks(archive, part)
                     )
                     with new_archive.open(part.filename, "w", force_zip64=True) as out:
                         for block in parts:
@@ -58,7 +58,7 @@ def remove_blank_cells(handle: BinaryIO) -> Iterator[BinaryIO]:
 def _remove_from_sheet(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
     """Yield the XML of a sheet without its empty cells and the rows that become empty."""
     open_tag = open_row = b""
-    for block in read_blocks(archive, part):
+    for block in read_part_blocks(archive, part):
         text = open_tag + block
         # A block may end inside a tag: the unfinished tag is joined to the next block.
         tag_start = text.rfind(b"<", max(0, len(text) - 4_096))

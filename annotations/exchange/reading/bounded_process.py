@@ -1,8 +1,8 @@
 """Read a file in a separate process, with limits on processor time and memory.
 
 A crafted file of a few megabytes can take minutes to parse, and only a process can be ended in the
-middle of it. `read_values` starts the process and yields the JSON values it prints, one a line; the
-module that runs in the process calls `serve`.
+middle of it. `run_and_read_values` starts the process and yields the JSON values it prints, one a
+line; the module that runs in the process calls `print_within_limits`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def limit_processes(processes: int) -> None:
     _turns = threading.BoundedSemaphore(max(1, AT_ONCE // processes))
 
 
-def read_values(
+def run_and_read_values(
     handle: BinaryIO, name: str, module: str, arguments: Sequence[Any], bounds: Bounds
 ) -> Generator[Any, None, None]:
     """Run a module on a file in a separate process and yield the JSON values it prints.
@@ -62,23 +62,23 @@ def read_values(
     Raises `InputError` as the process did, or where no process is free; `TooMuchError` beyond the
     bounds; ValueError where the process broke.
     """
-    for line in read_lines(handle, name, module, arguments, bounds):
+    for line in run_and_read_lines(handle, name, module, arguments, bounds):
         yield json.loads(line)
 
 
-def read_lines(
+def run_and_read_lines(
     handle: BinaryIO, name: str, module: str, arguments: Sequence[Any], bounds: Bounds
 ) -> Generator[bytes, None, None]:
     """Run a module on a file in a separate process and yield the lines it prints."""
     limits = [str(bounds.seconds), str(bounds.memory)]
-    with _wait_for_process(name), _copy_to_disk(handle) as file:
+    with _hold_process_slot(name), _copy_to_temporary_file(handle) as file:
         process = subprocess.Popen(
             [sys.executable, "-m", module, *limits, json.dumps(arguments)],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             # Libraries for arrays, which openpyxl loads, reserve memory for each of their threads.
-            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_read_environment()},
+            env={"PYTHONPATH": str(_ROOT), "OPENBLAS_NUM_THREADS": "1", **_select_environment()},
         )
         assert process.stdout is not None
         last_line: dict[str, Any] | None = None
@@ -113,7 +113,7 @@ def _raise_if_failed(last_line: dict[str, Any] | None, code: int, bounds: Bounds
 
 
 @contextmanager
-def _wait_for_process(name: str) -> Iterator[None]:
+def _hold_process_slot(name: str) -> Iterator[None]:
     """Hold one of the `AT_ONCE` process slots; `InputError` if none is free within 10 s."""
     if not _turns.acquire(timeout=SECONDS_TO_WAIT):
         raise InputError.from_code(name, "files_busy")
@@ -124,7 +124,7 @@ def _wait_for_process(name: str) -> Iterator[None]:
 
 
 @contextmanager
-def _copy_to_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
+def _copy_to_temporary_file(handle: BinaryIO) -> Iterator[IO[bytes]]:
     """Yield a temporary file with a copy of the bytes, so that another process can read it."""
     with tempfile.TemporaryFile() as file:
         handle.seek(0)
@@ -133,12 +133,12 @@ def _copy_to_disk(handle: BinaryIO) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _read_environment() -> dict[str, str]:
+def _select_environment() -> dict[str, str]:
     """Return the environment variables of the reading process: PATH, HOME, TMPDIR."""
     return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
 
 
-def serve(bounds: Bounds, lines: Iterable[str]) -> None:
+def print_within_limits(bounds: Bounds, lines: Iterable[str]) -> None:
     """Print lines within the limits, then a last line with the error that ended them, if any."""
     resource.setrlimit(resource.RLIMIT_CPU, (bounds.seconds, bounds.seconds))
     resource.setrlimit(resource.RLIMIT_AS, (bounds.memory, bounds.memory))

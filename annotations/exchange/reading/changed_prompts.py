@@ -56,7 +56,7 @@ def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> Chang
         for name, value in (("prompt", prompt), ("reason", reason)):
             if not value.strip():
                 problems.add_code(line, name, "change_value_missing", name=name)
-        position = _find_position(
+        position = _find_variant_position(
             by_id.get(clean_id(item)), clean_id(language).lower(), variant.strip()
         )
         if position is None:
@@ -76,11 +76,11 @@ def read_changed_prompts(file: Readable, items: tuple[PromptItem, ...]) -> Chang
     return ChangedPrompts(table.name, table.sha256, changed)
 
 
-def _find_position(item: PromptItem | None, language: str, variant: str) -> int | None:
+def _find_variant_position(item: PromptItem | None, language: str, variant: str) -> int | None:
     """Return the position of a variant in its item, from 0; None if it does not exist."""
     # Variants are counted within a language, so a number alone may mean several wordings.
     if item is None or not variant.isdecimal() or (not language and len(item.languages) > 1):
         return None
-    variants = item.variants_in(language or item.languages[0])
+    variants = item.list_variants_in(language or item.languages[0])
     index = int(variant) - 1
     return variants[index].place if 0 <= index < len(variants) else None

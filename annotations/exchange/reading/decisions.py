@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
-from annotations.exchange.money import AmountError, parse_amount
+from annotations.exchange.money import AmountError, parse_bonus_amount
 from annotations.exchange.problems import Problems
 from annotations.exchange.prolific import find_decision_faults, normalise_category
 from annotations.exchange.reading.answers import normalise_text
@@ -95,10 +95,12 @@ def read_decisions(file: Readable, problems: Problems | None = None) -> Decision
         for name, cell in zip(table.kept_aside, extra, strict=False):
             # A column of amounts under another name is not read: these people would get
             # no bonus.
-            if any(row.isdigit() for row in cell) and _is_amount(name, with_bonus=bool(bonus)):
+            if any(row.isdigit() for row in cell) and _is_amount_heading(
+                name, with_bonus=bool(bonus)
+            ):
                 unread_amounts.setdefault(name, []).append(line)
     for name, lines in unread_amounts.items():
-        _note_unread_amounts(noted, name, lines)
+        _record_unread_amounts(noted, name, lines)
     if not rows and not noted.total:
         noted.add_code(None, None, "no_decision")
     if problems is None:
@@ -110,13 +112,13 @@ def read_decisions(file: Readable, problems: Problems | None = None) -> Decision
     )
 
 
-def _is_amount(heading: str, *, with_bonus: bool) -> bool:
+def _is_amount_heading(heading: str, *, with_bonus: bool) -> bool:
     """Return whether an unread column looks like amounts that the user meant as bonuses."""
     name = heading.casefold().replace("_", " ")
     return name == "bonus" or (not with_bonus and OF_MONEY.search(name) is not None)
 
 
-def _note_unread_amounts(problems: Problems, name: str, lines: list[int]) -> None:
+def _record_unread_amounts(problems: Problems, name: str, lines: list[int]) -> None:
     """Record a problem for an unread column that looks like amounts, at its first line."""
     many = f"{len(lines):,} rows have" if len(lines) > 1 else "1 row has"
     problems.add_code(lines[0], name[:40], "amounts_not_read", rows=many)
@@ -127,7 +129,7 @@ def _parse_bonus(problems: Problems, line: int, cell: str) -> Decimal | None:
     if not cell.strip():
         return None
     try:
-        return parse_amount(cell)
+        return parse_bonus_amount(cell)
     except AmountError as error:
         remedy = "Leave it empty where there is none."
         problems.add(line, "bonus", str(error), remedy, code=error.code)

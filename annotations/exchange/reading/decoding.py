@@ -54,7 +54,7 @@ _ESCAPED_BYTE = re.compile("[\udc80-\udcff]")
 
 
 def _mark_undecodable(error: UnicodeError) -> tuple[str, int]:
-    """Replace undecodable bytes by lone surrogates; an error handler for codecs."""
+    """Return lone surrogates for undecodable bytes, and their end (codec error handler)."""
     # Undecodable bytes become lone surrogates, which no decoder yields by itself: so the line and
     # the column of the first one are found in any encoding ("surrogateescape" knows no UTF-16).
     assert isinstance(error, UnicodeDecodeError)
@@ -83,7 +83,7 @@ class TextFile:
         """Name of the file without its folder."""
         return self.source.name
 
-    def lines(self, newline: str) -> Iterator[str]:
+    def iterate_lines(self, newline: str) -> Iterator[str]:
         r"""Yield the lines of the file, decoded, with their line ends unchanged.
 
         `newline` is "" to split at \n, \r and \r\n, or "\n" to split at that only. Raises
@@ -97,12 +97,12 @@ class TextFile:
             raise changed from error
         except OSError as error:
             raise self.source.build_unreadable_error(error) from error
-        if self.source.stamp() != self.stamp:
+        if self.source.read_stamp() != self.read_stamp:
             raise changed
 
 
 def open_text(file: Readable) -> TextFile:
-    """Open a file as text after detecting its encoding; `InputError` if it is no text.
+    """Return a file as a `TextFile` with its detected encoding; `InputError` if it is no text.
 
     UTF-8 with and without byte order mark, UTF-16 and UTF-32 with one, UTF-16 without one where
     the first characters are ASCII, else Windows-1252 with a warning. Raises `InputError` for a
@@ -110,10 +110,10 @@ def open_text(file: Readable) -> TextFile:
     text in any of these encodings, or that holds a NUL character.
     """
     source = make_source(file)
-    stamp = source.stamp()
+    stamp = source.read_stamp()
     if stamp[0] == 0:
         raise build_empty_file_error(source.name)
-    digest = source.digest()
+    digest = source.compute_digest()
     try:
         with source.open() as handle:
             encoding, warnings = _find_encoding(handle, source.name)
@@ -140,7 +140,7 @@ def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
     declared = next((e for mark, e in BYTE_ORDER_MARKS if head.startswith(mark)), None)
     # UTF-8 is tried before Windows-1252, which decodes nearly any bytes.
     encoding = declared or _guess_utf16(head) or "utf-8"
-    fits, has_nul = _test_encoding(handle, encoding)
+    fits, has_nul = _test_decoding(handle, encoding)
     warnings: tuple[str, ...] = ()
     if not fits:
         if encoding != "utf-8":
@@ -148,7 +148,7 @@ def _find_encoding(handle: BinaryIO, name: str) -> tuple[str, tuple[str, ...]]:
         if _is_mostly_utf8(handle):
             raise _build_undecodable_error(handle, name, encoding)
         encoding = "cp1252"
-        fits, has_nul = _test_encoding(handle, encoding)
+        fits, has_nul = _test_decoding(handle, encoding)
         if not fits:
             raise _build_undecodable_error(handle, name, encoding)
         warnings = (
@@ -176,8 +176,8 @@ def _guess_utf16(head: bytes) -> str | None:
     return None
 
 
-def _test_encoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
-    """Return whether the whole file can be decoded, and whether it contains NUL characters."""
+def _test_decoding(handle: BinaryIO, encoding: str) -> tuple[bool, bool]:
+    """Return (whether the whole file can be decoded, whether it contains NUL characters)."""
     decoder = codecs.getincrementaldecoder(encoding)()
     has_nul = False
     handle.seek(0)

@@ -8,15 +8,15 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain, islice
 from operator import itemgetter
 
-from annotations.exchange.defusing import restore_all
+from annotations.exchange.defusing import restore_cells
 from annotations.exchange.header import (
     Column,
-    Layout,
+    ColumnLayout,
     Row,
-    clean_name,
+    clean_column_name,
     fill_empty_headings,
-    lay_out,
-    refuse_columns,
+    locate_columns,
+    refuse_too_many_columns,
 )
 from annotations.exchange.problems import Problems, RowNumbers
 from annotations.exchange.reading.decoding import TextFile, build_empty_file_error
@@ -55,7 +55,7 @@ def read_delimited(
     character. The header is the first line from `header_row` on that is not blank; with
     `names_corner` its first cell gets a name where it is blank.
     """
-    lines = source.lines("")
+    lines = source.iterate_lines("")
     number, header_line = 0, ""
     # Counted later: a spreadsheet numbers the rows above the header, too.
     above: list[str] = []
@@ -88,9 +88,9 @@ def read_delimited(
     problems.raise_if_any()  # what follows a broken header is no header
     if header is None:
         raise build_empty_file_error(source.name)
-    refuse_columns(source.name, len(header[1]))
+    refuse_too_many_columns(source.name, len(header[1]))
     names = fill_empty_headings(header[1]) if names_corner else header[1]
-    layout = lay_out(names, columns, source.name, number)
+    layout = locate_columns(names, columns, source.name, number)
     kept_aside.extend(name for _, name in layout.others)
     marks.update(layout.marks)
     widths = (_count_required_cells(header[1], may_lack), len(header[1]))
@@ -108,7 +108,7 @@ def _count_records(lines: Sequence[str], delimiter: str) -> int:
 def _count_required_cells(header: Sequence[str], may_lack: Collection[str]) -> int:
     """Return the fewest cells that a row must have; the columns `may_lack` may be cut off."""
     shortest, known = len(header), {name.casefold() for name in may_lack}
-    while shortest > 1 and clean_name(header[shortest - 1]).casefold() in known:
+    while shortest > 1 and clean_column_name(header[shortest - 1]).casefold() in known:
         shortest -= 1
     return shortest
 
@@ -119,16 +119,20 @@ def _guess_delimiter(line: str, next_lines: Sequence[str], columns: Sequence[Col
     wanted = {name.casefold() for column in columns for name in column.names}
     line = line[:LONGEST_HEADER]  # csv would raise for a longer field
 
-    def rate(delimiter: str) -> tuple[int, bool, int]:
-        """Return the sort key of a delimiter: wanted columns, even rows, number of cells."""
+    def rate_delimiter(delimiter: str) -> tuple[int, bool, int]:
+        """Return a delimiter's sort key: wanted columns, even rows, number of cells."""
         cells = next(csv.reader([line], delimiter=delimiter))
-        fields = [clean_name(cell).casefold() for cell in cells]
-        return len(wanted.intersection(fields)), _is_even(line, next_lines, delimiter), len(fields)
+        fields = [clean_column_name(cell).casefold() for cell in cells]
+        return (
+            len(wanted.intersection(fields)),
+            _splits_evenly(line, next_lines, delimiter),
+            len(fields),
+        )
 
-    return max(DELIMITERS, key=rate)
+    return max(DELIMITERS, key=rate_delimiter)
 
 
-def _is_even(line: str, next_lines: Sequence[str], delimiter: str) -> bool:
+def _splits_evenly(line: str, next_lines: Sequence[str], delimiter: str) -> bool:
     """Return whether a delimiter splits the first lines into rows of one width, above 1."""
     sample = [line, *next_lines]
     if sum(map(len, sample)) > LONGEST_COMPARED:
@@ -156,20 +160,20 @@ def _number_records(
             # csv counts physical lines: a record with line breaks in its cells counts several.
             for cells in reader:
                 if problems.rows is not None:
-                    problems.rows.add(start, row)
+                    problems.rows.add_record(start, row)
                 row += 1
                 if cells:
                     yield start, cells
                 start = lines_before + reader.line_num + 1  # type: ignore[attr-defined]
             return
         except csv.Error as error:
-            if not _note_csv_error(str(error), start, problems):
+            if not _record_csv_error(str(error), start, problems):
                 return
             row += 1
             start = lines_before + reader.line_num + 1  # type: ignore[attr-defined]
 
 
-def _note_csv_error(error: str, line: int, problems: Problems) -> bool:
+def _record_csv_error(error: str, line: int, problems: Problems) -> bool:
     """Record the problem of a CSV error; return whether later lines can still be read."""
     if error.startswith("field larger"):
         # csv's own limit is above ours for an answer, and it keeps an open quote from gathering
@@ -185,7 +189,7 @@ def _note_csv_error(error: str, line: int, problems: Problems) -> bool:
 
 def _pick_cells(
     records: Iterator[tuple[int, list[str]]],
-    layout: Layout,
+    layout: ColumnLayout,
     widths: tuple[int, int],
     delimiter: str,
     problems: Problems,
@@ -193,8 +197,8 @@ def _pick_cells(
     """Yield (line, wanted cells, further cells) of each record; uneven ones go to `problems`."""
     shortest, width = widths
     # An absent optional column reads the empty cell that is put at the end of every row.
-    wanted = _build_getter([width if i is None else i for i in layout.wanted])
-    others = _build_getter([i for i, _ in layout.others])
+    wanted = _build_cell_getter([width if i is None else i for i in layout.wanted])
+    others = _build_cell_getter([i for i, _ in layout.others])
     defused = layout.is_defused
     for line, cells in records:
         # Spreadsheets write an empty row with all its delimiters. In a file of one
@@ -211,12 +215,12 @@ def _pick_cells(
             continue
         cells.append("")
         if defused:
-            yield line, restore_all(wanted(cells)), restore_all(others(cells))
+            yield line, restore_cells(wanted(cells)), restore_cells(others(cells))
         else:
             yield line, wanted(cells), others(cells)
 
 
-def _build_getter(positions: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
+def _build_cell_getter(positions: list[int]) -> Callable[[list[str]], tuple[str, ...]]:
     """Return a function that picks the cells at these positions from a row, as a tuple."""
     if not positions:
         return lambda cells: ()

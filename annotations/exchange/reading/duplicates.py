@@ -31,13 +31,13 @@ class Duplicates(StrEnum):
         return self
 
     def as_json(self) -> Any:
-        """Return the rule as a JSON value, which `read_rule` reads back."""
+        """Return the rule as a JSON value, which `parse_duplicate_rule` reads back."""
         return self.value
 
 
 @dataclass(frozen=True, slots=True)
 class DuplicatesByWorker:
-    """Rules for workers who answered a question twice: of some workers, and of all others."""
+    """Rules for workers who answered a question twice: own rules of some, one for all others."""
 
     default: Duplicates = Duplicates.REFUSE
     workers: Mapping[str, Duplicates] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class DuplicatesByWorker:
         return self.workers.get(worker, self.default)
 
     def as_json(self) -> Any:
-        """Return the rules as a JSON value, which `read_rule` reads back."""
+        """Return the rules as a JSON value, which `parse_duplicate_rule` reads back."""
         return {"default": self.default.value, "workers": dict(self.workers)}
 
 
@@ -55,24 +55,24 @@ DuplicateRule = Duplicates | DuplicatesByWorker
 """The rule of a file: one for all workers, or some workers' own ones."""
 
 
-def read_rule(value: Any) -> DuplicateRule:
+def parse_duplicate_rule(value: Any) -> DuplicateRule:
     """Return the rule for repeated answers from its JSON value (see `as_json`)."""
     return (
-        make_rule(value["default"], value["workers"])
+        build_duplicate_rule(value["default"], value["workers"])
         if isinstance(value, dict)
         else (Duplicates(value))
     )
 
 
-def make_rule(default: str, workers: Mapping[str, str]) -> DuplicateRule:
-    """Return the rule for all workers, with that of single workers where there are any."""
+def build_duplicate_rule(default: str, workers: Mapping[str, str]) -> DuplicateRule:
+    """Return the rule `default` for all workers, with the own rules of some workers if any."""
     if not workers:
         return Duplicates(default)
     own = {name: Duplicates(rule) for name, rule in workers.items()}
     return DuplicatesByWorker(Duplicates(default), own)
 
 
-def replaces(later: str, earlier: str, duplicates: Duplicates) -> bool:
+def should_replace(later: str, earlier: str, duplicates: Duplicates) -> bool:
     """Return whether a worker's later answer counts in place of the earlier one.
 
     A text counts in place of an empty answer, and an empty answer never in place of a text.
@@ -83,7 +83,7 @@ def replaces(later: str, earlier: str, duplicates: Duplicates) -> bool:
 
 
 def describe_superseded(n_superseded: int, duplicates: DuplicateRule | None) -> list[str]:
-    """Return a sentence on the number of answers replaced by the same worker's other; [] if 0."""
+    """Return a sentence on the answers that gave way to another of the same worker; [] for 0."""
     if not n_superseded:
         return []
     rows = f"{n_superseded:,} rows answer" if n_superseded > 1 else "1 row answers"
@@ -100,7 +100,7 @@ def describe_superseded(n_superseded: int, duplicates: DuplicateRule | None) -> 
     ]
 
 
-def add_duplicates(parser: ArgumentParser, *, by_worker: bool = False) -> None:
+def add_duplicates_options(parser: ArgumentParser, *, by_worker: bool = False) -> None:
     """Add the option --duplicates (refuse, first or last) to a command line parser.
 
     `by_worker` adds --duplicates-of, the rule for one worker.
@@ -126,13 +126,15 @@ def add_duplicates(parser: ArgumentParser, *, by_worker: bool = False) -> None:
 
 
 def _parse_worker_rule(text: str) -> tuple[str, Duplicates]:
-    """Return (worker, rule) of an option WORKER=first or WORKER=last, for argparse."""
+    """Return (worker, rule) of WORKER=first or WORKER=last; ArgumentTypeError for other text."""
     worker, _, rule = text.rpartition("=")
     if not worker.strip() or rule not in tuple(Duplicates):
         raise ArgumentTypeError(f"{text!r} is no WORKER=first or WORKER=last")
     return clean_id(worker), Duplicates(rule)
 
 
-def choose_rule(default: Duplicates, workers: Iterable[tuple[str, Duplicates]]) -> DuplicateRule:
-    """Return the rule of the options --duplicates and --duplicates-of."""
-    return make_rule(default, dict(workers))
+def build_rule_from_options(
+    default: Duplicates, workers: Iterable[tuple[str, Duplicates]]
+) -> DuplicateRule:
+    """Return the rule that the options --duplicates and --duplicates-of state."""
+    return build_duplicate_rule(default, dict(workers))

@@ -81,7 +81,7 @@ def set_lock_file(file: Path) -> None:
 
 
 @contextmanager
-def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
+def _hold_decoding_turn(name: str, sender: object) -> Iterator[None]:
     """Hold the site's single turn to decode an image while the `with` block runs.
 
     Raises `PicturesBusyError` if the wait takes longer than 15 s, and at once if too many images
@@ -90,7 +90,7 @@ def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
     """
     deadline = time.monotonic() + SECONDS_TO_WAIT
     with ExitStack() as stack:
-        with _count_waiting(sender, name):
+        with _count_waiting_image(sender, name):
             if not _places.acquire(blocking=False):
                 raise PicturesBusyError.from_code(name, "pictures_busy")
             stack.callback(_places.release)
@@ -100,7 +100,7 @@ def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
             if _file is not None:
                 # Who has the first file is the next one to get the second. Otherwise the process
                 # that has just decoded would always be faster than the one that waits.
-                with _name_next_file(_file).open("ab") as next_lock:
+                with _get_next_lock_file(_file).open("ab") as next_lock:
                     _acquire_lock(next_lock, name, deadline)
                     lock = stack.enter_context(_file.open("ab"))
                     _acquire_lock(lock, name, deadline)
@@ -108,7 +108,7 @@ def _wait_for_turn(name: str, sender: object) -> Iterator[None]:
 
 
 @contextmanager
-def _count_waiting(sender: object, name: str) -> Iterator[None]:
+def _count_waiting_image(sender: object, name: str) -> Iterator[None]:
     """Count an image of a sender while it waits; `PicturesBusyError` above two per sender."""
     if sender is None:
         yield
@@ -126,7 +126,7 @@ def _count_waiting(sender: object, name: str) -> Iterator[None]:
                 del _waiting[sender]
 
 
-def _name_next_file(file: Path) -> Path:
+def _get_next_lock_file(file: Path) -> Path:
     """Return the path of the second lock file, held by the next process in the queue."""
     return file.with_name(f"{file.name}.next")
 
@@ -140,7 +140,7 @@ def _acquire_lock(file: IO[bytes], name: str, deadline: float) -> None:
 
 
 def _try_lock(file: Any) -> bool:
-    """Try to lock a file; return False if another process holds the lock."""
+    """Lock a file and return True; return False if another process holds the lock."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -148,8 +148,8 @@ def _try_lock(file: Any) -> bool:
     return True
 
 
-def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage:
-    """Decode an image and re-encode it: upright, without metadata, at most 1600 pixels a side.
+def reencode_image(content: bytes, name: str, sender: object = None) -> CheckedImage:
+    """Return an image re-encoded: upright, without metadata, at most 1600 pixels a side.
 
     Raises `InputError` for a file that is too large, is no PNG, JPEG or WebP (by content, not
     name), claims too many pixels, moves or cannot be decoded to its end; `PicturesBusyError` for
@@ -172,7 +172,7 @@ def read_image(content: bytes, name: str, sender: object = None) -> CheckedImage
         raise _build_size_error(name) from None
     except Exception as error:  # a damaged header, in any of the ways of three formats
         raise _build_damage_error(name) from error
-    with opened, _wait_for_turn(name, sender):
+    with opened, _hold_decoding_turn(name, sender):
         kind = "JPEG" if opened.format == "MPO" else str(opened.format)  # a telephone's JPEG
         if opened.width * opened.height > MOST_PIXELS:
             raise _build_size_error(name)

@@ -27,8 +27,8 @@ class InspectHeader:
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_header(log: Any) -> InspectHeader:
-    """Return task, model and options from a log's header; empty values for missing ones."""
+def read_log_header(log: Any) -> InspectHeader:
+    """Return task, model and options from an Inspect log's header; empty values if missing."""
     spec = log.get("eval") if isinstance(log, Mapping) else None
     if not isinstance(spec, Mapping):
         return InspectHeader()
@@ -41,11 +41,11 @@ def read_header(log: Any) -> InspectHeader:
     return InspectHeader(_format_text(spec.get("task")), _format_text(spec.get("model")), options)
 
 
-def read_sample(
+def read_inspect_sample(
     sample: Mapping[str, Any], header: InspectHeader, model: str, question: str
 ) -> Iterator[LogRecord]:
     """Yield the answers of a sample: one, or one for each choice that the model returned."""
-    texts = _Texts(sample.get("attachments"))
+    texts = _SampleTexts(sample.get("attachments"))
     output = sample.get("output")
     output = output if isinstance(output, Mapping) else {}
     choices = [choice for choice in output.get("choices") or () if isinstance(choice, Mapping)]
@@ -58,13 +58,13 @@ def read_sample(
         "epoch": epoch,
         **({"error": _describe_error(error)} if error else {}),
         **({"limit": _format_text(limit.get("type"))} if isinstance(limit, Mapping) else {}),
-        **_read_scores(sample.get("scores")),
+        **_extract_scores(sample.get("scores")),
     }
     prompt = texts.format_input(sample.get("input"))
     for number, choice in enumerate(choices or [{}]):
         message = choice.get("message")
         content = message.get("content") if isinstance(message, Mapping) else None
-        found = texts.read(content)
+        found = texts.read_content(content)
         # An agent may end by a call of a tool: its last words are the answer.
         if not found.text and not found.is_refusal and len(choices) < 2:
             found = texts.read_last_reply(sample.get("messages")) or found
@@ -86,33 +86,33 @@ def read_sample(
 
 @dataclass(frozen=True)
 class _MessageContent:
-    """Text, thinking and refusal in the content of a message."""
+    """Content of a message: its text, the thinking, and whether it is a refusal."""
 
     text: str = ""
     thinking: str = ""
     is_refusal: bool = False
 
 
-class _Texts:
-    """Reads texts of a sample, some of which are in its attachments."""
+class _SampleTexts:
+    """Reader of the texts of a sample, some of which are in its attachments."""
 
     def __init__(self, attachments: Any) -> None:
         self._attachments = attachments if isinstance(attachments, Mapping) else {}
 
-    def read(self, content: Any) -> _MessageContent:
-        """Return the content of a message: a text, or a list of parts."""
+    def read_content(self, content: Any) -> _MessageContent:
+        """Return the content of a message, which is a text or a list of parts."""
         if isinstance(content, str):
-            return _MessageContent(self._resolve(content))
+            return _MessageContent(self._resolve_attachment(content))
         parts = [part for part in content or () if isinstance(part, Mapping | str)]
         texts, thinking, refusals = [], [], 0
         for part in parts:
             if isinstance(part, str):
-                texts.append(self._resolve(part))
+                texts.append(self._resolve_attachment(part))
             elif part.get("type") == "text":
-                texts.append(self._resolve(_format_text(part.get("text"))))
+                texts.append(self._resolve_attachment(_format_text(part.get("text"))))
                 refusals += bool(part.get("refusal"))
             elif part.get("type") == "reasoning" and not part.get("redacted"):
-                thinking.append(self._resolve(_format_text(part.get("reasoning"))))
+                thinking.append(self._resolve_attachment(_format_text(part.get("reasoning"))))
         is_refusal = bool(texts) and refusals == len(texts)
         return _MessageContent("\n".join(texts), "\n".join(filter(None, thinking)), is_refusal)
 
@@ -120,7 +120,7 @@ class _Texts:
         """Return the content of the model's last message with a text; None if it has none."""
         for message in reversed(messages if isinstance(messages, Sequence) else ()):
             if isinstance(message, Mapping) and message.get("role") == "assistant":
-                found = self.read(message.get("content"))
+                found = self.read_content(message.get("content"))
                 if found.text:
                     return found
         return None
@@ -128,15 +128,15 @@ class _Texts:
     def format_input(self, given: Any) -> str:
         """Return a sample's input as one text: unchanged, or its messages, each with its role."""
         if isinstance(given, str):
-            return self._resolve(given)
+            return self._resolve_attachment(given)
         messages = [one for one in given or () if isinstance(one, Mapping)]
         return "\n\n".join(
-            f"{_format_text(message.get('role'))}: {self.read(message.get('content')).text}"
+            f"{_format_text(message.get('role'))}: {self.read_content(message.get('content')).text}"
             for message in messages
         )
 
-    def _resolve(self, text: str) -> str:
-        """Return a text, from the attachments if it refers to one."""
+    def _resolve_attachment(self, text: str) -> str:
+        """Return a text; if it refers to an attachment, the attachment's text."""
         if not text.startswith(ATTACHMENT):
             return text
         found = self._attachments.get(text.removeprefix(ATTACHMENT))
@@ -144,7 +144,7 @@ class _Texts:
 
 
 def _format_text(value: Any) -> str:
-    """Return a text, or the text of a number; "" for any other value."""
+    """Return a text, or the text of a whole number; "" for any other value."""
     return str(value) if isinstance(value, str | int) and not isinstance(value, bool) else ""
 
 
@@ -154,8 +154,8 @@ def _describe_error(error: Any) -> str:
     return str(message)[:LONGEST_ERROR]
 
 
-def _read_scores(scores: Any) -> dict[str, Any]:
-    """Return the values of a sample's scores by scorer; {} without any."""
+def _extract_scores(scores: Any) -> dict[str, Any]:
+    """Return {"scores": value of each score by scorer} of a sample; {} if it has none."""
     if not isinstance(scores, Mapping):
         return {}
     return {

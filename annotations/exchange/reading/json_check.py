@@ -10,13 +10,13 @@ import json
 import sys
 from collections.abc import Iterator
 
-from annotations.exchange.reading.bounded_process import Bounds, serve
+from annotations.exchange.reading.bounded_process import Bounds, print_within_limits
 from annotations.exchange.reading.json_document import list_object_lines
 from annotations.exchange.reading.source import make_bytes_source
 
 
 def check_json(name: str, has_repair: bool, most: int) -> Iterator[str]:
-    """Yield one line: the line numbers of the objects on standard input, as a JSON list.
+    """Yield the line numbers of the objects on standard input, as one JSON list.
 
     Raises `InputError` for what is no JSON.
     """
@@ -25,4 +25,6 @@ def check_json(name: str, has_repair: bool, most: int) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    serve(Bounds(int(sys.argv[1]), int(sys.argv[2])), check_json(*json.loads(sys.argv[3])))
+    print_within_limits(
+        Bounds(int(sys.argv[1]), int(sys.argv[2])), check_json(*json.loads(sys.argv[3]))
+    )

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotations.exchange.problems import InputError, Problem
-from annotations.exchange.reading.bounded_process import Bounds, read_lines
+from annotations.exchange.reading.bounded_process import Bounds, run_and_read_lines
 from annotations.exchange.reading.decoding import TextFile, open_text
-from annotations.exchange.reading.json_outline import Outline, find_outline, find_unwritable_line
+from annotations.exchange.reading.json_outline import Outline, build_outline, find_unwritable_line
 from annotations.exchange.reading.sheet_parts import TooMuchError
 from annotations.exchange.reading.source import Readable, Source, make_source
 
@@ -105,14 +105,14 @@ def read_json(
         `most` of them, and what `open_text` refuses.
     """
     origin, most = make_source(file), MOST_VALUES if most is None else most
-    if repair or origin.stamp()[0] <= READ_HERE:
+    if repair or origin.read_stamp()[0] <= READ_HERE:
         return read_json_here(origin, most, repair=repair, has_repair=has_repair)
     module = f"{__package__}.json_check"
     arguments = [origin.name, has_repair, most]
     # The process has refused too many or too deep values, so the text can be parsed here now.
     (lines,) = read_values_in_process(origin, module, arguments)
-    source, text = _read_text(origin)
-    value = _decode(source.name, text, lines)
+    source, text = _open_and_read_text(origin)
+    value = _parse_with_library(source.name, text, lines)
     return JsonDocument(source.name, source.sha256, value, (), text, source.warnings)
 
 
@@ -131,7 +131,7 @@ def read_lines_in_process(source: Source, module: str, arguments: Sequence[Any])
         # Seconds and bytes grow with the file, so that a large sound file is read to its end.
         bounds = Bounds(20 + size // 50_000, (2 << 30) + 20 * size)
         try:
-            yield from read_lines(handle, source.name, module, arguments, bounds)
+            yield from run_and_read_lines(handle, source.name, module, arguments, bounds)
         except (TooMuchError, ValueError) as error:
             raise InputError.from_code(source.name, "json_too_large", error=str(error)) from error
 
@@ -142,28 +142,28 @@ def list_object_lines(file: Readable, most: int, *, has_repair: bool) -> list[in
     Raises `InputError` as `read_json` does.
     """
     text = read_json_here(file, most, has_repair=has_repair).text
-    return find_outline(text, most, DEEPEST).lines
+    return build_outline(text, most, DEEPEST).lines
 
 
-def _read_text(file: Readable) -> tuple[TextFile, str]:
-    """Return a file opened as text, and its whole text with a line feed as line end."""
+def _open_and_read_text(file: Readable) -> tuple[TextFile, str]:
+    """Return (file opened as text, its whole text with line feeds as line ends)."""
     source = open_text(file)
-    return source, "".join(source.lines("")).replace("\r\n", "\n").replace("\r", "\n")
+    return source, "".join(source.iterate_lines("")).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json_here(
     file: Readable, most: int, *, repair: bool = False, has_repair: bool = False
 ) -> JsonDocument:
-    """Read a JSON file of any size in this process; see `read_json`."""
-    source, text = _read_text(file)
-    outline = find_outline(text, most, DEEPEST)
+    """Read a file that is one JSON value in this process, whatever its size; see `read_json`."""
+    source, text = _open_and_read_text(file)
+    outline = build_outline(text, most, DEEPEST)
     if outline.n_values > most:
         raise InputError.from_code(
             source.name, "json_too_many_values", n=outline.n_values, most=most
         )
     try:
-        _refuse_unreadable(source.name, text, outline)
-        value = _decode(source.name, text, outline.lines)
+        _refuse_deep_or_unwritable(source.name, text, outline)
+        value = _parse_with_library(source.name, text, outline.lines)
     except InputError as error:
         first_error = error
     else:
@@ -198,15 +198,15 @@ def read_json_here(
     )
 
 
-def _refuse_unreadable(name: str, text: str, outline: Outline) -> None:
-    """Raise `InputError` if JSON text is nested too deeply or has an invalid escape."""
+def _refuse_deep_or_unwritable(name: str, text: str, outline: Outline) -> None:
+    """Raise `InputError` if JSON text is nested too deeply or has an unwritable escape."""
     if outline.deep:
         raise InputError.from_code(name, "json_too_deep", line=outline.deep)
     if line := find_unwritable_line(text):
         raise InputError.from_code(name, "json_text_unwritable", line=line)
 
 
-def _decode(name: str, text: str, object_lines: Sequence[int]) -> Any:
+def _parse_with_library(name: str, text: str, object_lines: Sequence[int]) -> Any:
     """Parse JSON text with the standard library; raise `InputError` for the first error.
 
     Lines are exact; the column is left out where the standard library does not report it.
@@ -288,9 +288,9 @@ class _JsonParser:
 
     def _parse_object(self, depth: int) -> JsonObject:
         """Parse an object whose opening brace has just been read."""
-        members = JsonObject(line=self._locate(self._end_of_last - 1)[0])
-        while self._has_more("}", first=not members):
-            start = self._find_next()
+        members = JsonObject(line=self._compute_line_and_column(self._end_of_last - 1)[0])
+        while self._take_comma_or_end("}", first=not members):
+            start = self._skip_to_next_token()
             kind, token = self._take_token("a key in quotes")
             if kind != "string":
                 self._at = start
@@ -299,7 +299,7 @@ class _JsonParser:
             if key in members:
                 self._at = start
                 raise self._build_error("json_key_twice", key=key)
-            colon = self._find_next()
+            colon = self._skip_to_next_token()
             if self._take_token("a colon")[1] != ":":
                 self._at = colon
                 raise self._build_error("json_colon_missing", key=key)
@@ -309,16 +309,16 @@ class _JsonParser:
     def _parse_list(self, depth: int) -> list[Any]:
         """Parse a list whose opening bracket has just been read."""
         values: list[Any] = []
-        while self._has_more("]", first=not values):
+        while self._take_comma_or_end("]", first=not values):
             values.append(self._parse_value(depth + 1))
         return values
 
-    def _has_more(self, end: str, first: bool) -> bool:
-        """Return whether another member follows; read the comma before it or note its absence.
+    def _take_comma_or_end(self, end: str, first: bool) -> bool:
+        """Read the comma before the next member, or the end; return whether a member follows.
 
         The next token is then that member; at the end, the closing bracket has been taken.
         """
-        start = self._find_next()
+        start = self._skip_to_next_token()
         mark = self.text[start : start + 1]
         if mark == end:
             self._take_token("the end")
@@ -328,20 +328,23 @@ class _JsonParser:
         if mark == ",":
             self._take_token("a comma")
             # JSON allows no comma before the end.
-            if self.text[self._find_next() : self._at + 1] == end:
+            if self.text[self._skip_to_next_token() : self._at + 1] == end:
                 raise self._build_error("json_value_missing", end=end)
             return True
         if mark and mark in "]}:":
             raise self._build_error("json_expected", wanted=f"a comma or {end}", found=mark)
-        after, here = self._locate(self._end_of_last - 1), self._locate(start)
+        after, here = (
+            self._compute_line_and_column(self._end_of_last - 1),
+            self._compute_line_and_column(start),
+        )
         # A comma is missing only before a value; any other fault is reported with the next token.
         if _TOKEN.match(self.text, start):
             self.missing.append(MissingComma(*here, *after))
             self._commas.append(self._end_of_last)
         return True
 
-    def _find_next(self) -> int:
-        """Skip blanks and return the position of the next token."""
+    def _skip_to_next_token(self) -> int:
+        """Advance past blanks to the next token, and return its position."""
         self._skip_blanks()
         return self._at
 
@@ -352,12 +355,12 @@ class _JsonParser:
         self._at = blank.end()
 
     def _take_token(self, wanted: str) -> tuple[str, str]:
-        """Return kind and text of the next token and advance the position past it."""
+        """Return (kind, text) of the next token and advance past it; `wanted` is for messages."""
         if self._left is not None:
             self._left -= 1
             if self._left < 0:
                 raise _TooManyTokensError
-        start = self._find_next()
+        start = self._skip_to_next_token()
         match = _TOKEN.match(self.text, start)
         if match is None:
             if start == len(self.text):
@@ -389,12 +392,12 @@ class _JsonParser:
             raise self._build_error("json_text_unwritable")
         return text
 
-    def _locate(self, at: int) -> tuple[int, int]:
+    def _compute_line_and_column(self, at: int) -> tuple[int, int]:
         """Return (line, column) of the character at a position, both from 1."""
         line = bisect_right(self._starts, at)
         return line, at - self._starts[line - 1] + 1
 
     def _build_error(self, code: str, **values: Any) -> InputError:
         """Return the error with this code at the current line and column."""
-        line, column = self._locate(self._at)
+        line, column = self._compute_line_and_column(self._at)
         return InputError.from_code(self.name, code, line=line, column=column, **values)

@@ -25,7 +25,7 @@ class _RepeatedKeyError(ValueError):
 
 
 def _build_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Build a dict from key and value pairs; raise an error for a key that occurs twice."""
+    """Return a dict from (key, value) pairs; `_RepeatedKeyError` for a key that occurs twice."""
     value = dict(pairs)
     if len(value) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -46,14 +46,14 @@ class ValueList:
     warnings: tuple[str, ...]
 
 
-def read_listed(source: Source, problems: Problems, code: str, /, **values: str) -> ValueList:
+def read_value_list(source: Source, problems: Problems, code: str, /, **values: str) -> ValueList:
     """Read the values of a JSON Lines file or, by the file's ending, of one JSON list.
 
     What is no list, or an empty one, is noted in `problems` by the code and its values.
     """
     if source.suffix in ENDINGS:
         text = open_text(source)
-        return ValueList(list(read_objects(text, problems)), text.sha256, text.warnings)
+        return ValueList(list(read_json_objects(text, problems)), text.sha256, text.warnings)
     document = read_json(source)
     value = document.value
     if not isinstance(value, list) or not value:
@@ -66,7 +66,7 @@ def read_listed(source: Source, problems: Problems, code: str, /, **values: str)
     return ValueList(listed, document.sha256, document.warnings)
 
 
-def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line, object) of each line of a JSON Lines file; bad lines go to `problems`.
 
     Values are Python's own: numbers as numbers, NaN and Infinity too. Lines that are no object, or
@@ -74,7 +74,7 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
     without any object.
     """
     has_line = False
-    for number, line in enumerate(text.lines("\n"), 1):
+    for number, line in enumerate(text.iterate_lines("\n"), 1):
         if line.isspace():
             continue
         has_line = True
@@ -100,7 +100,7 @@ def read_objects(text: TextFile, problems: Problems) -> Iterator[tuple[int, dict
 
 
 def normalise_id(value: Any) -> str | None:
-    """Return an id (text or number) as text, trimmed and in NFC; "" for None, else None."""
+    """Return an id (text or number) as text in NFC; "" for None, None for another value."""
     if value is None:
         return ""
     if isinstance(value, str):
@@ -111,7 +111,7 @@ def normalise_id(value: Any) -> str | None:
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def read_status(
+def read_reply_status(
     value: Any, text: str, line: int, problems: Problems, others: bool = False
 ) -> AnswerStatus | None:
     """Return a reply's status, EMPTY without content; None if it is bad (then recorded).

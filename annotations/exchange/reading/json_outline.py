@@ -34,7 +34,7 @@ class Outline:
     deep: int
 
 
-def find_outline(text: str, most: int, deepest: int) -> Outline:
+def build_outline(text: str, most: int, deepest: int) -> Outline:
     """Return the outline of a text; without object lines if it has more than `most` values."""
     bare = _STRING.sub('""', text)
     # Each value but the first of a list or object follows a comma.

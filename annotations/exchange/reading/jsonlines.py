@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from annotations.exchange.defusing import MARK as DEFUSED
-from annotations.exchange.header import Column, Row, lay_out
+from annotations.exchange.header import Column, Row, locate_columns
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import TextFile, build_empty_file_error
@@ -23,7 +23,7 @@ _UNWRITABLE = re.compile("[\0\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class _KeyLayout:
-    """The keys of an object that are wanted cells, and the positions of its further keys."""
+    """The keys of a line that are wanted cells, and the positions of its further keys."""
 
     wanted: tuple[str | None, ...]
     others: tuple[tuple[int, str], ...]
@@ -34,8 +34,8 @@ class TooManyKeysError(InputError):
     """Error: the lines of a file have more than 1,000 further keys in all."""
 
 
-class _UnusableError(ValueError):
-    """Error: a line is valid JSON but not accepted; it has a problem code and values."""
+class _UnusableLineError(ValueError):
+    """Internal error: a line is valid JSON but not accepted; it has a problem code and values."""
 
     def __init__(self, code: str, **values: str) -> None:
         super().__init__(PROBLEM_MESSAGES[code].texts(values)[0])
@@ -43,17 +43,17 @@ class _UnusableError(ValueError):
 
 
 def _build_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """Build a dict from key and value pairs; raise an error for a key that occurs twice."""
+    """Return a dict from (key, value) pairs; `_UnusableLineError` for a repeated key."""
     value = dict(pairs)
     if len(value) != len(pairs):
         repeated_key = next(key for key, n in Counter(key for key, _ in pairs).items() if n > 1)
-        raise _UnusableError("line_key_twice", key=repeated_key)
+        raise _UnusableLineError("line_key_twice", key=repeated_key)
     return value
 
 
 def _refuse_constant(name: str) -> str:
-    """Raise an error for NaN, Infinity and -Infinity, which JSON does not allow."""
-    raise _UnusableError("line_no_value", value=name)
+    """Raise `_UnusableLineError` for NaN, Infinity and -Infinity, which JSON does not allow."""
+    raise _UnusableLineError("line_no_value", value=name)
 
 
 # Numbers stay as typed: 007.50 may be an id, and 1e400 must not become infinity.
@@ -62,7 +62,7 @@ _DECODER = json.JSONDecoder(
 )
 
 
-def parse_strictly(text: str) -> object:
+def parse_json_strictly(text: str) -> object:
     """Parse JSON text like a line of a file: no repeated keys, numbers as text.
 
     Raises ValueError with the fault; RecursionError where the text is nested too deeply.
@@ -89,7 +89,7 @@ def read_jsonlines(
     # Most lines have the same keys in the same order: their layout is computed once.
     shapes: dict[tuple[str, ...], _KeyLayout] = {}
     number = 0
-    for number, line in enumerate(source.lines("\n"), 1):
+    for number, line in enumerate(source.iterate_lines("\n"), 1):
         if line.isspace():
             continue
         record = _parse_line(line, number, problems)
@@ -99,7 +99,7 @@ def read_jsonlines(
         shape = shapes.get(keys)
         if shape is None:
             try:
-                shape = shapes[keys] = _lay_out_keys(
+                shape = shapes[keys] = _locate_keys(
                     keys, columns, source.name, number, kept_aside, marks
                 )
             except TooManyKeysError:
@@ -110,11 +110,11 @@ def read_jsonlines(
                     problems.raise_if_any()
                 continue
         # The decoded file has no NUL and no half surrogate pair: only an escape can make one.
-        if "\\u" in line and not _is_writable(record, number, problems):
+        if "\\u" in line and not _are_values_writable(record, number, problems):
             continue
-        cells = _pick_wanted(record, shape, columns, number, problems)
+        cells = _pick_wanted_cells(record, shape, columns, number, problems)
         if cells is not None:
-            yield number, cells, _pick_others(record, shape)
+            yield number, cells, _pick_further_cells(record, shape)
     if not shapes:
         problems.raise_if_any()
         raise build_empty_file_error(source.name)
@@ -126,7 +126,7 @@ def _parse_line(line: str, number: int, problems: Problems) -> dict[str, object]
         record = _DECODER.decode(line)
     except json.JSONDecodeError as error:
         problems.add_code(number, error.colno, "line_invalid", error=error.msg)
-    except _UnusableError as error:
+    except _UnusableLineError as error:
         problems.add_code(number, None, error.code, **error.values)
     except RecursionError:
         problems.add_code(number, None, "line_too_deep")
@@ -137,7 +137,7 @@ def _parse_line(line: str, number: int, problems: Problems) -> dict[str, object]
     return None
 
 
-def _lay_out_keys(
+def _locate_keys(
     keys: tuple[str, ...],
     columns: Sequence[Column],
     file: str,
@@ -149,7 +149,7 @@ def _lay_out_keys(
     if not all(_UNWRITABLE.search(key) is None for key in keys):
         raise InputError.from_code(file, "json_key_unwritable", line=line)
     # JSON needs no defusing: a key that marks defused cells, copied from a table, is ignored.
-    layout = lay_out([key for key in keys if key != DEFUSED], columns, file, line)
+    layout = locate_columns([key for key in keys if key != DEFUSED], columns, file, line)
     keys = tuple(key for key in keys if key != DEFUSED)
     marks.update(layout.marks)
     others = []
@@ -166,7 +166,7 @@ def _lay_out_keys(
     return _KeyLayout(wanted, tuple(others), width)
 
 
-def _pick_wanted(
+def _pick_wanted_cells(
     record: dict[str, object],
     shape: _KeyLayout,
     columns: Sequence[Column],
@@ -189,7 +189,7 @@ def _pick_wanted(
     return tuple(cells)
 
 
-def _pick_others(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...]:
+def _pick_further_cells(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...]:
     """Return the further cells of a line as text; lists and objects become JSON."""
     cells = [""] * shape.width
     for position, key in shape.others:
@@ -201,7 +201,7 @@ def _pick_others(record: dict[str, object], shape: _KeyLayout) -> tuple[str, ...
     return tuple(cells)
 
 
-def _is_writable(record: dict[str, object], line: int, problems: Problems) -> bool:
+def _are_values_writable(record: dict[str, object], line: int, problems: Problems) -> bool:
     """Return whether all values of a line can be stored as text; record those that cannot."""
     sound = True
     for key, value in record.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import split_model_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.prompt_replies import SYSTEM
@@ -93,7 +93,7 @@ def read_judgements(file: Readable) -> JudgementFile:
                     clean_id(judge) or JUDGE,
                     normalise_text(repeat) or "1",
                     score,
-                    read_reply(reply).text,
+                    split_model_reply(reply).text,
                     reason,
                 )
             )

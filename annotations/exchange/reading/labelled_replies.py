@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import split_model_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.source import Readable, make_source
@@ -73,7 +73,10 @@ def read_labelled_replies(path: Readable) -> LabelledReplies:
         else:
             replies.append(
                 LabelledReply(
-                    line, read_reply(text).text or text, label == UNANSWERABLE, clean_id(item)
+                    line,
+                    split_model_reply(text).text or text,
+                    label == UNANSWERABLE,
+                    clean_id(item),
                 )
             )
     if not problems.total and {reply.unanswerable for reply in replies} != {True, False}:

@@ -12,7 +12,7 @@ from annotations.exchange.reading.log_records import LogRecord, NoTextError
 FIRST_REQUEST, PROMPT, OPTIONS = "gen_args_0", "arg_0", "arg_1"
 
 
-def is_sample(sample: Any) -> bool:
+def is_lm_eval_sample(sample: Any) -> bool:
     """Return whether a value is a sample: a document with the model's responses."""
     return (
         isinstance(sample, Mapping)
@@ -29,9 +29,9 @@ def read_lm_eval_sample(
     The responses are those before a filter extracted a part of them. Raises `NoTextError` for
     likelihoods of choices, which are no answers.
     """
-    texts = _find_texts(sample.get("resps"))
+    texts = _extract_texts(sample.get("resps"))
     if texts is None:
-        texts = _find_texts(sample.get("filtered_resps"))
+        texts = _extract_texts(sample.get("filtered_resps"))
     if texts is None:
         raise NoTextError
     prompt, options = _read_request(sample.get("arguments"))
@@ -48,7 +48,7 @@ def read_lm_eval_sample(
         )
 
 
-def _find_texts(responses: Any) -> list[str] | None:
+def _extract_texts(responses: Any) -> list[str] | None:
     """Return the texts in nested lists of responses; None if a response is no text."""
     # One list for the requests of a document, and one for the repeats of a request.
     while isinstance(responses, list) and len(responses) == 1 and isinstance(responses[0], list):
@@ -61,7 +61,7 @@ def _find_texts(responses: Any) -> list[str] | None:
 
 
 def _read_request(arguments: Any) -> tuple[str, Mapping[str, Any]]:
-    """Return prompt and options of a sample's first request to the model; empty if missing."""
+    """Return (prompt, options) of a sample's first request to the model; empty if missing."""
     request: Any = None
     if isinstance(arguments, Mapping):
         request = arguments.get(FIRST_REQUEST)

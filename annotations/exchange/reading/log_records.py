@@ -8,7 +8,7 @@ from typing import Any
 
 
 class NoTextError(Exception):
-    """Error: a sample has no text by the model, which only compared choices by likelihood."""
+    """Internal error: a sample has no text by the model, only likelihoods of choices."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class LogRecord:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 
-def find_value(sample: Mapping[str, Any], path: str) -> Any:
+def find_value_at_path(sample: Mapping[str, Any], path: str) -> Any:
     """Return the value at a path of keys, separated by dots; None if there is none."""
     value: Any = sample
     for key in path.split("."):

@@ -20,7 +20,7 @@ _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 
 
 @dataclass(frozen=True)
-class Entry:
+class ZipEntry:
     """An entry of a ZIP file; `n_earlier` entries of the same name come before it."""
 
     info: zipfile.ZipInfo
@@ -32,20 +32,20 @@ class Entry:
         return self.info.filename
 
 
-def read_zip_entries(file: BinaryIO, name: str) -> dict[str, Entry]:
-    """Return the entries by name, of several with one name the last; `InputError` if damaged."""
-    entries: dict[str, Entry] = {}
+def read_zip_entries(file: BinaryIO, name: str) -> dict[str, ZipEntry]:
+    """Return a ZIP file's entries by name, the last of several; `InputError` if damaged."""
+    entries: dict[str, ZipEntry] = {}
     try:
         with zipfile.ZipFile(file) as archive:
             for info in archive.infolist():
                 earlier = entries.get(info.filename)
-                entries[info.filename] = Entry(info, earlier.n_earlier + 1 if earlier else 0)
+                entries[info.filename] = ZipEntry(info, earlier.n_earlier + 1 if earlier else 0)
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise InputError.from_code(name, "log_damaged", error=str(error)) from error
     return entries
 
 
-def read_entry(file: BinaryIO, name: str, entry: Entry) -> bytes:
+def read_entry(file: BinaryIO, name: str, entry: ZipEntry) -> bytes:
     """Return the content of an entry; `InputError` if it is damaged or too large.
 
     The entry is found by its place: opening the archive anew for each of thousands of samples
@@ -53,7 +53,7 @@ def read_entry(file: BinaryIO, name: str, entry: Entry) -> bytes:
     """
     info = entry.info
     try:
-        content = _unpack(_open_part(file, info), info)
+        content = _unpack_entry(_open_part(file, info), info)
         if len(content) <= MOST_SAMPLE and zlib.crc32(content) != info.CRC:
             raise ValueError(f"the checksum of {info.filename} differs")
     except (OSError, ValueError, struct.error, zlib.error) as error:
@@ -63,17 +63,17 @@ def read_entry(file: BinaryIO, name: str, entry: Entry) -> bytes:
     return content
 
 
-def _open_part(file: BinaryIO, info: zipfile.ZipInfo) -> _Part:
-    """Return a file object of the compressed bytes of an entry."""
+def _open_part(file: BinaryIO, info: zipfile.ZipInfo) -> _CompressedPart:
+    """Return a file object of the compressed bytes of an entry; ValueError if misplaced."""
     file.seek(info.header_offset)
     header = _LOCAL_HEADER.unpack(file.read(_LOCAL_HEADER.size))
     if header[0] != b"PK\x03\x04":
         raise ValueError("an entry does not begin where the archive says")
     file.seek(header[-2] + header[-1], 1)
-    return _Part(file, info.compress_size)
+    return _CompressedPart(file, info.compress_size)
 
 
-def _unpack(part: _Part, info: zipfile.ZipInfo) -> bytes:
+def _unpack_entry(part: _CompressedPart, info: zipfile.ZipInfo) -> bytes:
     """Return an entry's content, at most a byte more than it may have; ValueError if damaged."""
     if info.compress_type == zipfile.ZIP_STORED:
         return part.read(MOST_SAMPLE + 1)
@@ -94,14 +94,14 @@ def _unpack(part: _Part, info: zipfile.ZipInfo) -> bytes:
     return content
 
 
-class _Part:
+class _CompressedPart:
     """Read-only file object of the next `size` bytes of a file."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self._left = file, size
 
     def read(self, size: int = -1) -> bytes:
-        """Return at most `size` bytes, all by default."""
+        """Return at most `size` of the remaining bytes, all of them by default."""
         wanted = self._left if size < 0 else min(size, self._left)
         data = self._file.read(wanted)
         self._left -= len(data)

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from annotations.exchange.reading.sheet_parts import read_blocks
+from annotations.exchange.reading.sheet_parts import read_part_blocks
 
 MOST = 100_000
 """Merged areas of a sheet that are filled; a sheet with more is read as it is."""
@@ -23,7 +23,7 @@ _OVERLAP = 64
 
 @dataclass(frozen=True, slots=True)
 class MergedArea:
-    """Cells of one column that are merged: its position from 0, first and last row from 1."""
+    """Merged cells of one column: its position from 0, the first and last row from 1."""
 
     column: int
     first: int
@@ -31,24 +31,24 @@ class MergedArea:
 
 
 def find_merged_areas(archive: zipfile.ZipFile, part: str) -> list[MergedArea]:
-    """Return the areas of several rows in a sheet's part of a workbook, in the order of their rows.
+    """Return the merged areas of several rows in a sheet, in the order of their rows.
 
     Of an area of several columns only the first column is returned. [] without any and with more
     than 100,000.
     """
     areas: dict[MergedArea, None] = {}
     tail = b""
-    for block in read_blocks(archive, archive.getinfo(part)):
+    for block in read_part_blocks(archive, archive.getinfo(part)):
         for letters, first, last in _AREA.findall(tail + block):
             if int(first) < int(last):
-                areas[MergedArea(_parse_letters(letters), int(first), int(last))] = None
+                areas[MergedArea(_parse_column_letters(letters), int(first), int(last))] = None
         if len(areas) > MOST:
             return []
         tail = block[-_OVERLAP:]
     return sorted(areas, key=lambda area: area.first)
 
 
-def _parse_letters(letters: bytes) -> int:
+def _parse_column_letters(letters: bytes) -> int:
     """Return the position of a column from 0 by its letters, such as 26 for AA."""
     position = 0
     for letter in letters:
@@ -56,14 +56,14 @@ def _parse_letters(letters: bytes) -> int:
     return position - 1
 
 
-class MergedCells:
-    """Fills the texts of rows from the merged areas of their sheet; rows come in their order."""
+class MergedCellFiller:
+    """Filler of the merged cells in a sheet's rows; the rows must come in their order."""
 
     def __init__(self, areas: Iterable[MergedArea]) -> None:
         self._waiting = list(areas)[::-1]
         self._open: list[tuple[MergedArea, str]] = []
 
-    def fill(self, number: int, texts: list[str], blank: Sequence[int] = ()) -> None:
+    def fill_row(self, number: int, texts: list[str], blank: Sequence[int] = ()) -> None:
         """Fill the empty cells of a row with the values of the merged areas that cover them.
 
         `blank` are positions that look empty and are not, such as formulas without a value.

@@ -19,11 +19,11 @@ from typing import Any, BinaryIO
 
 from annotations.exchange.header import OF_MODEL_ANSWERS
 from annotations.exchange.problems import InputError
-from annotations.exchange.reading.bounded_process import Bounds, serve
-from annotations.exchange.reading.inspect_samples import read_header, read_sample
+from annotations.exchange.reading.bounded_process import Bounds, print_within_limits
+from annotations.exchange.reading.inspect_samples import read_inspect_sample, read_log_header
 from annotations.exchange.reading.json_document import read_lines_in_process
-from annotations.exchange.reading.lm_eval_samples import is_sample, read_lm_eval_sample
-from annotations.exchange.reading.log_records import LogRecord, NoTextError, find_value
+from annotations.exchange.reading.lm_eval_samples import is_lm_eval_sample, read_lm_eval_sample
+from annotations.exchange.reading.log_records import LogRecord, NoTextError, find_value_at_path
 from annotations.exchange.reading.log_zip import MOST_SAMPLE, read_entry, read_zip_entries
 from annotations.exchange.reading.source import Source, make_bytes_source
 
@@ -50,7 +50,7 @@ class LogOptions:
 
 
 @dataclass
-class LogAbout:
+class LogSummary:
     """Summary of a log: tool, task, models, path of the question ids, counts of samples.
 
     Attributes
@@ -70,7 +70,7 @@ class LogAbout:
     replaced: int = 0
     is_complete: bool = True
 
-    def notes(self) -> list[str]:
+    def describe_reading(self) -> list[str]:
         """Return sentences on how the log was read."""
         found = [
             f"Read as a log of {self.tool}: task {self.task or 'unknown'}, model "
@@ -94,7 +94,7 @@ def recognise_log(source: Source) -> str:
     """
     if source.suffix not in (".eval", ".json", ".jsonl"):
         return ""
-    source.stamp()  # so that a missing file is reported as missing
+    source.read_stamp()  # so that a missing file is reported as missing
     with source.open() as file:
         head = file.read(HEAD)
     if source.suffix == ".eval":
@@ -109,21 +109,21 @@ def recognise_log(source: Source) -> str:
     return INSPECT if _INSPECT_JSON.search(head) else ""
 
 
-def convert_log(source: Source, tool: str, options: LogOptions) -> tuple[Source, LogAbout]:
-    """Return a log's answers as a source of model answers, and a summary of the log.
+def convert_log(source: Source, tool: str, options: LogOptions) -> tuple[Source, LogSummary]:
+    """Return a log's answers as a source of model answers, and the summary of the log.
 
     Raises `InputError` for a log that cannot be read.
     """
     if tool == LM_EVAL and not options.model:
-        options = replace(options, model=_find_model(source))
+        options = replace(options, model=_find_model_name(source))
     arguments = [source.name, tool, asdict(options)]
     *lines, last = read_lines_in_process(source, MODULE, arguments)
-    about = LogAbout(**json.loads(last))
+    about = LogSummary(**json.loads(last))
     return make_bytes_source(f"{Path(source.name).stem}.jsonl", b"".join(lines)), about
 
 
-def _find_model(source: Source) -> str:
-    """Return the model of a file of samples: from the results in its folder; "" without any."""
+def _find_model_name(source: Source) -> str:
+    """Return the model of a file of samples, from the results in its folder; "" without any."""
     place = Path(source.place)
     # An upload has no folder: its place is its name.
     if not place.is_file():
@@ -140,22 +140,22 @@ def _find_model(source: Source) -> str:
     return ""
 
 
-def iterate_lines(file: BinaryIO, name: str, tool: str, options: LogOptions) -> Iterator[str]:
+def iterate_log_lines(file: BinaryIO, name: str, tool: str, options: LogOptions) -> Iterator[str]:
     """Yield each answer of a log as a line of JSON, and the log's summary as the last line."""
-    about = LogAbout(tool=tool)
-    reader = _iterate_inspect if tool == INSPECT else _iterate_lm_eval
+    about = LogSummary(tool=tool)
+    reader = _iterate_inspect_answers if tool == INSPECT else _iterate_lm_eval_answers
     for record in reader(file, name, options, about):
         if record.model not in about.models:
             about.models.append(record.model)
-        yield json.dumps(_build_row(record))
+        yield json.dumps(_build_export_row(record))
     if not about.models:
         code = "log_no_text" if about.without_text else "log_no_samples"
         raise InputError.from_code(name, code, n=about.without_text)
     yield json.dumps(asdict(about))
 
 
-def _build_row(record: LogRecord) -> dict[str, str]:
-    """Return an answer as a row of this application's export of model answers."""
+def _build_export_row(record: LogRecord) -> dict[str, str]:
+    """Return an answer as a row of Crowdgrade's own export of model answers."""
     return {
         "model": record.model,
         "question": record.question,
@@ -164,25 +164,25 @@ def _build_row(record: LogRecord) -> dict[str, str]:
         "sample": str(record.sample),
         "finish_reason": record.finish_reason,
         "prompt": record.prompt,
-        "parameters": json.dumps(_make_finite(record.parameters)),
-        "extra": json.dumps(_make_finite(record.extra)),
+        "parameters": json.dumps(_replace_non_finite(record.parameters)),
+        "extra": json.dumps(_replace_non_finite(record.extra)),
         OF_MODEL_ANSWERS: "1",
     }
 
 
-def _make_finite(value: Any) -> Any:
-    """Return a JSON value with null for NaN and infinity, which logs may have."""
+def _replace_non_finite(value: Any) -> Any:
+    """Return a JSON value with null in place of NaN and infinity, which logs may have."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _make_finite(inner) for key, inner in value.items()}
-    return [_make_finite(alarm) for alarm in value] if isinstance(value, list) else value
+        return {key: _replace_non_finite(inner) for key, inner in value.items()}
+    return [_replace_non_finite(alarm) for alarm in value] if isinstance(value, list) else value
 
 
-def _iterate_inspect(
-    file: BinaryIO, name: str, options: LogOptions, about: LogAbout
+def _iterate_inspect_answers(
+    file: BinaryIO, name: str, options: LogOptions, about: LogSummary
 ) -> Iterator[LogRecord]:
-    """Yield the answers of an Inspect log, zipped or as JSON."""
+    """Yield the answers of an Inspect log, zipped or as JSON; add its facts to the summary."""
     is_zip = file.read(len(ZIP_MAGIC)) == ZIP_MAGIC
     file.seek(0)
     if is_zip:
@@ -192,51 +192,51 @@ def _iterate_inspect(
         )
         if header is None:
             raise InputError.from_code(name, "log_no_header")
-        log = _parse(read_entry(file, name, header), name, header.filename)
+        log = _parse_log_json(read_entry(file, name, header), name, header.filename)
         names = [
             entry for entry in entries if entry.startswith("samples/") and entry.endswith(".json")
         ]
         about.replaced = sum(entries[name].n_earlier for name in names)
         samples: Iterator[Any] = (
-            _parse(read_entry(file, name, entries[one]), name, one) for one in names
+            _parse_log_json(read_entry(file, name, entries[one]), name, one) for one in names
         )
     else:
-        log = _parse(file.read(), name, name)
+        log = _parse_log_json(file.read(), name, name)
         samples = iter(log.get("samples") or ())
-    spec = read_header(log)
+    spec = read_log_header(log)
     about.task, about.is_complete = spec.task, log.get("status") == "success"
     for sample in samples:
         if not isinstance(sample, Mapping):
             raise InputError.from_code(name, "log_sample_no_object", n=about.samples + 1)
         about.samples += 1
-        question, path = _choose_question(sample, options.question, "id")
+        question, path = _choose_question_id(sample, options.question, "id")
         about.question = about.question or path
-        yield from read_sample(sample, spec, options.model or spec.model, question)
+        yield from read_inspect_sample(sample, spec, options.model or spec.model, question)
 
 
-def _choose_question(sample: Mapping[str, Any], wanted: str, usual: str) -> tuple[str, str]:
-    """Return a sample's question id ("" if none), at the path `wanted` or `usual`; and the path."""
+def _choose_question_id(sample: Mapping[str, Any], wanted: str, usual: str) -> tuple[str, str]:
+    """Return a sample's (question id, path): at the path `wanted`, else `usual`; "" if none."""
     for path in (wanted, usual):
-        value = find_value(sample, path) if path else None
+        value = find_value_at_path(sample, path) if path else None
         if isinstance(value, str | int) and not isinstance(value, bool):
             return str(value), path
     return "", usual
 
 
-def _iterate_lm_eval(
-    file: BinaryIO, name: str, options: LogOptions, about: LogAbout
+def _iterate_lm_eval_answers(
+    file: BinaryIO, name: str, options: LogOptions, about: LogSummary
 ) -> Iterator[LogRecord]:
-    """Yield the answers of a file of samples of lm-evaluation-harness."""
+    """Yield the answers of a file of samples of lm-evaluation-harness; count them in `about`."""
     if not options.model:
         raise InputError.from_code(name, "log_model_missing")
     about.task = re.sub(r"^samples_|(?:_\d{4}-\d\d-\d\dT[\d\-.]+)?\.jsonl?$", "", name)
     usual = ""
     for at, sample in enumerate(_iterate_lm_eval_samples(file, name), 1):
-        if not is_sample(sample):
+        if not is_lm_eval_sample(sample):
             raise InputError.from_code(name, "log_sample_no_object", n=at)
         about.samples += 1
-        usual = usual or _find_usual_id(sample)
-        question, path = _choose_question(sample, options.question, usual)
+        usual = usual or _find_usual_id_path(sample)
+        question, path = _choose_question_id(sample, options.question, usual)
         about.question = about.question or path
         try:
             yield from read_lm_eval_sample(sample, options.model, question)
@@ -244,7 +244,7 @@ def _iterate_lm_eval(
             about.without_text += 1
 
 
-def _find_usual_id(sample: Mapping[str, Any]) -> str:
+def _find_usual_id_path(sample: Mapping[str, Any]) -> str:
     """Return the path of a sample's question id: a usual key of its document, else its number."""
     doc = sample.get("doc")
     if isinstance(doc, Mapping):
@@ -263,10 +263,10 @@ def _iterate_lm_eval_samples(file: BinaryIO, name: str) -> Iterator[Any]:
         first = file.read(1)
     file.seek(0)
     if first == b"[":
-        yield from _parse(file.read(), name, name)
+        yield from _parse_log_json(file.read(), name, name)
         return
     if Path(name).suffix.lower() == ".json":
-        found = _parse(file.read(), name, name)
+        found = _parse_log_json(file.read(), name, name)
         by_task = found.get("samples") if isinstance(found, dict) else None
         if not isinstance(by_task, dict):
             raise InputError.from_code(name, "log_results_only")
@@ -277,11 +277,11 @@ def _iterate_lm_eval_samples(file: BinaryIO, name: str) -> Iterator[Any]:
         if len(line) > MOST_SAMPLE:
             raise InputError.from_code(name, "log_sample_large", sample=f"line {number}")
         if line.strip():
-            yield _parse(line, name, f"line {number}")
+            yield _parse_log_json(line, name, f"line {number}")
 
 
-def _parse(content: bytes, name: str, place: str) -> Any:
-    """Return a JSON value; NaN and infinity are accepted, because both tools write them."""
+def _parse_log_json(content: bytes, name: str, place: str) -> Any:
+    """Return a parsed JSON value, NaN and infinity accepted; `InputError` if it is no JSON."""
     try:
         return json.loads(content.removeprefix(b"\xef\xbb\xbf"))
     except (ValueError, RecursionError) as error:
@@ -289,14 +289,16 @@ def _parse(content: bytes, name: str, place: str) -> Any:
         raise InputError.from_code(name, "log_invalid", place=place, error=cause) from error
 
 
-def main(bounds: Bounds, name: str, tool: str, options: LogOptions) -> None:
+def print_log_answers(bounds: Bounds, name: str, tool: str, options: LogOptions) -> None:
     """Read the log on standard input within limits, and print its answers as JSON lines."""
-    lines: Callable[[], Iterator[str]] = lambda: iterate_lines(  # noqa: E731
+    lines: Callable[[], Iterator[str]] = lambda: iterate_log_lines(  # noqa: E731
         sys.stdin.buffer, name, tool, options
     )
-    serve(bounds, lines())
+    print_within_limits(bounds, lines())
 
 
 if __name__ == "__main__":
     _name, _tool, _options = json.loads(sys.argv[3])
-    main(Bounds(int(sys.argv[1]), int(sys.argv[2])), _name, _tool, LogOptions(**_options))
+    print_log_answers(
+        Bounds(int(sys.argv[1]), int(sys.argv[2])), _name, _tool, LogOptions(**_options)
+    )

@@ -17,18 +17,18 @@ from itertools import chain, islice
 
 from annotations.exchange.facts import read_seconds
 from annotations.exchange.header import Column
-from annotations.exchange.ids import IdNotes, is_blank
+from annotations.exchange.ids import IdCleaner, is_blank
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.answers import LONGEST_ANSWER, finish_ids
+from annotations.exchange.reading.answers import LONGEST_ANSWER, report_damaged_ids
 from annotations.exchange.reading.duplicates import DuplicateRule
 from annotations.exchange.reading.mturk_columns import (
     ANSWER,
     INPUT,
     MAY_LACK,
     AnswerColumn,
-    choose_columns,
-    describe_columns,
-    read_fields,
+    choose_answer_fields,
+    describe_form_fields,
+    read_form_fields,
     restore_spelling,
 )
 from annotations.exchange.reading.source import Readable, make_source
@@ -77,7 +77,7 @@ class QuestionTemplate(string.Template):
 
 @dataclass(frozen=True, slots=True)
 class MturkQuestion:
-    """A question of a HIT (task): its text, the HIT's Input cells, and its first line.
+    """A question of a HIT (task) or survey: its text, the HIT's Input cells, its first line.
 
     An attention check has its `right` answer.
     """
@@ -109,7 +109,7 @@ class MturkRows:
     ) -> None:
         self._choosable = duplicates is not None
         self._path, self._template, self._globs = path, template, answers
-        self.problems, self._ids = Problems(make_source(path).name), IdNotes()
+        self.problems, self._ids = Problems(make_source(path).name), IdCleaner()
         self.table = open_table(path, COLUMNS, self.problems, MAY_LACK)
         self.metadata: list[AnswerColumn] = []
         self.n_rows = self.n_assignments = self.n_fields = 0
@@ -146,11 +146,11 @@ class MturkRows:
             further_cells = dict(zip(restore_spelling(self.table.kept_aside), extra, strict=False))
             # The header is known only with the first row.
             if not self.n_assignments:
-                fields = self._choose_fields()
+                fields = self._choose_answer_fields()
             self.n_assignments += 1
             first = self.n_rows
             self.n_rows += len(fields)
-            form_fields = read_fields(further_cells)
+            form_fields = read_form_fields(further_cells)
             assignment = self._read_assignment(line, cells, further_cells, form_fields)
             if assignment is None:
                 continue
@@ -165,7 +165,7 @@ class MturkRows:
                 question = f"{hit}:{field}"
                 if question not in self.questions:
                     inputs = self._inputs[hit][1]
-                    wording = self._write_wording(inputs, field)
+                    wording = self._build_wording(inputs, field)
                     self.questions[question] = MturkQuestion(wording, inputs, line)
                 # Numbered as if no answer were left out, so that `n_rows` and the rows agree.
                 row = first + position
@@ -173,14 +173,14 @@ class MturkRows:
                 yield AnswerRecord(row, line, worker, question, text, facts=facts), row
         self.n_fields = len(fields)
 
-    def read_whole(self) -> tuple[list[str], Iterator[list[str]]]:
-        """Read the file again; return its header in Mechanical Turk's spelling and all rows."""
+    def reread_whole_file(self) -> tuple[list[str], Iterator[list[str]]]:
+        """Read the file again; return (header in Mechanical Turk's spelling, its rows)."""
         table = open_table(self._path, (), Problems(self.table.name), MAY_LACK)
         rows = (list(cells) for _, _, cells in table.rows)
         first = list(islice(rows, 1))  # the header is known with the first row
         return restore_spelling(table.kept_aside), chain(first, rows)
 
-    def _choose_fields(self) -> list[str]:
+    def _choose_answer_fields(self) -> list[str]:
         """Return the names of the answer fields; `InputError` if there are none."""
         names = restore_spelling(self.table.kept_aside)
         answer_columns = [name for name in names if name.startswith(ANSWER)]
@@ -190,8 +190,8 @@ class MturkRows:
             )
         if len(answer_columns) > len(set(answer_columns)):
             raise InputError.from_code(self.table.name, "answer_column_twice")
-        columns = describe_columns(self._path, COLUMNS)
-        fields = choose_columns(columns, self._globs, self.table.name)
+        columns = describe_form_fields(self._path, COLUMNS)
+        fields = choose_answer_fields(columns, self._globs, self.table.name)
         self.metadata = [column for column in columns if column.name not in fields]
         known = {name.removeprefix(INPUT) for name in names if name.startswith(INPUT)}
         if self._template is not None:
@@ -204,7 +204,7 @@ class MturkRows:
                 )
         return fields
 
-    def _write_wording(self, inputs: dict[str, str], field: str) -> str:
+    def _build_wording(self, inputs: dict[str, str], field: str) -> str:
         """Return a question's text: from the template, the only Input cell, or all of them."""
         if self._template is not None:
             # The inputs last: an Input column called Answer keeps its own value.
@@ -220,9 +220,9 @@ class MturkRows:
         further_cells: dict[str, str],
         form_fields: dict[str, str],
     ) -> tuple[str, str, AnswerFacts] | None:
-        """Return HIT id, worker id and facts of an assignment; None if a cell is bad."""
+        """Return (HIT id, worker id, facts) of an assignment; None if a cell is bad."""
         n_problems = self.problems.total
-        hit, worker = self._ids.clean(cells[0]), self._ids.clean(cells[1])
+        hit, worker = self._ids.clean_and_record(cells[0]), self._ids.clean_and_record(cells[1])
         for name, value in (("HITId", hit), ("WorkerId", worker)):
             if not value:
                 self.problems.add_code(line, name, "assignment_id_missing", name=name)
@@ -297,7 +297,7 @@ class MturkRows:
     def record_conflict(
         self, record: AnswerRecord, first_line: int, *, of_flag: bool = False
     ) -> None:
-        """Record an error: a worker did a task twice, with another answer or rejection."""
+        """Record a problem: a worker did a task twice, with another answer or rejection."""
         code = "assignment_rejection_differs" if of_flag else "assignments_differ"
         self.problems.add_code(
             record.line,
@@ -309,8 +309,8 @@ class MturkRows:
             first_line=first_line,
         )
 
-    def finish(self) -> None:
+    def raise_problems(self) -> None:
         """Raise `InputError` if any row was bad or the file has no assignment."""
         if not self.n_assignments and not self.problems.total:
             self.problems.add_code(None, None, "no_assignment")
-        finish_ids(self._ids, self.problems, self.table)
+        report_damaged_ids(self._ids, self.problems, self.table)

@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 from annotations.exchange.column_names import (
-    is_demographic,
-    is_personal,
-    is_remark,
+    is_demographic_heading,
+    is_personal_heading,
+    is_remark_heading,
     normalise_name,
 )
 from annotations.exchange.header import Column
@@ -92,7 +92,7 @@ def _restore_name(name: str) -> str:
     return name
 
 
-def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
+def read_form_fields(further_cells: dict[str, str]) -> dict[str, str]:
     """Return the form fields of an assignment by name, without the prefix `Answer.`.
 
     The fields of a JSON cell `Answer.taskAnswers` are listed one by one, those of a second form
@@ -104,13 +104,13 @@ def read_fields(further_cells: dict[str, str]) -> dict[str, str]:
         if not name.startswith(ANSWER):
             continue
         if name == TASK_ANSWERS and (task_answers := _parse_task_answers(cell)) is not None:
-            fields |= {key: _format_value(value) for key, value in task_answers.items()}
+            fields |= {key: _format_form_value(value) for key, value in task_answers.items()}
         else:
             fields[name.removeprefix(ANSWER)] = cell
     return fields
 
 
-def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColumn]:
+def describe_form_fields(path: Readable, wanted: Sequence[Column] = ()) -> list[AnswerColumn]:
     """Return the form fields of a batch, each with sample cells and whether it is an answer.
 
     Fields are in the order of the file. Unreadable rows are skipped: the import reports them. If no
@@ -124,13 +124,13 @@ def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[Answ
         further_cells = dict(zip(restore_spelling(table.kept_aside), extra, strict=False))
         worker = cells[1].strip() if len(cells) > 1 else ""
         n_of_worker[worker] = n_of_worker.get(worker, 0) + 1
-        for name, text in read_fields(further_cells).items():
+        for name, text in read_form_fields(further_cells).items():
             # A field that only some forms sent was empty in the others.
             observers.setdefault(name, _ColumnObserver(AnswerColumn(name), n_before)).add_cell(
                 worker, text, further_cells
             )
     repeating = {worker for worker, number in n_of_worker.items() if worker and number > 1}
-    columns = [observed.finish_column(repeating) for observed in observers.values()]
+    columns = [observed.conclude_column(repeating) for observed in observers.values()]
     # Without a proposed field nothing would be imported; the user can still choose.
     if columns and not any(column.is_answer for column in columns):
         for column in columns:
@@ -139,7 +139,9 @@ def describe_columns(path: Readable, wanted: Sequence[Column] = ()) -> list[Answ
     return columns
 
 
-def choose_columns(columns: Sequence[AnswerColumn], globs: Collection[str], file: str) -> list[str]:
+def choose_answer_fields(
+    columns: Sequence[AnswerColumn], globs: Collection[str], file: str
+) -> list[str]:
     """Return the names of the fields that match a glob; without globs, of the proposed ones.
 
     A glob matches a name with or without `Answer.`. Raises `InputError` for one that matches no
@@ -148,13 +150,13 @@ def choose_columns(columns: Sequence[AnswerColumn], globs: Collection[str], file
     if not globs:
         return [column.name for column in columns if column.is_answer]
     for glob in globs:
-        if not any(_is_matched(column.name, [glob]) for column in columns):
+        if not any(_matches_a_glob(column.name, [glob]) for column in columns):
             listed = ", ".join(ANSWER + column.name for column in columns[:20])
             raise InputError.from_code(file, "answer_column_unknown", glob=glob, found=listed)
-    return [column.name for column in columns if _is_matched(column.name, globs)]
+    return [column.name for column in columns if _matches_a_glob(column.name, globs)]
 
 
-def _is_matched(name: str, globs: Iterable[str]) -> bool:
+def _matches_a_glob(name: str, globs: Iterable[str]) -> bool:
     """Return whether a field name matches one of the globs, with or without `Answer.`."""
     spellings = (ANSWER + name, name)
     return any(
@@ -166,7 +168,7 @@ def _is_matched(name: str, globs: Iterable[str]) -> bool:
 
 
 class _ColumnObserver:
-    """Collects, row by row, the evidence of whether a form field is an answer."""
+    """Collector, row by row, of the evidence of whether a form field is an answer."""
 
     def __init__(self, column: AnswerColumn, n_before: int) -> None:
         self.column = column
@@ -175,7 +177,7 @@ class _ColumnObserver:
         self.n_filled = 0
 
     def add_cell(self, worker: str, text: str, aside: dict[str, str]) -> None:
-        """Add one row: the field's cell, the worker and the row's other cells."""
+        """Add the evidence of one row: the field's cell, the worker and the other cells."""
         value = text.strip()
         same = {
             name for name, cell in aside.items() if name.startswith(INPUT) and cell.strip() == value
@@ -190,16 +192,16 @@ class _ColumnObserver:
         if self.of_workers.setdefault(worker, value) != value:
             self.of_workers[worker] = None
 
-    def finish_column(self, repeating: set[str]) -> AnswerColumn:
+    def conclude_column(self, repeating: set[str]) -> AnswerColumn:
         """Return the field with the evidence from all rows for or against being an answer."""
         name = self.column.name
         # A field "comment" is as often the task itself.
-        self.column.is_remark = is_remark(name) and normalise_name(name) != "comment"
+        self.column.is_remark = is_remark_heading(name) and normalise_name(name) != "comment"
         if self.n_filled >= REPEATING:
             # Of several equal columns the first in the alphabet, so that the result is always the
             # same.
             self.column.echoes = min(self.inputs or {""}).removeprefix(INPUT)
-            self.column.of_person = is_demographic(name) or is_personal(name)
+            self.column.of_person = is_demographic_heading(name) or is_personal_heading(name)
             values = [self.of_workers.get(worker, "") for worker in repeating]
             self.column.of_worker = len(values) >= REPEATING and all(values)
         return self.column
@@ -224,7 +226,7 @@ def _parse_task_answers(cell: str) -> dict[str, Any] | None:
     return fields
 
 
-def _format_value(value: Any) -> str:
+def _format_form_value(value: Any) -> str:
     """Return a JSON form value as text: a classifier's label, checked boxes, else JSON."""
     if isinstance(value, str):
         return value

@@ -46,19 +46,19 @@ def read_records(
     if kind in (".csv", ".tsv"):
         quote = tsv_quote if kind == ".tsv" else '"'
         delimiter = "\t" if kind == ".tsv" else ","
-        yield from _read_table_rows(source.lines(""), delimiter, quote, header)
+        yield from _read_table_rows(source.iterate_lines(""), delimiter, quote, header)
         return
     if kind == ".json":
-        document = _parse_json("".join(source.lines("")), origin.name, None)
+        document = _parse_json("".join(source.iterate_lines("")), origin.name, None)
         yield from _find_records(document, paths)
         return
-    for number, line in enumerate(source.lines("\n"), 1):
+    for number, line in enumerate(source.iterate_lines("\n"), 1):
         if line.strip():
             yield number, _parse_json(line, origin.name, number), ()
 
 
 def _find_records(document: Any, paths: Paths) -> Iterator[tuple[int, Any, Parents]]:
-    """Yield the records (JSON objects) at the first path that leads to any."""
+    """Yield (number, record, parent objects) of the records at the first path with any."""
     rows = document.get("rows") if isinstance(document, dict) else None
     if isinstance(rows, list) and any(map(is_hub_row, rows)):
         document = rows
@@ -81,7 +81,7 @@ def is_hub_row(entry: Any) -> bool:
 
 
 def _parse_json(text: str, name: str, line: int | None) -> Any:
-    """Return parsed JSON text; raises `InputError` at `line` or the error's own line."""
+    """Parse JSON text; `InputError` for invalid text, at `line` or the error's own line."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -97,7 +97,7 @@ def _parse_json(text: str, name: str, line: int | None) -> Any:
 def _read_table_rows(
     lines: Iterator[str], delimiter: str, quote: str, header: Sequence[str]
 ) -> Iterator[tuple[int, Any, Parents]]:
-    """Yield each row of a CSV or TSV file as a dict by column name, with its line."""
+    """Yield (line, dict by column name, no parents) of each row of a CSV or TSV file."""
     reader = csv.reader(
         lines,
         delimiter=delimiter,
@@ -120,7 +120,7 @@ def _read_table_rows(
 def _follow_path(
     value: Any, steps: Sequence[str], parents: Parents
 ) -> Iterator[tuple[Any, Parents]]:
-    """Yield each value that a path of keys leads to, with its parent objects, nearest first."""
+    """Yield (value, parent objects, nearest first) of each value that a path leads to."""
     if not steps:
         yield value, parents
         return
@@ -135,7 +135,7 @@ def _follow_path(
         yield from _follow_path(value[step], rest, inner)
 
 
-def find_value(record: Any, paths: Paths, parents: Sequence[Any] = ()) -> Any:
+def find_value_at_paths(record: Any, paths: Paths, parents: Sequence[Any] = ()) -> Any:
     """Return the value at the first of `paths` that exists in the record, or `MISSING`."""
     for path in paths:
         start, relative = record, path
@@ -145,7 +145,9 @@ def find_value(record: Any, paths: Paths, parents: Sequence[Any] = ()) -> Any:
                 break
             start, relative = parents[level - 1], path.lstrip("^").removeprefix(".")
         if "," in relative:
-            parts = [find_value(start, (part.strip(),), parents) for part in relative.split(",")]
+            parts = [
+                find_value_at_paths(start, (part.strip(),), parents) for part in relative.split(",")
+            ]
             if MISSING not in parts:
                 return parts
             continue

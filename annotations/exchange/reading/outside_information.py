@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotations.exchange.header import Column, ColumnNames, clean_name
+from annotations.exchange.header import Column, ColumnNames, clean_column_name
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS
@@ -59,7 +59,7 @@ def read_workers(
     path = Path(path)
     problems = Problems(path.name)
     lines: dict[str, int] = {}
-    if path.suffix.lower() in ACCEPTED and not _is_plain(path, columns.worker):
+    if path.suffix.lower() in ACCEPTED and not _is_plain_id_list(path, columns.worker):
         table = open_table(path, (Column("worker", (columns.worker,)),), problems)
         sha256 = table.sha256
         for line, (raw,), _ in table.rows:
@@ -71,7 +71,7 @@ def read_workers(
     else:
         source = open_text(path)
         sha256 = source.sha256
-        for line, text in enumerate(source.lines(newline=""), 1):
+        for line, text in enumerate(source.iterate_lines(newline=""), 1):
             if worker := clean_id(text):
                 lines.setdefault(worker, line)
     if not lines and not problems.total:
@@ -81,7 +81,7 @@ def read_workers(
 
 
 def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) -> WorkerList:
-    """Return the workers named by a command line argument: a file's path or a list of ids.
+    """Return the workers that a command line argument names: a file's path or a list of ids.
 
     The text is the path of a file if there is one; else ids parted by commas, where one that holds
     a comma is quoted as in CSV. They have line 0. Raises `InputError` as `read_workers`, and for a
@@ -101,12 +101,12 @@ def read_worker_argument(argument: str, columns: ColumnNames = DEFAULT_COLUMNS) 
     return WorkerList(argument[:60], digest, dict.fromkeys(ids, 0))
 
 
-def _is_plain(path: Path, column: str) -> bool:
+def _is_plain_id_list(path: Path, column: str) -> bool:
     """Return whether a file is a plain list of ids, without a header that names `column`."""
     if path.suffix.lower() not in (".csv", ".tsv"):
         return False
-    first = next(open_text(path).lines(newline=""), "")
-    names = [clean_name(name.strip().strip('"')) for name in _DELIMITERS.split(first)]
+    first = next(open_text(path).iterate_lines(newline=""), "")
+    names = [clean_column_name(name.strip().strip('"')) for name in _DELIMITERS.split(first)]
     # A first line without a delimiter is the header of a single column, or the first id.
     return len(names) == 1 and names[0] != column
 

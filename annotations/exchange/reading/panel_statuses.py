@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import STATUSES, find_status, simplify_status
+from annotations.exchange.prolific import STATUSES, recognise_status, simplify_status
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
@@ -106,8 +106,8 @@ def read_statuses(file: Readable) -> StatusFile:
         for column, cell in (("Submission id", submission), ("Participant id", participant)):
             # Deleted ids are equal in all their rows, so they must not count as repeated.
             if not is_withheld(cell):
-                _check_id(problems, first, line, column, clean_id(cell))
-        known = find_status(status)
+                _check_unique_id(problems, first, line, column, clean_id(cell))
+        known = recognise_status(status)
         if known is None:
             problems.add_code(
                 line,
@@ -156,7 +156,7 @@ def is_withheld(cell: str) -> bool:
     return simplify_status(cell) in WITHHELD
 
 
-def _check_id(
+def _check_unique_id(
     problems: Problems, first: dict[tuple[str, str], int], line: int, column: str, value: str
 ) -> None:
     """Record a problem for an id that is missing, too long, or used in an earlier line."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id, is_blank
-from annotations.exchange.model_replies import describe_replies, read_reply
+from annotations.exchange.model_replies import describe_replies, split_model_reply
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
 from annotations.exchange.reading.json_document import JsonObject, read_json
@@ -34,7 +34,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One turn of a conversation: the question to the system and its answer ("" if none)."""
 
     question: str
@@ -61,7 +61,7 @@ class PromptReply:
     variant: str
     text: str
     status: AnswerStatus
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[ConversationTurn, ...] = ()
     number: bool = False
     thinking: str = ""
 
@@ -106,13 +106,15 @@ def read_prompt_replies(file: Readable, keep_thinking: bool = False) -> ReplyFil
         return _read_submissions(file, keep_thinking)
     problems = Problems(make_source(file).name)
     table = open_table(file, COLUMNS, problems)
-    replies = tuple(_read_rows(table.rows, problems, keep_thinking))
-    _finish(problems, len(replies))
+    replies = tuple(_iterate_table_replies(table.rows, problems, keep_thinking))
+    _raise_problems(problems, len(replies))
     warnings = [*table.warnings, *describe_replies(replies)]
     return ReplyFile(table.name, table.sha256, replies, (), warnings)
 
 
-def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[PromptReply]:
+def _iterate_table_replies(
+    rows: Any, problems: Problems, keep_thinking: bool
+) -> Iterator[PromptReply]:
     """Yield the valid replies in the rows of a table; bad rows go to `problems`."""
     for line, cells, _ in rows:
         system, item, language, variant, text, status, reason = cells
@@ -123,8 +125,8 @@ def _read_rows(rows: Any, problems: Problems, keep_thinking: bool) -> Iterator[P
         text = "" if is_blank(text) else text
         known = _read_status(problems, line, status, text)
         # Also with a bad status, which is noted already: the length is checked as well.
-        read = read_reply(text, known or AnswerStatus.TEXT, reason, keep_thinking)
-        _check_length(problems, line, read.text)
+        read = split_model_reply(text, known or AnswerStatus.TEXT, reason, keep_thinking)
+        _check_reply_length(problems, line, read.text)
         if problems.total == n_problems:
             yield PromptReply(
                 line,
@@ -174,13 +176,13 @@ def _read_submissions(file: Readable, keep_thinking: bool) -> ReplyFile:
             )
         )
         facts.append(form_facts)
-        replies += _read_questions(problems, form, form_facts, keep_thinking)
-    _finish(problems, len(replies))
+        replies += _iterate_submission_replies(problems, form, form_facts, keep_thinking)
+    _raise_problems(problems, len(replies))
     warnings = [*document.warnings, *describe_replies(replies)]
     return ReplyFile(document.name, document.sha256, tuple(replies), tuple(facts), warnings)
 
 
-def _read_questions(
+def _iterate_submission_replies(
     problems: Problems, form: JsonObject, facts: SubmissionFacts, keep_thinking: bool
 ) -> Iterator[PromptReply]:
     """Yield the reply to each question of a submission; bad questions go to `problems`."""
@@ -197,13 +199,14 @@ def _read_questions(
             problems.add_code(question.line, "turns", "turns_missing")
             turns = []
         asked_turns = [_read_turn(problems, turn, question.line) for turn in turns]
-        read = [read_reply(turn.answer, keep_thinking=keep_thinking) for turn in asked_turns]
+        read = [split_model_reply(turn.answer, keep_thinking=keep_thinking) for turn in asked_turns]
         for reply in read:
-            _check_length(problems, question.line, reply.text)
+            _check_reply_length(problems, question.line, reply.text)
         if problems.total > n_problems:
             continue
         asked_turns = [
-            Turn(turn.question, reply.text) for turn, reply in zip(asked_turns, read, strict=True)
+            ConversationTurn(turn.question, reply.text)
+            for turn, reply in zip(asked_turns, read, strict=True)
         ]
         answers = [reply.text for reply in read if reply.text]
         # One answered turn is an answer; that a turn was cut off counts only where none is.
@@ -223,11 +226,11 @@ def _read_questions(
         )
 
 
-def _read_turn(problems: Problems, turn: Any, line: int) -> Turn:
-    """Return a turn; an empty answer and "[no answer]" become ""; errors go to `problems`."""
+def _read_turn(problems: Problems, turn: Any, line: int) -> ConversationTurn:
+    """Return a turn; its answer is "" if empty or "[no answer]"; faults go to `problems`."""
     if not isinstance(turn, JsonObject):
         problems.add_code(line, "turns", "turn_no_object")
-        return Turn("", "")
+        return ConversationTurn("", "")
     question, answer = turn.get("question"), turn.get("answer")
     if not isinstance(question, str) or not question.strip():
         problems.add_code(turn.line, "question", "turn_without_question")
@@ -235,16 +238,16 @@ def _read_turn(problems: Problems, turn: Any, line: int) -> Turn:
         problems.add_code(turn.line, "answer", "turn_without_answer")
     text = answer if isinstance(answer, str) else ""
     empty = not text.strip() or normalise_text(text) == NO_ANSWER
-    return Turn(str(question), "" if empty else text)
+    return ConversationTurn(str(question), "" if empty else text)
 
 
-def _check_length(problems: Problems, line: int, text: str) -> None:
+def _check_reply_length(problems: Problems, line: int, text: str) -> None:
     """Record a problem for a reply of more than 100,000 bytes."""
     if len(text) > LONGEST_ANSWER // 4 and len(text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "prompt_reply_long", most=LONGEST_ANSWER)
 
 
-def _finish(problems: Problems, n_replies: int) -> None:
+def _raise_problems(problems: Problems, n_replies: int) -> None:
     """Raise `InputError` if any reply was bad or the file has no reply."""
     if not n_replies and not problems.total:
         problems.add_code(None, None, "no_reply")

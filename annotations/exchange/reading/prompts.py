@@ -42,7 +42,7 @@ class PromptItem:
         """Languages of the item, in the order of their first wordings."""
         return tuple(dict.fromkeys(variant.language for variant in self.variants))
 
-    def variants_in(self, language: str) -> tuple[PromptVariant, ...]:
+    def list_variants_in(self, language: str) -> tuple[PromptVariant, ...]:
         """Return the wordings of the item in one language."""
         return tuple(variant for variant in self.variants if variant.language == language)
 
@@ -86,7 +86,7 @@ class PromptFile:
 
 
 def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
-    """Read a file of prompts; with `repair`, missing commas are added and listed.
+    """Read a file of prompts; with `repair`, add missing commas and list them.
 
     Ids and kinds of variation are trimmed and in NFC, ids that are numbers as they are written;
     languages also in small letters. Prompts are read unchanged. Further keys are ignored.
@@ -99,7 +99,7 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
     """
     document = read_json(file, repair=repair, has_repair=True)
     problems = Problems(document.name)
-    test = _find_test(document.name, document.value)
+    test = _get_test_object(document.name, document.value)
     listed = test.get("items")
     if not isinstance(listed, list) or not listed:
         raise InputError.from_code(document.name, "no_items", line=test.line)
@@ -119,17 +119,17 @@ def read_prompts(file: Readable, *, repair: bool = False) -> PromptFile:
     return PromptFile(
         document.name,
         document.sha256,
-        _read_fact(test.get("source")),
-        _read_fact(test.get("year")),
+        _format_fact(test.get("source")),
+        _format_fact(test.get("year")),
         tuple(items),
         document.repairs,
         document.text,
-        sum(_count_repeated(item) for item in items),
+        sum(_count_repeated_wordings(item) for item in items),
         document.warnings,
     )
 
 
-def _find_test(name: str, value: Any) -> JsonObject:
+def _get_test_object(name: str, value: Any) -> JsonObject:
     """Return the object "eloquent-robustness-test" of a document; `InputError` without it."""
     test = value.get(TOP) if isinstance(value, JsonObject) else None
     if isinstance(test, JsonObject):
@@ -144,10 +144,10 @@ def _read_item(problems: Problems, entry: Any, what: str, line: int) -> PromptIt
         problems.add_code(line, None, "entry_no_object", what=what)
         return None
     n_problems = problems.total
-    name = _read_text(problems, entry, "id", what)
+    name = _read_text_field(problems, entry, "id", what)
     if name:
         what = f"item {name}"
-    variation = _read_text(problems, entry, "variation", what)
+    variation = _read_text_field(problems, entry, "variation", what)
     variants = entry.get("variants")
     if not isinstance(variants, list) or not variants:
         problems.add_code(entry.line, "variants", "no_variants", what=what)
@@ -169,10 +169,10 @@ def _read_variant(
     if not isinstance(entry, JsonObject):
         problems.add_code(line, None, "variant_no_object", what=what)
         return None
-    language = _read_text(problems, entry, "language", what).lower()
-    if not _read_text(problems, entry, "prompt", what):
+    language = _read_text_field(problems, entry, "language", what).lower()
+    if not _read_text_field(problems, entry, "prompt", what):
         return None
-    # As written: `_read_text` trims and normalises what it returns.
+    # As written: `_read_text_field` trims and normalises what it returns.
     prompt = str(entry["prompt"])
     if len(prompt.encode()) > LONGEST_ANSWER:
         problems.add_code(entry.line, "prompt", "prompt_too_long", what=what, most=LONGEST_ANSWER)
@@ -180,7 +180,7 @@ def _read_variant(
     return PromptVariant(place, language, prompt, entry.line) if language else None
 
 
-def _read_text(problems: Problems, entry: JsonObject, key: str, what: str) -> str:
+def _read_text_field(problems: Problems, entry: JsonObject, key: str, what: str) -> str:
     """Return a text, or a whole number as text; "" if there is none (then recorded)."""
     if key not in entry:
         problems.add_code(entry.line, key, "prompt_key_missing", what=what, key=key)
@@ -195,12 +195,12 @@ def _read_text(problems: Problems, entry: JsonObject, key: str, what: str) -> st
     return text
 
 
-def _read_fact(value: Any) -> str:
+def _format_fact(value: Any) -> str:
     """Return a text or number as text; "" for other values."""
     return normalise_text(str(value)) if isinstance(value, str | int) else ""
 
 
-def _count_repeated(item: PromptItem) -> int:
+def _count_repeated_wordings(item: PromptItem) -> int:
     """Return how many wordings of an item repeat another one in the same language."""
     return len(item.variants) - len(
         {(variant.language, normalise_text(variant.prompt)) for variant in item.variants}

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Generic, TypeVar
 
-from annotations.exchange.facts import Note, read_object
+from annotations.exchange.facts import FaultRecorder, read_json_object
 from annotations.exchange.header import OF_PASSAGES, OF_QUESTIONS, Column, parse_column_names
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
-from annotations.languages import canonical, is_known
+from annotations.languages import is_known_language, normalise_language_tag
 
 LONGEST_QUESTION = 100_000
 LONGEST_PASSAGE = 1_000_000
@@ -44,7 +44,7 @@ NO = ("false", "no", "0")
 
 @dataclass(frozen=True, slots=True)
 class QuestionColumns:
-    """Names that the columns of a file of questions or passages have."""
+    """Names of the columns in a file of questions or passages: question, text, passage."""
 
     question: str = "question"
     text: str = "text"
@@ -59,9 +59,9 @@ class QuestionColumns:
         return names
 
     def list_question_columns(self) -> tuple[Column, ...]:
-        """Return a question file's columns: question (or id), text, passage."""
+        """Return the columns of a file of questions: question (or id), text, passage."""
         return (
-            Column("question", _list_names(self.question, "question", "id")),
+            Column("question", _list_accepted_names(self.question, "question", "id")),
             Column("text", (self.text,)),
             Column("passage", (self.passage,), required=self.passage != "passage"),
         )
@@ -69,12 +69,12 @@ class QuestionColumns:
     def list_passage_columns(self) -> tuple[Column, ...]:
         """Return the columns of a file of passages: passage (or id), text."""
         return (
-            Column("passage", _list_names(self.passage, "passage", "id")),
+            Column("passage", _list_accepted_names(self.passage, "passage", "id")),
             Column("text", tuple(dict.fromkeys((self.text, "text")))),
         )
 
 
-def _list_names(name: str, default: str, alternative: str) -> tuple[str, ...]:
+def _list_accepted_names(name: str, default: str, alternative: str) -> tuple[str, ...]:
     """Return a column's accepted names: the default and its alternative, or the chosen name."""
     return (default, alternative) if name == default else (name,)
 
@@ -170,11 +170,11 @@ def read_passages(
     return _read_items(path, columns.list_passage_columns(), _build_passage, "passage", OF_PASSAGES)
 
 
-def _build_note(faults: list[CellFault]) -> Note:
-    """Return a function that appends an error of a cell to the list `faults`."""
+def _build_fault_recorder(faults: list[CellFault]) -> FaultRecorder:
+    """Return a `FaultRecorder` that appends the faults of cells to the list `faults`."""
 
     def note(column: str, code: str, /, **values: Any) -> None:
-        """Append an error of a cell to the list."""
+        """Append the fault of a cell to the list."""
         faults.append((column, code, values))
 
     return note
@@ -195,8 +195,8 @@ def _read_items(
         further_cells = dict(zip(table.kept_aside, extra, strict=False))
         faults: list[CellFault] = []
         if is_own_export:
-            metadata = read_object(
-                "metadata", further_cells.pop("metadata", ""), _build_note(faults)
+            metadata = read_json_object(
+                "metadata", further_cells.pop("metadata", ""), _build_fault_recorder(faults)
             )
             record = make(line, cells, further_cells, faults)
             record.metadata.update(metadata)
@@ -243,7 +243,7 @@ def list_differences(one: QuestionRecord | PassageRecord, other: object) -> list
 def _build_question(
     line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> QuestionRecord:
-    """Return the question record of a row; append errors of its cells to `faults`."""
+    """Return the question record of a row; append faults of its cells to `faults`."""
     name, text, passage = clean_id(cells[0]), cells[1].strip(), clean_id(cells[2])
     faults.extend(_check_text("question", name, text, LONGEST_QUESTION))
     choices = tuple(_take_list("choices", further_cells, faults, nested=False))
@@ -268,7 +268,7 @@ def _build_question(
         _take_answerable(further_cells, faults),
         _take_id("category", further_cells),
         _take_id("language", further_cells),
-        _pick_filled(further_cells),
+        _pick_filled_cells(further_cells),
         role,
         feedback,
         max_characters,
@@ -281,7 +281,7 @@ def _build_question(
 def _build_passage(
     line: int, cells: tuple[str, ...], further_cells: dict[str, str], faults: list[CellFault]
 ) -> PassageRecord:
-    """Return the passage record of a row; append errors of its cells to `faults`."""
+    """Return the passage record of a row; append faults of its cells to `faults`."""
     name, text = clean_id(cells[0]), cells[1].strip()
     faults.extend(_check_text("passage", name, text, LONGEST_PASSAGE))
     title, language = _take_id("title", further_cells), _take_id("language", further_cells)
@@ -294,7 +294,7 @@ def _build_passage(
         title,
         text,
         language,
-        _pick_filled(further_cells),
+        _pick_filled_cells(further_cells),
         text_format,
         alt,
         translations,
@@ -304,7 +304,7 @@ def _build_passage(
 
 
 def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFault]:
-    """Yield errors for a missing id and for a text that is missing or too long."""
+    """Yield faults: a missing id, and a text that is missing or too long."""
     if not name:
         yield key, "record_id_missing", {"name": key}
     if not text:
@@ -315,14 +315,14 @@ def _check_text(key: str, name: str, text: str, longest: int) -> Iterator[CellFa
 
 
 def _check_lengths(record: object, *names: str) -> Iterator[CellFault]:
-    """Yield an error for each of the named fields that is longer than its limit."""
+    """Yield a fault for each of the named fields that is longer than its limit."""
     for name in names:
         if (size := len(getattr(record, name))) > LONGEST[name]:
             yield name, "value_too_long", {"name": name, "size": size, "most": LONGEST[name]}
 
 
 def _take_id(name: str, further_cells: dict[str, str]) -> str:
-    """Remove a cell from the further cells and return it trimmed and in NFC."""
+    """Remove a cell from the further cells and return it trimmed and in NFC; "" if absent."""
     return clean_id(further_cells.pop(name, ""))
 
 
@@ -337,12 +337,12 @@ def _take_word(
 
 
 def _build_word_fault(name: str, word: str, known: Sequence[str]) -> tuple[str, dict[str, Any]]:
-    """Return the problem code and its values for a word that is not in `known`."""
+    """Return (problem code, its values) for a word that is not in `known`."""
     return "word_unknown", {"name": name, "word": word[:40], "known": ", ".join(known)}
 
 
 def _take_text(name: str, further_cells: dict[str, str], faults: list[CellFault]) -> str:
-    """Remove a cell and return it trimmed; more than 20,000 characters are an error."""
+    """Remove a cell and return it trimmed; more than 20,000 characters are a fault."""
     text = further_cells.pop(name, "").strip()
     if len(text) > LONGEST_BESIDE:
         values = {"size": len(text), "most": LONGEST_BESIDE}
@@ -366,10 +366,10 @@ def _take_translations(
     ]:
         name, _, tag = column.partition(".")
         try:
-            language = canonical(tag)
+            language = normalise_language_tag(tag)
         except ValueError:
             continue
-        if not is_known(language):
+        if not is_known_language(language):
             continue
         value: Any
         if name in LISTS:
@@ -420,19 +420,19 @@ def _take_list(
         value = json.loads(cell, parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         value = None
-    if isinstance(value, list) and all(_is_entry(entry, nested) for entry in value):
+    if isinstance(value, list) and all(_is_list_entry(entry, nested) for entry in value):
         return value
     faults.append((name, "not_text_list", {}))
     return []
 
 
-def _is_entry(entry: object, nested: bool) -> bool:
+def _is_list_entry(entry: object, nested: bool) -> bool:
     """Return whether a value is a non-blank text or, with `nested`, a list of such texts."""
     if nested and isinstance(entry, list):
-        return bool(entry) and all(_is_entry(alias, nested=False) for alias in entry)
+        return bool(entry) and all(_is_list_entry(alias, nested=False) for alias in entry)
     return isinstance(entry, str) and bool(entry.strip())
 
 
-def _pick_filled(further_cells: dict[str, str]) -> dict[str, str]:
+def _pick_filled_cells(further_cells: dict[str, str]) -> dict[str, str]:
     """Return the cells that are not blank, by column name."""
     return {name: cell for name, cell in further_cells.items() if cell.strip()}

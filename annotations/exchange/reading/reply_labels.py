@@ -83,7 +83,7 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
         if label is None:
             continue
         if label.reply not in known:
-            _note_unknown_reply(problems, label, label.item in items)
+            _record_unknown_reply(problems, label, label.item in items)
             continue
         first = labels_by_reply.setdefault((label.reply, label.annotator), label)
         if first is not label:
@@ -109,7 +109,7 @@ def read_reply_labels(path: Readable, known: Collection[Reply]) -> ReplyLabelFil
     )
 
 
-def _note_unknown_reply(problems: Problems, label: ReplyLabel, item_is_known: bool) -> None:
+def _record_unknown_reply(problems: Problems, label: ReplyLabel, item_is_known: bool) -> None:
     """Record a problem for the label of a reply, or of a problem, that does not exist."""
     code = "labelled_reply_unknown" if item_is_known else "labelled_problem_unknown"
     values = {"system": label.system, "item": label.item, "form": label.form}

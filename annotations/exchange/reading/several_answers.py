@@ -11,16 +11,16 @@ from math import isfinite
 from typing import Any
 
 from annotations.exchange.ids import is_blank
-from annotations.exchange.model_replies import describe_replies, read_reply
+from annotations.exchange.model_replies import describe_replies, split_model_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
 from annotations.exchange.reading.decoding import open_text
 from annotations.exchange.reading.json_objects import (
     ENDINGS,
     normalise_id,
-    read_listed,
-    read_objects,
-    read_status,
+    read_json_objects,
+    read_reply_status,
+    read_value_list,
 )
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.records import AnswerStatus
@@ -34,7 +34,7 @@ Spellings = tuple[Answer, ...]
 
 @dataclass(frozen=True, slots=True)
 class SeveralAnswersQuestion:
-    """One question; each entry of `answers` is a tuple of spellings of one right answer.
+    """A question; each entry of `answers` is a tuple of spellings of one right answer.
 
     `id` is the position in the list, from 0, unless the file has one. `groups` has the values of
     `GROUPS`.
@@ -119,7 +119,7 @@ def read_several_answers(path: Readable) -> SeveralAnswersFile:
     """
     source = make_source(path)
     problems = Problems(source.name)
-    listed = read_listed(source, problems, "questions_not_listed")
+    listed = read_value_list(source, problems, "questions_not_listed")
     questions: list[SeveralAnswersQuestion] = []
     lines: dict[str, int] = {}
     for place, (line, entry) in enumerate(listed.values):
@@ -197,7 +197,7 @@ def _read_spellings(problems: Problems, line: int | None, number: int, answer: A
         problems.add_code(line, "answer", "right_answer_unspelled", number=number)
     sound: list[Answer] = []
     for spelling in spellings:
-        if _is_answer(spelling):
+        if _is_valid_answer(spelling):
             sound.append(spelling)
         else:
             problems.add_code(
@@ -209,7 +209,7 @@ def _read_spellings(problems: Problems, line: int | None, number: int, answer: A
     return tuple(sound)
 
 
-def _is_answer(value: Any) -> bool:
+def _is_valid_answer(value: Any) -> bool:
     """Return whether a value is a non-blank text or a finite number."""
     if isinstance(value, str):
         return bool(value.strip())
@@ -241,7 +241,7 @@ def read_several_answers_replies(
     text = open_text(source)
     replies: dict[tuple[str, str, int], SeveralAnswersReply] = {}
     n_rows = n_repeated = 0
-    for line, entry in read_objects(text, problems):
+    for line, entry in read_json_objects(text, problems):
         n_rows += 1
         reply = _read_reply_line(problems, line, entry, keep_thinking)
         if reply is None:
@@ -250,7 +250,7 @@ def read_several_answers_replies(
         if first is reply:
             continue
         n_repeated += 1
-        if not _is_same(first, reply):
+        if not _has_same_content(first, reply):
             problems.add_code(
                 line,
                 None,
@@ -267,14 +267,14 @@ def read_several_answers_replies(
     )
 
 
-def _is_same(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
+def _has_same_content(reply: SeveralAnswersReply, other: SeveralAnswersReply) -> bool:
     """Return whether two replies have the same content, NaN being equal to NaN."""
     # Texts are compared, because NaN does not equal itself.
     return repr(_list_content(reply)) == repr(_list_content(other))
 
 
 def _list_content(reply: SeveralAnswersReply) -> tuple[Any, ...]:
-    """Return the fields of a reply that are equal if a line repeats it."""
+    """Return a reply's fields that are equal if a line repeats it: status, text, the rest."""
     parsed = (reply.answers, reply.confidence, reply.first_token, reply.logprobs)
     return (reply.status.value, normalise_text(reply.text), parsed)
 
@@ -303,11 +303,11 @@ def _read_reply_line(
     if logprobs is not None and (logprobs := _read_numbers(logprobs)) is None:
         problems.add_code(line, "logprobs", "logprobs_no_numbers")
     is_parsed = answers is not None or bool(tokens)
-    status = read_status(entry.get("status"), text, line, problems, is_parsed)
+    status = read_reply_status(entry.get("status"), text, line, problems, is_parsed)
     if problems.total > n_problems or status is None:
         return None
     reason = entry.get("finish_reason")
-    read = read_reply(text, status, reason if isinstance(reason, str) else "", keep_thinking)
+    read = split_model_reply(text, status, reason if isinstance(reason, str) else "", keep_thinking)
     if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None
@@ -349,14 +349,14 @@ def _read_answers_key(problems: Problems, line: int, value: Any) -> tuple[Answer
         problems.add_code(line, "answers", "answers_no_list")
         return None
     for number, answer in enumerate(value, 1):
-        if not _is_answer(answer):
+        if not _is_valid_answer(answer):
             problems.add_code(
                 line,
                 "answers",
                 "answer_empty" if isinstance(answer, str) else "answer_no_text",
                 number=number,
             )
-    return tuple(answer for answer in value if _is_answer(answer))
+    return tuple(answer for answer in value if _is_valid_answer(answer))
 
 
 def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[FirstTokenScores, ...]:
@@ -378,7 +378,7 @@ def _read_first_tokens(problems: Problems, line: int, value: Any) -> tuple[First
 
 def _read_first_token(entry: Any) -> FirstTokenScores | None:
     """Return the first-token scores of one answer; None if the entry is bad."""
-    if not isinstance(entry, dict) or not _is_answer(entry.get("answer")):
+    if not isinstance(entry, dict) or not _is_valid_answer(entry.get("answer")):
         return None
     keys = [key for key in ("logits", "top_logprobs") if entry.get(key) is not None]
     # Exactly one: logits are of the whole vocabulary, log-probabilities of its likeliest part.
@@ -400,7 +400,7 @@ def _read_first_token(entry: Any) -> FirstTokenScores | None:
 
 
 def _read_others(value: Any) -> tuple[int, float, float] | None:
-    """Return number, probability and entropy of unlisted tokens; None for a bad value."""
+    """Return (number, probability, entropy) of the unlisted tokens; None for a bad value."""
     if not isinstance(value, dict) or not isinstance(value.get("tokens"), int):
         return None
     return (
@@ -411,7 +411,7 @@ def _read_others(value: Any) -> tuple[int, float, float] | None:
 
 
 def _read_numbers(value: Any) -> tuple[float, ...] | None:
-    """Return the floats of a list or of an object by token; None for any other value."""
+    """Return the numbers of a list or of an object by token; None for any other value."""
     if isinstance(value, dict):
         value = list(value.values())
     if not isinstance(value, list):

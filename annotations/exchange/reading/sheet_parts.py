@@ -17,7 +17,7 @@ class TooMuchError(Exception):
     """Error: reading the file exceeds a limit, which the message names."""
 
 
-def read_blocks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
+def read_part_blocks(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> Iterator[bytes]:
     """Yield the uncompressed bytes of a workbook part in blocks of at most 1 MiB."""
     with archive.open(part) as unpacked:
         while block := unpacked.read(BLOCK):
@@ -29,7 +29,7 @@ def count_matches(
 ) -> int:
     """Return the number of matches of a pattern in a workbook part; stop counting at `most`."""
     n_matches, tail, first = 0, b"", True
-    for block in read_blocks(archive, part):
+    for block in read_part_blocks(archive, part):
         if first and (block[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\0" in block[:4]):
             raise TooMuchError("its parts are not written in UTF-8")
         if first and _OTHER_ENCODING.match(block.removeprefix(b"\xef\xbb\xbf")):

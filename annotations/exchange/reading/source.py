@@ -57,17 +57,17 @@ class Source:
         return Path(self.name).suffix.lower()
 
     def open(self) -> BinaryIO:
-        """Open the bytes of the file; raise `InputError` if it cannot be opened."""
+        """Return the bytes of the file as an open handle; `InputError` if it cannot be opened."""
         try:
             return self.opener()
         except OSError as error:
             raise self.build_unreadable_error(error) from error
 
-    def stamp(self) -> Stamp:
-        """Return (size, change stamp); raise `InputError` if there is no file."""
+    def read_stamp(self) -> Stamp:
+        """Return (size, number that changes with the content); `InputError` if there is no file."""
         return self.stamper()
 
-    def digest(self) -> str:
+    def compute_digest(self) -> str:
         """Return the SHA-256 of the bytes in hexadecimal; `InputError` if they cannot be read."""
         try:
             with self.open() as handle:

@@ -69,7 +69,7 @@ def open_table(
     kept_aside: list[str] = []
     marks: set[str] = set()
     # Before the ending is checked, so that a missing file is reported as missing.
-    stamp = origin.stamp()
+    stamp = origin.read_stamp()
     if kind not in ACCEPTED:
         raise InputError.from_code(
             origin.name,
@@ -85,7 +85,7 @@ def open_table(
         faults: Faults = {}
         rows = read_workbook(origin, columns, problems, kept_aside, marks, remarks, faults)
         facts = (kept_aside, marks, remarks, faults)
-        return OpenTable(origin.name, origin.digest(), None, rows, *facts)
+        return OpenTable(origin.name, origin.compute_digest(), None, rows, *facts)
 
     source = open_text(origin)
     if kind in (".jsonl", ".ndjson"):

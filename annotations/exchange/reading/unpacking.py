@@ -1,9 +1,9 @@
 """Unpack the rows of a workbook's sheet within limits, also as a separate program.
 
 ``python -m annotations.exchange.reading.unpacking SECONDS BYTES PART`` unpacks the workbook that is
-its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `Part` as JSON.
-It ends at that processor time and at that much memory, see `bounded_process`: a few kilobytes of a
-workbook can ask for minutes.
+its standard input and prints what `unpack_sheet` yields, a JSON line each; PART is `WorkbookPart`
+as JSON. It ends at that processor time and at that much memory, see `bounded_process`: a few
+kilobytes of a workbook can ask for minutes.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from itertools import islice, pairwise
 from typing import Any, BinaryIO
 
 from annotations.exchange.reading.blank_cells import remove_blank_cells
-from annotations.exchange.reading.bounded_process import Bounds, serve
-from annotations.exchange.reading.merged_cells import MergedCells, find_merged_areas
-from annotations.exchange.reading.sheet_parts import TooMuchError, count_matches, read_blocks
+from annotations.exchange.reading.bounded_process import Bounds, print_within_limits
+from annotations.exchange.reading.merged_cells import MergedCellFiller, find_merged_areas
+from annotations.exchange.reading.sheet_parts import TooMuchError, count_matches, read_part_blocks
 
 MOST_COLUMNS = 4_096
 MOST_SHEETS = 100
@@ -67,7 +67,7 @@ class SheetRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class WorkbookPart:
     """Part of a workbook to read: the sheet, the header row, the number of rows.
 
     `sheet` is its name or its number from 1, "" for the first; `header_row` the number of the row
@@ -92,7 +92,7 @@ class Sheet:
     is_hidden: bool = False
 
 
-def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet | SheetRow]:
+def unpack_sheet(handle: BinaryIO, part: WorkbookPart | None = None) -> Iterator[Sheet | SheetRow]:
     """Yield the chosen sheet of a workbook, then its non-empty rows from the header on.
 
     Raises `TooMuchError`: a header of more than 4,096 cells, more than 16,384 cells in a row, more
@@ -101,16 +101,18 @@ def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet |
     """
     has_formulas = _has_formulas(handle)
     with ExitStack() as stack:
-        part = part or Part()
+        part = part or WorkbookPart()
         handle = stack.enter_context(remove_blank_cells(handle))
         sheets = _open_worksheets(handle, stack, calculated=True)
         titles = [sheet.title for sheet in sheets]
         if part.first_rows:
             for sheet in sheets[:MOST_SHEETS]:
-                yield Sheet(sheet.title, titles, _is_hidden(sheet))
-                yield from _read_first_rows(sheet, part.first_rows, _find_merged(handle, sheet))
+                yield Sheet(sheet.title, titles, _is_hidden_sheet(sheet))
+                yield from _iterate_first_rows(
+                    sheet, part.first_rows, _build_merged_cell_filler(handle, sheet)
+                )
             return
-        sheet_index = _find_sheet(part.sheet, titles)
+        sheet_index = _find_sheet_index(part.sheet, titles)
         yield Sheet(None if sheet_index is None else titles[sheet_index], titles)
         if sheet_index is None:
             return
@@ -119,11 +121,13 @@ def unpack_sheet(handle: BinaryIO, part: Part | None = None) -> Iterator[Sheet |
         )
         width, skipped = _find_header(sheets[sheet_index], formula_sheet, part.header_row)
         if width:
-            merged = _find_merged(handle, sheets[sheet_index])
-            yield from _read_rows(sheets[sheet_index], formula_sheet, width, skipped, merged)
+            merged = _build_merged_cell_filler(handle, sheets[sheet_index])
+            yield from _iterate_sheet_rows(
+                sheets[sheet_index], formula_sheet, width, skipped, merged
+            )
 
 
-def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
+def _find_sheet_index(sheet: str, titles: Sequence[str]) -> int | None:
     """Return the index of a sheet, by name in any case or by number from 1; None if unknown."""
     if not sheet:
         return 0 if titles else None
@@ -134,21 +138,21 @@ def _find_sheet(sheet: str, titles: Sequence[str]) -> int | None:
     return number - 1 if 1 <= number <= len(titles) else None
 
 
-def _find_merged(handle: BinaryIO, sheet: Any) -> MergedCells:
-    """Return the reader that fills the merged cells of a sheet, row by row."""
+def _build_merged_cell_filler(handle: BinaryIO, sheet: Any) -> MergedCellFiller:
+    """Return the filler of the merged cells of a sheet, for its rows in their order."""
     with zipfile.ZipFile(handle) as archive:
         # openpyxl reads no merged cells of a sheet that is too large to be held whole.
-        return MergedCells(find_merged_areas(archive, sheet._worksheet_path))
+        return MergedCellFiller(find_merged_areas(archive, sheet._worksheet_path))
 
 
-def _read_first_rows(sheet: Any, n_rows: int, merged: MergedCells) -> Iterator[SheetRow]:
+def _iterate_first_rows(sheet: Any, n_rows: int, merged: MergedCellFiller) -> Iterator[SheetRow]:
     """Yield the non-empty rows among the first `n_rows` rows of a sheet."""
-    rows = _read_quietly(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
+    rows = _iterate_without_warnings(sheet.iter_rows(max_row=n_rows, max_col=MOST_COLUMNS), n_rows)
     for number, cells in enumerate(rows, 1):
         texts = [_format_cell(cell.value) for cell in cells]
         if not any(text.strip() for text in texts):
             continue
-        merged.fill(number, texts)
+        merged.fill_row(number, texts)
         while not texts[-1].strip():
             texts.pop()
         yield SheetRow(number, texts)
@@ -176,7 +180,7 @@ def _refuse_wide_rows(archive: zipfile.ZipFile, part: zipfile.ZipInfo) -> None:
     openpyxl builds all cells of a row before it returns one, so they are counted beforehand.
     """
     n_cells, tail = 0, b""
-    for block in read_blocks(archive, part):
+    for block in read_part_blocks(archive, part):
         text = tail + block
         # A block may end inside a tag: the unfinished tag is joined to the next block.
         tag_start = text.rfind(b"<", max(0, len(text) - 128))
@@ -202,14 +206,14 @@ def _open_worksheets(handle: BinaryIO, stack: ExitStack, *, calculated: bool) ->
         )
     stack.callback(book.close)
     # Stable: visible sheets stay in their order, so that the first one is the first that is seen.
-    sheets = sorted(book.worksheets, key=_is_hidden)
+    sheets = sorted(book.worksheets, key=_is_hidden_sheet)
     for sheet in sheets:
         # Some programs write a wrong extent, and rows beyond it would be lost.
         sheet.reset_dimensions()
     return sheets
 
 
-def _is_hidden(sheet: Any) -> bool:
+def _is_hidden_sheet(sheet: Any) -> bool:
     """Return whether a sheet is not shown in a spreadsheet."""
     return bool(sheet.sheet_state != "visible")
 
@@ -236,8 +240,8 @@ def _find_header(sheet: Any, formula_sheet: Any, header_row: int) -> tuple[int, 
     return 0, 0
 
 
-def _read_rows(
-    sheet: Any, formula_sheet: Any, width: int, skipped: int, merged: MergedCells
+def _iterate_sheet_rows(
+    sheet: Any, formula_sheet: Any, width: int, skipped: int, merged: MergedCellFiller
 ) -> Iterator[SheetRow]:
     """Yield the non-empty rows of a sheet; `TooMuchError` for too many cells or rows."""
     # Counted by rows: each row is filled up to the width of the header.
@@ -252,10 +256,10 @@ def _read_rows(
         uncomputed = [
             i
             for i, (cell, formula) in enumerate(zip(cells, formula_cells, strict=True))
-            if _is_uncomputed(cell, formula)
+            if _is_uncomputed_formula(cell, formula)
         ]
         if uncomputed or any(text.strip() for text in texts):
-            merged.fill(number, texts, uncomputed)
+            merged.fill_row(number, texts, uncomputed)
             errors = [i for i, cell in enumerate(cells) if cell.data_type == "e"]
             yield SheetRow(number, texts, uncomputed, errors)
 
@@ -264,14 +268,16 @@ def _pair_cells(
     sheet: Any, formula_sheet: Any, first: int, width: int, batch: int
 ) -> Iterator[tuple[Cells, Cells]]:
     """Yield each row as (calculated cells, formula cells); the same if there are no formulas."""
-    calculated = _read_quietly(sheet.iter_rows(min_row=first, max_col=width), batch)
+    calculated = _iterate_without_warnings(sheet.iter_rows(min_row=first, max_col=width), batch)
     if formula_sheet is None:
         return ((cells, cells) for cells in calculated)
-    formulas = _read_quietly(formula_sheet.iter_rows(min_row=first, max_col=width), batch)
+    formulas = _iterate_without_warnings(
+        formula_sheet.iter_rows(min_row=first, max_col=width), batch
+    )
     return zip(calculated, formulas, strict=True)
 
 
-def _read_quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
+def _iterate_without_warnings(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
     """Yield the rows of an openpyxl sheet in batches, suppressing openpyxl's warnings."""
     # openpyxl warns of validation and formatting, which this reader does not need. The filter
     # applies to the whole process: it must not remain set while a consumer works on a row.
@@ -284,7 +290,7 @@ def _read_quietly(rows: Iterator[Cells], batch: int) -> Iterator[Cells]:
         yield from read
 
 
-def _is_uncomputed(cell: Any, formula_cell: Any) -> bool:
+def _is_uncomputed_formula(cell: Any, formula_cell: Any) -> bool:
     """Return whether a cell is a formula for which the workbook stores no value."""
     # A formula whose value is the empty string is stored with the type "str" and no value.
     return bool(formula_cell.data_type == "f" and cell.value is None and cell.data_type != "str")
@@ -307,9 +313,9 @@ def _format_cell(value: object) -> str:
     return str(value)
 
 
-def main(bounds: Bounds, part: Part) -> None:
+def print_sheet_rows(bounds: Bounds, part: WorkbookPart) -> None:
     """Unpack the workbook on standard input within limits, and print its rows as JSON lines."""
-    serve(bounds, map(_encode_row, unpack_sheet(sys.stdin.buffer, part)))
+    print_within_limits(bounds, map(_encode_row, unpack_sheet(sys.stdin.buffer, part)))
 
 
 def _encode_row(part: Sheet | SheetRow) -> str:
@@ -320,4 +326,6 @@ def _encode_row(part: Sheet | SheetRow) -> str:
 
 
 if __name__ == "__main__":
-    main(Bounds(int(sys.argv[1]), int(sys.argv[2])), Part(*json.loads(sys.argv[3])))
+    print_sheet_rows(
+        Bounds(int(sys.argv[1]), int(sys.argv[2])), WorkbookPart(*json.loads(sys.argv[3]))
+    )

@@ -7,13 +7,17 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-from annotations.exchange.facts import Note
+from annotations.exchange.facts import FaultRecorder
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id, is_blank
-from annotations.exchange.model_replies import describe_replies, read_reply
+from annotations.exchange.model_replies import describe_replies, split_model_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, is_same_text, normalise_text
-from annotations.exchange.reading.json_objects import normalise_id, read_listed, read_status
+from annotations.exchange.reading.json_objects import (
+    normalise_id,
+    read_reply_status,
+    read_value_list,
+)
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
@@ -96,7 +100,7 @@ def read_word_problems(path: Readable) -> WordProblemFile:
     """
     source = make_source(path)
     problems = Problems(source.name)
-    listed = read_listed(source, problems, "problems_not_listed")
+    listed = read_value_list(source, problems, "problems_not_listed")
     problems_by_id: dict[str, WordProblem] = {}
     for line, entry in listed.values:
         problem = _read_problem(problems, line, entry)
@@ -129,7 +133,7 @@ def convert_to_umwp(problem: WordProblem) -> dict[str, Any]:
 
 
 def _restore_number(item: str) -> int | str:
-    """Return an id as an int if it consists of digits, else unchanged."""
+    """Return an id as an int if it consists of digits without leading zeros, else unchanged."""
     # Only if the number is written the same: 007 would come back as 7.
     return int(item) if item.isascii() and item.isdigit() and str(int(item)) == item else item
 
@@ -177,7 +181,9 @@ def _read_problem(problems: Problems, line: int, entry: Any) -> WordProblem | No
     )
 
 
-def _read_label(entry: dict[str, Any], note: Note) -> tuple[bool | None, tuple[float, ...], int]:
+def _read_label(
+    entry: dict[str, Any], note: FaultRecorder
+) -> tuple[bool | None, tuple[float, ...], int]:
     """Return (answerable, right numbers, category); the category is 0 if there is none."""
     # The default is no label: null says that the label is not known, a missing key is a fault.
     answerable = entry.get("answerable", "")
@@ -300,10 +306,10 @@ def _read_reply_row(
     if not item:
         problems.add_code(line, "id", "problem_id_missing")
     text = "" if is_blank(text) else text
-    status = read_status(word, text, line, problems)
+    status = read_reply_status(word, text, line, problems)
     if not item or status is None:
         return None
-    read = read_reply(text, status, reason, keep_thinking)
+    read = split_model_reply(text, status, reason, keep_thinking)
     if len(read.text) * 4 > LONGEST_ANSWER and len(read.text.encode()) > LONGEST_ANSWER:
         problems.add_code(line, "reply", "reply_too_long", most=LONGEST_ANSWER)
         return None

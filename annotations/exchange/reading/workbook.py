@@ -7,14 +7,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import BinaryIO
 
-from annotations.exchange.defusing import restore
-from annotations.exchange.header import Column, Layout, Row, fill_empty_headings, lay_out
+from annotations.exchange.defusing import restore_text
+from annotations.exchange.header import (
+    Column,
+    ColumnLayout,
+    Row,
+    fill_empty_headings,
+    locate_columns,
+)
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.bounded_process import Bounds, read_values
+from annotations.exchange.reading.bounded_process import Bounds, run_and_read_values
 from annotations.exchange.reading.decoding import OLE, ZIP, build_empty_file_error
 from annotations.exchange.reading.sheet_parts import TooMuchError
 from annotations.exchange.reading.source import Source
-from annotations.exchange.reading.unpacking import Part, Sheet, SheetRow, unpack_sheet
+from annotations.exchange.reading.unpacking import Sheet, SheetRow, WorkbookPart, unpack_sheet
 
 LARGEST = 1 << 30
 """Bytes a workbook may have when unpacked."""
@@ -25,7 +31,7 @@ PACKED_AT_MOST = 200
 UNPACKED_HERE = 1 << 17
 """Up to so many bytes a workbook is unpacked in this process: the worst one takes a second."""
 
-WHOLE = Part()
+WHOLE = WorkbookPart()
 SHEET_FIELDS = 3
 """Number of values in a printed line that describes a sheet; a row has another number."""
 Faults = dict[int, dict[int, tuple[str, str]]]
@@ -53,7 +59,7 @@ def read_workbook(
     file that is no workbook, one with a password, the old .xls, one that would unpack to an absurd
     size or exceeds the limits, an empty sheet, and an invalid header.
     """
-    rows = _unpack(source, Part(source.sheet, source.header_row))
+    rows = _iterate_sheets_and_rows(source, WorkbookPart(source.sheet, source.header_row))
     yield from _pick_rows(rows, source, columns, problems, kept_aside, marks, remarks, faults)
 
 
@@ -63,7 +69,7 @@ def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[Sheet
     Raises `InputError` as `read_workbook` does.
     """
     sheets: list[tuple[Sheet, list[SheetRow]]] = []
-    for part in _unpack(source, Part(first_rows=n_rows)):
+    for part in _iterate_sheets_and_rows(source, WorkbookPart(first_rows=n_rows)):
         if isinstance(part, Sheet):
             sheets.append((part, []))
         else:
@@ -71,11 +77,11 @@ def read_first_rows(source: Source, n_rows: int) -> list[tuple[Sheet, list[Sheet
     return sheets
 
 
-def _unpack(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
+def _iterate_sheets_and_rows(source: Source, part: WorkbookPart) -> Iterator[Sheet | SheetRow]:
     """Yield the sheets and rows of a part of a workbook; `InputError` if it cannot be read."""
     with source.open() as handle:
         try:
-            if _check_size(handle, source.name) <= UNPACKED_HERE:
+            if _measure_unpacked_size(handle, source.name) <= UNPACKED_HERE:
                 yield from unpack_sheet(handle, part)
             else:
                 yield from _unpack_in_process(handle, source.name, part)
@@ -90,8 +96,8 @@ def _unpack(source: Source, part: Part) -> Iterator[Sheet | SheetRow]:
             raise InputError.from_code(source.name, "workbook_damaged") from error
 
 
-def _check_size(handle: BinaryIO, name: str) -> int:
-    """Return a workbook's uncompressed size in bytes; `InputError` if it is none or too large."""
+def _measure_unpacked_size(handle: BinaryIO, name: str) -> int:
+    """Return a workbook's unpacked size in bytes; `InputError` if it is none or too large."""
     head = handle.read(8)
     # The old .xls, or a workbook with a password, which is wrapped in the same format.
     if head == OLE:
@@ -114,19 +120,19 @@ def _check_size(handle: BinaryIO, name: str) -> int:
 
 
 def _unpack_in_process(
-    handle: BinaryIO, name: str, part: Part = WHOLE
+    handle: BinaryIO, name: str, part: WorkbookPart = WHOLE
 ) -> Iterator[Sheet | SheetRow]:
     """Run `unpack_sheet` in a process with limits and yield the sheets and rows it prints."""
-    bounds = compute_bounds(handle.seek(0, 2))
+    bounds = compute_unpacking_bounds(handle.seek(0, 2))
     arguments = [part.sheet, part.header_row, part.first_rows]
-    rows = read_values(handle, name, unpack_sheet.__module__, arguments, bounds)
+    rows = run_and_read_values(handle, name, unpack_sheet.__module__, arguments, bounds)
     # If the consumer stops early, this ends the process now and not when memory is cleaned up.
     with closing(rows):
         for fields in rows:
             yield Sheet(*fields) if len(fields) == SHEET_FIELDS else SheetRow(*fields)
 
 
-def compute_bounds(size: int) -> Bounds:
+def compute_unpacking_bounds(size: int) -> Bounds:
     """Return the time and memory limits for unpacking a workbook of `size` bytes.
 
     They are several times what real workbooks take on a slow machine: a longer process needs a
@@ -146,23 +152,23 @@ def _pick_rows(
     faults: Faults,
 ) -> Iterator[Row]:
     """Yield (row number, wanted cells, further cells); rows with bad cells go to `problems`."""
-    layout: Layout | None = None
+    layout: ColumnLayout | None = None
     name = source.name
     for row in unpacked_rows:
         if isinstance(row, Sheet):
-            _note_sheets(row, source, remarks)
+            _check_sheets(row, source, remarks)
             continue
         if layout is None:
             names = fill_empty_headings(row.texts) if source.names_corner else row.texts
-            layout = lay_out(names, columns, name, row.number)
+            layout = locate_columns(names, columns, name, row.number)
             kept_aside.extend(other for _, other in layout.others)
             marks.update(layout.marks)
             continue
-        texts = [restore(text) for text in row.texts] if layout.is_defused else row.texts
+        texts = [restore_text(text) for text in row.texts] if layout.is_defused else row.texts
         sound = True
         for position, column in zip(layout.wanted, columns, strict=True):
             if position is not None and position < len(texts):
-                code = _find_fault(row, position)
+                code = _find_cell_fault(row, position)
                 if code:
                     sound = False
                     values = {"text": row.texts[position]} if position in row.errors else {}
@@ -172,7 +178,7 @@ def _pick_rows(
                 faults[row.number] = {
                     place: (code, row.texts[i])
                     for place, (i, _) in enumerate(layout.others)
-                    if i < len(texts) and (code := _find_fault(row, i))
+                    if i < len(texts) and (code := _find_cell_fault(row, i))
                 }
             yield (
                 row.number,
@@ -183,7 +189,7 @@ def _pick_rows(
         raise build_empty_file_error(name)
 
 
-def _note_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
+def _check_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
     """Raise `InputError` if the sheet does not exist; add a remark on sheets not read."""
     if not sheet.titles:
         raise InputError.from_code(source.name, "workbook_without_sheet")
@@ -199,7 +205,7 @@ def _note_sheets(sheet: Sheet, source: Source, remarks: list[str]) -> None:
         )
 
 
-def _find_fault(row: SheetRow, position: int) -> str:
+def _find_cell_fault(row: SheetRow, position: int) -> str:
     """Return the problem code of a cell, such as "cell_with_error"; "" if the cell is valid."""
     if position in row.uncomputed:
         return "formula_without_value"

@@ -9,7 +9,7 @@ Files = Mapping[str, Callable[[], Iterable[bytes]]]
 """Files by their names; each function yields the bytes of one file."""
 
 
-class Pipe:
+class ByteCollector:
     """Write-only file object from which the written bytes are taken; it cannot seek."""
 
     def __init__(self) -> None:
@@ -28,8 +28,8 @@ class Pipe:
     def close(self) -> None:
         """Do nothing, because there is no open resource."""
 
-    def take(self) -> bytes:
-        """Return the bytes written since the last call and remove them."""
+    def take_bytes(self) -> bytes:
+        """Return the bytes written since the last call, and forget them."""
         data = b"".join(self._pieces)
         self._pieces.clear()
         return data
@@ -37,15 +37,15 @@ class Pipe:
 
 def write_zip(files: Files) -> Iterator[bytes]:
     """Yield the bytes of a ZIP archive of these files; equal files give equal bytes."""
-    pipe = Pipe()
+    pipe = ByteCollector()
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, chunks in files.items():
             with archive.open(make_zip_part(name), "w", force_zip64=True) as file:
                 for chunk in chunks():
                     file.write(chunk)
-                    if data := pipe.take():
+                    if data := pipe.take_bytes():
                         yield data
-    yield pipe.take()
+    yield pipe.take_bytes()
 
 
 def make_zip_part(name: str) -> zipfile.ZipInfo:

@@ -33,12 +33,12 @@ class OutputFolder:
 
     def __enter__(self) -> Self:
         try:
-            self._prepare()
+            self._create_temporary_folder()
         except (OSError, ValueError) as error:
-            self._clean_up()
+            self._delete_temporary_folder()
             raise self._wrap_error(error, "folder_unwritable") from error
         except BaseException:
-            self._clean_up()
+            self._delete_temporary_folder()
             raise
         return self
 
@@ -50,20 +50,20 @@ class OutputFolder:
     ) -> None:
         done = False
         try:
-            failures = [f for f in map(_close, self._files.values()) if f is not None]
+            failures = [f for f in map(_close_file, self._files.values()) if f is not None]
             if kind is None:
                 try:
                     if failures:
                         raise failures[0]
-                    self._publish()
+                    self._move_files_to_path()
                     done = True
                 except OSError as failure:
                     raise self._wrap_error(failure, "folder_not_written") from failure
         finally:
-            self._clean_up(keep_parents=done)
+            self._delete_temporary_folder(keep_parents=done)
 
     def open(self, name: str) -> BinaryIO:
-        """Create a binary file in the folder; it is closed at the end of the `with` block.
+        """Return a new binary file in the folder; it is closed at the end of the `with` block.
 
         Raises ValueError for a name with a folder or one used already, `InputError` if the file
         cannot be created.
@@ -80,25 +80,25 @@ class OutputFolder:
 
         Raises ValueError for NaN, infinity, and a row that is not as long as the header.
         """
-        self._write(name, lambda file: _write_table(file, name, header, rows))
+        self._write_text_file(name, lambda file: _write_csv_rows(file, name, header, rows))
 
     def write_lines(self, name: str, pieces: Iterable[str]) -> None:
         """Write text pieces one after another to a UTF-8 file, adding no line ends."""
-        self._write(name, lambda file: file.writelines(pieces))
+        self._write_text_file(name, lambda file: file.writelines(pieces))
 
     def write_json(self, name: str, value: object) -> None:
-        """Write a value as JSON, indented by 2; ValueError for NaN and infinity."""
+        """Write a value to a file as JSON, indented by 2; ValueError for NaN and infinity."""
 
-        def write(file: TextIO) -> None:
+        def write_value(file: TextIO) -> None:
             """Write the value as JSON to the file."""
             options = {"indent": 2, "ensure_ascii": False, "allow_nan": False}
-            json.dump(value, file, default=_convert_scalar, **options)  # type: ignore[arg-type]
+            json.dump(value, file, default=_convert_numpy_scalar, **options)  # type: ignore[arg-type]
             file.write("\n")
 
-        self._write(name, write)
+        self._write_text_file(name, write_value)
 
-    def _write(self, name: str, write: Callable[[TextIO], None]) -> None:
-        """Create a text file with the function `write`; delete it if the function raises."""
+    def _write_text_file(self, name: str, write: Callable[[TextIO], None]) -> None:
+        """Create a text file by the function `write`; delete it if the function raises."""
         path = self._build_path(name)
         try:
             with path.open("x", encoding="utf-8", newline="") as file:
@@ -128,7 +128,7 @@ class OutputFolder:
             raise InputError.from_code(str(self.path), "output_not_ordinary", name=name)
         return self._stage / "new" / name
 
-    def _prepare(self) -> None:
+    def _create_temporary_folder(self) -> None:
         """Create the temporary folder, and the missing parents of the output folder."""
         path = self.path
         if "\0" in str(path):
@@ -141,14 +141,14 @@ class OutputFolder:
             raise InputError.from_code(str(path), "output_no_folder")
         else:
             parent = path.absolute().parent
-            self._make_parents(parent)
+            self._create_missing_parents(parent)
         stage = parent / f".crowdgrade-{secrets.token_hex(6)}"
         self._stage = stage
         stage.mkdir()
         (stage / "new").mkdir()
         (stage / "old").mkdir()
 
-    def _make_parents(self, folder: Path) -> None:
+    def _create_missing_parents(self, folder: Path) -> None:
         """Create a folder with its missing parents, recorded for removal after a failure."""
         missing = []
         while not folder.is_dir():
@@ -160,7 +160,7 @@ class OutputFolder:
             folder.mkdir()
             self._made.append(folder)
 
-    def _publish(self) -> None:
+    def _move_files_to_path(self) -> None:
         """Move all files to the output folder; if one move fails, undo all of them."""
         assert self._stage is not None
         new = self._stage / "new"
@@ -175,7 +175,7 @@ class OutputFolder:
         old = self._stage / "old"
         try:
             for name in self._files:
-                _back_up(self.path / name, old / name)
+                _back_up_file(self.path / name, old / name)
             for name in self._files:
                 (new / name).replace(self.path / name)
         except BaseException:
@@ -189,7 +189,7 @@ class OutputFolder:
                     (self.path / name).unlink(missing_ok=True)
             raise
 
-    def _clean_up(self, *, keep_parents: bool = False) -> None:
+    def _delete_temporary_folder(self, *, keep_parents: bool = False) -> None:
         """Delete the temporary folder and, after a failure, the created empty parents."""
         if self._stage is not None:
             shutil.rmtree(self._stage, ignore_errors=True)
@@ -207,7 +207,7 @@ class OutputFolder:
         return InputError([problem])
 
 
-def _close(file: BinaryIO | TextIO) -> OSError | None:
+def _close_file(file: BinaryIO | TextIO) -> OSError | None:
     """Close a file; return the error if its last bytes could not be written, else None."""
     try:
         file.close()
@@ -216,7 +216,7 @@ def _close(file: BinaryIO | TextIO) -> OSError | None:
     return None
 
 
-def _back_up(target: Path, backup: Path) -> None:
+def _back_up_file(target: Path, backup: Path) -> None:
     """Link or copy an existing file to `backup`, so that it is never absent from the folder."""
     if not os.path.lexists(target):
         return
@@ -226,7 +226,7 @@ def _back_up(target: Path, backup: Path) -> None:
         shutil.copy2(target, backup, follow_symlinks=False)  # a file system without hard links
 
 
-def _write_table(
+def _write_csv_rows(
     file: TextIO, name: str, header: Sequence[str], rows: Iterable[Sequence[object]]
 ) -> None:
     """Write a header and rows as CSV; ValueError for a row that is not as long as the header."""
@@ -244,11 +244,11 @@ def format_csv_line(cells: Sequence[object]) -> str:
 
     Raises ValueError for NaN and infinity.
     """
-    return ",".join(_format_cell(cell) for cell in cells)
+    return ",".join(_format_csv_cell(cell) for cell in cells)
 
 
-def _format_cell(value: object) -> str:
-    """Return a value as a CSV cell, quoted where necessary."""
+def _format_csv_cell(value: object) -> str:
+    """Return a value as a CSV cell, quoted where necessary; None as ""."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -261,7 +261,7 @@ def _format_cell(value: object) -> str:
 
 def _format_number(value: object) -> str:
     """Return a number or a bool as a CSV cell; ValueError for NaN and infinity."""
-    plain = _convert_scalar(value) if hasattr(value, "item") else value
+    plain = _convert_numpy_scalar(value) if hasattr(value, "item") else value
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, float):
@@ -272,11 +272,11 @@ def _format_number(value: object) -> str:
         return repr(plain)
     if isinstance(plain, int):
         return str(plain)
-    return _format_cell(str(plain))
+    return _format_csv_cell(str(plain))
 
 
-def _convert_scalar(value: object) -> object:
-    """Convert a numpy scalar to a Python value; TypeError for anything else."""
+def _convert_numpy_scalar(value: object) -> object:
+    """Return a numpy scalar as a Python value; TypeError for anything else."""
     item = getattr(value, "item", None)
     if item is None or getattr(value, "ndim", None):
         raise TypeError(f"{type(value).__name__} cannot be written")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from annotations.exchange.defusing import MARK, defuse, defuse_cell
+from annotations.exchange.defusing import MARK, defuse_cell, defuse_text
 from annotations.exchange.problems import InputError
 from annotations.exchange.writing.folder import OutputFolder
 from annotations.exchange.writing.sheet import write_xlsx
@@ -37,17 +37,17 @@ class Table:
 
 
 def write_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as CSV in UTF-8 with a byte order mark, lines ending in CR LF."""
+    """Yield the bytes of a table as CSV in UTF-8 with a byte order mark, lines ending in CR LF."""
     return _write_delimited(header, rows, ",")
 
 
 def write_tsv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as TSV in UTF-8 with a byte order mark, lines ending in CR LF."""
+    """Yield the bytes of a table as TSV in UTF-8 with a byte order mark, lines ending in CR LF."""
     return _write_delimited(header, rows, "\t")
 
 
 def write_panel_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as CSV for a panel, with texts made safe against spreadsheet formulas."""
+    """Yield the bytes of a table as CSV for a panel, its texts safe against formulas."""
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer, lineterminator="\r\n")
     writer.writerow(header)
@@ -63,18 +63,18 @@ def write_panel_csv(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 def write_lines(lines: Iterable[str]) -> Iterator[bytes]:
     """Yield each text as a line in UTF-8, made safe against spreadsheet formulas."""
     for line in lines:
-        yield f"{defuse(line)}\n".encode()
+        yield f"{defuse_text(line)}\n".encode()
 
 
 def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as JSON Lines in UTF-8, one object per row, with unchanged texts."""
+    """Yield the bytes of a table as JSON Lines in UTF-8, one object per row, texts unchanged."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
     piece, size = [], 0
     for row in rows:
         line = encode(dict(zip(header, row, strict=True)))
         # The escape may also be two characters of a text: the check of the cells decides.
         if "\\u0000" in line:
-            _refuse_nul(header, row)
+            _refuse_nul_character(header, row)
         piece.append(line)
         size += len(line)
         if size >= PIECE:
@@ -85,7 +85,7 @@ def write_jsonl(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
 
 
 def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Iterator[bytes]:
-    """Yield a table as CSV or TSV, safe against formulas; `InputError` for a bad cell."""
+    """Yield the bytes of a table as CSV or TSV; `InputError` for a cell that cannot be written."""
     buffer = io.StringIO(newline="")
     # With this line end csv quotes \r and \n alike, so that both come back as they were.
     writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\r\n")
@@ -95,8 +95,8 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
         cells = [defuse_cell(cell) for cell in row]
         for cell in cells:
             if isinstance(cell, str) and (len(cell) > LONGEST_CELL or "\0" in cell):
-                _refuse_nul(header, row)
-                _refuse_long(header, row, LONGEST_CELL)
+                _refuse_nul_character(header, row)
+                _refuse_long_text(header, row, LONGEST_CELL)
         # The last cell is that of the mark's column, which only its heading fills.
         writer.writerow([*cells, ""])
         if buffer.tell() >= PIECE:
@@ -107,18 +107,18 @@ def _write_delimited(header: Sequence[str], rows: Rows, delimiter: str) -> Itera
 
 
 def _write_xlsx(header: Sequence[str], rows: Rows) -> Iterator[bytes]:
-    """Yield a table as a workbook, with texts made safe against spreadsheet formulas."""
+    """Yield the bytes of a table as a workbook, its texts safe against spreadsheet formulas."""
     return write_xlsx(build_sheet_rows(header, rows))
 
 
 def build_sheet_rows(header: Sequence[str], rows: Rows) -> Iterator[Sequence[object]]:
-    """Yield header and rows of a sheet, with texts made safe against formulas."""
+    """Yield the header and the rows of a sheet, their texts safe against formulas."""
     yield [*(defuse_cell(name) for name in header), MARK]
     for row in rows:
         texts = [cell for cell in row if isinstance(cell, str)]
         # XML has no NUL, not even as an escape.
         if any("\0" in text for text in texts):
-            _refuse_nul(header, row)
+            _refuse_nul_character(header, row)
         yield [*(defuse_cell(cell) for cell in row), ""]
 
 
@@ -139,7 +139,7 @@ CONTENT_TYPES = {
 
 
 def find_format(path: Path, given: str | None = None) -> str:
-    """Return the format given by name, or else by the ending of the file's name.
+    """Return the format `given` by name, or else that of the file name's ending.
 
     Raises `InputError` for an ending that is none of them.
     """
@@ -177,16 +177,16 @@ def write_chunks(path: Path, chunks: Iterable[bytes]) -> int:
     return size
 
 
-def _refuse_nul(header: Sequence[str], row: Sequence[object]) -> None:
+def _refuse_nul_character(header: Sequence[str], row: Sequence[object]) -> None:
     """Raise `InputError`, naming the cell, if a text of the row contains a NUL character."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and "\0" in cell:
             raise InputError.from_code(
-                "export", "nul_in_export", name=name, place=_name_row(header, row)
+                "export", "nul_in_export", name=name, place=_describe_row(header, row)
             )
 
 
-def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> None:
+def _refuse_long_text(header: Sequence[str], row: Sequence[object], longest: int) -> None:
     """Raise `InputError`, naming the cell, if a text of the row is too long for the format."""
     for name, cell in zip(header, row, strict=True):
         if isinstance(cell, str) and len(cell) >= longest:
@@ -194,14 +194,14 @@ def _refuse_long(header: Sequence[str], row: Sequence[object], longest: int) -> 
                 "export",
                 "export_cell_long",
                 name=name,
-                place=_name_row(header, row),
+                place=_describe_row(header, row),
                 size=len(cell),
                 most=longest,
             )
 
 
-def _name_row(header: Sequence[str], row: Sequence[object]) -> str:
-    """Return a row's first two cells, which are ids, to name the row in messages."""
+def _describe_row(header: Sequence[str], row: Sequence[object]) -> str:
+    """Return the names and values of a row's first two cells, which identify it in messages."""
     return ", ".join(
         f"{name} {str(cell)[:60]}" for name, cell in list(zip(header, row, strict=True))[:2] if cell
     )

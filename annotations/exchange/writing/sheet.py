@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from xml.sax.saxutils import escape
 
 from annotations.exchange.problems import InputError
-from annotations.exchange.writing.archive import Pipe, make_zip_part
+from annotations.exchange.writing.archive import ByteCollector, make_zip_part
 
 Rows = Iterable[Sequence[object]]
 
@@ -75,18 +75,18 @@ def write_workbook(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
     Names consist of letters, digits, blanks and dashes, and are cut after 31 characters. Rows and
     errors as in `write_xlsx`.
     """
-    pipe = Pipe()
+    pipe = ByteCollector()
     names = list(enumerate((name[:LONGEST_NAME] for name in sheets), 1))
     with zipfile.ZipFile(pipe, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         types = "".join(_SHEET_TYPE.format(number=number) for number, _ in names)
         archive.writestr(make_zip_part("[Content_Types].xml"), _TYPES.format(sheets=types))
         archive.writestr(
             make_zip_part("_rels/.rels"),
-            _write_relations({1: ("officeDocument", "xl/workbook.xml")}),
+            _build_relations_xml({1: ("officeDocument", "xl/workbook.xml")}),
         )
         archive.writestr(
             make_zip_part("xl/_rels/workbook.xml.rels"),
-            _write_relations(
+            _build_relations_xml(
                 {
                     position: ("worksheet", f"worksheets/sheet{position}.xml")
                     for position, _ in names
@@ -102,19 +102,19 @@ def write_workbook(sheets: Mapping[str, Callable[[], Rows]]) -> Iterator[bytes]:
             with archive.open(sheet, "w", force_zip64=True) as part:
                 piece, size = [_BEGIN], 0
                 for position, row in enumerate(build_rows(), 1):
-                    line = _write_row(position, row)
+                    line = _build_row_xml(position, row)
                     piece.append(line)
                     size += len(line)
                     if size >= PIECE:
                         part.write("".join(piece).encode())
                         piece, size = [], 0
-                        if data := pipe.take():
+                        if data := pipe.take_bytes():
                             yield data
                 part.write("".join([*piece, _END]).encode())
-    yield pipe.take()
+    yield pipe.take_bytes()
 
 
-def _write_relations(targets: Mapping[int, tuple[str, str]]) -> str:
+def _build_relations_xml(targets: Mapping[int, tuple[str, str]]) -> str:
     """Return the XML of a workbook part's relations, from (kind, target) by number."""
     return _RELATIONS.format(
         relations="".join(
@@ -124,7 +124,7 @@ def _write_relations(targets: Mapping[int, tuple[str, str]]) -> str:
     )
 
 
-def _write_row(number: int, row: Sequence[object]) -> str:
+def _build_row_xml(number: int, row: Sequence[object]) -> str:
     """Return the XML of a row; `InputError` for too many rows or a too long text."""
     if number > LAST_ROW:
         raise InputError.from_code("export", "sheet_full", most=LAST_ROW)
@@ -143,14 +143,14 @@ def _write_row(number: int, row: Sequence[object]) -> str:
                     size=len(cell),
                     most=LONGEST_CELL,
                 )
-            text = f'<t xml:space="preserve">{_escape(cell)}</t>'
+            text = f'<t xml:space="preserve">{_escape_xml(cell)}</t>'
             cells.append(f'<c t="inlineStr"><is>{text}</is></c>')
         else:
             cells.append(f"<c><v>{cell!r}</v></c>")
     return f'<row r="{number}">{"".join(cells)}</row>'
 
 
-def _escape(text: str) -> str:
+def _escape_xml(text: str) -> str:
     """Return a text escaped for XML, with control characters as _xHHHH_."""
     if _SUSPICIOUS.search(text) is None:
         return text

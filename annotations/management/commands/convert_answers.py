@@ -7,18 +7,18 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.exchange.conversion import convert, convert_model_log
-from annotations.exchange.reading.duplicates import add_duplicates, choose_rule
+from annotations.exchange.conversion import convert_model_log, convert_survey_export
+from annotations.exchange.reading.duplicates import add_duplicates_options, build_rule_from_options
 from annotations.exchange.reading.model_logs import recognise_log
 from annotations.exchange.reading.source import make_source
 from annotations.management.importing import USAGE
 from annotations.management.presets import (
     AUTO,
-    add_demographics,
-    add_preset,
+    add_demographics_options,
+    add_preset_options,
+    choose_preset_and_mapping,
     describe_reading,
     read_chosen_demographics,
-    read_preset,
 )
 
 
@@ -35,9 +35,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options: input file, preset (kind of export), output files."""
         parser.add_argument("file", type=Path, metavar="FILE")
-        add_preset(parser, AUTO)
-        add_duplicates(parser, by_worker=True)
-        add_demographics(parser)
+        add_preset_options(parser, AUTO)
+        add_duplicates_options(parser, by_worker=True)
+        add_demographics_options(parser)
         parser.add_argument(
             "--output",
             type=Path,
@@ -61,21 +61,21 @@ class Command(BaseCommand):
             if recognise_log(make_source(options["file"])):
                 self._convert_log(options)
                 return
-            arranged, preset, mapping = read_preset(options["file"], options)
+            arranged, preset, mapping = choose_preset_and_mapping(options["file"], options)
             demographics = read_chosen_demographics(options)
-            lines = convert(
+            lines = convert_survey_export(
                 arranged.source,
                 options["output"],
                 preset=preset,
                 mapping=mapping,
                 questions=options["questions"],
-                duplicates=choose_rule(options["duplicates"], options["duplicates_of"]),
+                duplicates=build_rule_from_options(options["duplicates"], options["duplicates_of"]),
                 demographics=demographics,
                 statuses=options["panel_statuses"],
             )
         except InputError as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        self._print(
+        self._print_lines(
             [*describe_reading(arranged, preset, mapping), *lines, f"Table: {options['output']}"]
         )
 
@@ -87,9 +87,9 @@ class Command(BaseCommand):
         lines = convert_model_log(
             options["file"], options["output"], model=options["model"], question="".join(paths)
         )
-        self._print([*lines, f"Table: {options['output']}"])
+        self._print_lines([*lines, f"Table: {options['output']}"])
 
-    def _print(self, lines: Iterable[str]) -> None:
+    def _print_lines(self, lines: Iterable[str]) -> None:
         """Print lines to standard output."""
         for line in lines:
             self.stdout.write(line)

@@ -11,11 +11,11 @@ from annotations.exchange import InputError
 from annotations.exchange.writing.formats import write_chunks
 from annotations.ledger.errors import CurrencyError
 from annotations.ledger.panel_lists import FORMATS, ListRequest, NoListError
-from annotations.management.desk import DeskCommand
+from annotations.management.desk import DecisionCommand
 from annotations.management.importing import USAGE
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Write the decisions about workers, or the confirmed payments, as a file for a panel."""
 
     help = (
@@ -44,10 +44,10 @@ class Command(DeskCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the list and print notes about it; exit status 2 if it cannot be written."""
-        version = self.version_of(options)
+        """Write the list and print notes about it; CommandError (2) if it cannot be written."""
+        version = self.find_version(options)
         try:
-            user = self.decider(options, version) if options["by"] else None
+            user = self.find_decider(options, version) if options["by"] else None
             wanted = ListRequest(options["batch"], user, str(options["output"]))
             chunks, said = FORMATS[options["format"]](version, wanted)
             write_chunks(options["output"], chunks)

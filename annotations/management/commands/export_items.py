@@ -11,13 +11,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations import writing
 from annotations.exchange import InputError, OutputFolder
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import WritingProject
 
 VOTES = ("problem", "revision", "validator", "answerable", "category", "note", "time")
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Export accepted problems with their originals in UMWP format, and optionally the votes."""
 
     help = (
@@ -39,7 +39,7 @@ class Command(SetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the files and print the numbers of problems and of original questions."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         project = WritingProject.objects.filter(version__question_set=question_set)
         newest = project.order_by("-version__number").first()
         if newest is None:
@@ -68,7 +68,7 @@ class Command(SetCommand):
 
 
 def _iterate_votes(project: WritingProject) -> Iterator[tuple[object, ...]]:
-    """Yield the rows of the file of votes: one for each vote on a problem."""
+    """Yield the rows of the file of votes (columns: `VOTES`), one for each vote on a problem."""
     problems = project.problems.select_related("original")
     for problem in problems.order_by("original__position", "number"):
         votes = problem.votes.select_related("validator").order_by("revision", "pk")

@@ -7,16 +7,16 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import ImportReport, import_answers
-from annotations.exchange.importing.survey_exports import import_mapped
+from annotations.exchange.importing.survey_exports import import_survey_export
 from annotations.exchange.presets.advice import add_export_hint
-from annotations.exchange.reading.duplicates import add_duplicates, choose_rule
+from annotations.exchange.reading.duplicates import add_duplicates_options, build_rule_from_options
 from annotations.management.importing import USAGE, ImportCommand, parse_columns_option
 from annotations.management.presets import (
-    add_demographics,
-    add_preset,
+    add_demographics_options,
+    add_preset_options,
+    choose_preset_and_mapping,
     describe_reading,
     read_chosen_demographics,
-    read_preset,
 )
 
 WITH_PRESET = "manage.py import_answers SET {file} --preset {preset}"
@@ -34,13 +34,13 @@ class Command(ImportCommand):
         """Add the options: question set, file, preset, columns, panel, version, duplicates."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
-        add_preset(parser, None)
+        add_preset_options(parser, None)
         parser.add_argument("--columns", metavar="worker=NAME,question=NAME,answer=NAME")
         parser.add_argument(
             "--panel", default="", metavar="NAME", help="where the workers' ids come from"
         )
-        add_duplicates(parser, by_worker=True)
-        add_demographics(parser)
+        add_duplicates_options(parser, by_worker=True)
+        add_demographics_options(parser)
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
         parser.add_argument(
             "--create-questions",
@@ -67,12 +67,12 @@ class Command(ImportCommand):
     def _import_standard_file(
         self, path: Path, options: dict[str, Any], columns: dict[str, Any]
     ) -> ImportReport:
-        """Import a file whose columns have the standard names; return the report."""
+        """Import a file with the standard column names or those of --columns; return the report."""
         return import_answers(
-            self.question_set(options, create=options["create_questions"]),
+            self.find_question_set(options, create=options["create_questions"]),
             path,
             panel=options["panel"].strip(),
-            duplicates=choose_rule(options["duplicates"], options["duplicates_of"]),
+            duplicates=build_rule_from_options(options["duplicates"], options["duplicates_of"]),
             version=options["in_version"],
             create_questions=options["create_questions"],
             update_flags=options["update_flags"],
@@ -81,19 +81,19 @@ class Command(ImportCommand):
         )
 
     def _import_mapped_file(self, options: dict[str, Any]) -> ImportReport:
-        """Import a file with a preset or column mapping; return the report."""
+        """Import a file of another tool with a preset and a column mapping; return the report."""
         if options["columns"]:
             raise CommandError("--columns: use --map with a preset", returncode=USAGE)
-        arranged, preset, mapping = read_preset(options["file"], options)
-        report = import_mapped(
-            self.question_set(options, create=True),
+        arranged, preset, mapping = choose_preset_and_mapping(options["file"], options)
+        report = import_survey_export(
+            self.find_question_set(options, create=True),
             arranged.source,
             preset=preset,
             mapping=mapping,
             demographics=read_chosen_demographics(options),
             statuses=options["panel_statuses"],
             panel=options["panel"].strip(),
-            duplicates=choose_rule(options["duplicates"], options["duplicates_of"]),
+            duplicates=build_rule_from_options(options["duplicates"], options["duplicates_of"]),
             version=options["in_version"],
             update_flags=options["update_flags"],
             dry_run=options["dry_run"],

@@ -27,6 +27,6 @@ class Command(ImportCommand):
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Import all prompts of the file or none, and return the report."""
-        question_set = self.question_set(options, create=True)
+        question_set = self.find_question_set(options, create=True)
         how = {"repair": options["repair"], "dry_run": options["dry_run"]}
         return [import_prompts(question_set, options["file"], **how)]

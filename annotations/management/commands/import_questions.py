@@ -34,7 +34,7 @@ class Command(ImportCommand):
         """Import passages, then questions (all or none), and return a report for each file."""
         columns = parse_columns_option(QuestionColumns.parse, options["columns"])
         with open_transaction(options["dry_run"]):
-            question_set = self.question_set(options, create=True)
+            question_set = self.find_question_set(options, create=True)
             how = columns | {"dry_run": False}
             reports = []
             if options["passages"]:

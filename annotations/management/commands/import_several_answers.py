@@ -24,5 +24,5 @@ class Command(ImportCommand):
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Import all questions of the file or none, and return the report."""
-        question_set = self.question_set(options, create=True)
+        question_set = self.find_question_set(options, create=True)
         return [import_several_answers(question_set, options["file"], dry_run=options["dry_run"])]

@@ -13,7 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.exchange import InputError
 from annotations.exchange.reading.source import Source
 from annotations.ledger.panel_payments import WhichStudyError, find_study
-from annotations.management.desk import DeskCommand, add_study
+from annotations.management.desk import DecisionCommand, add_study_option
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import PanelError
@@ -21,8 +21,8 @@ from annotations.panels.prolific import UNVERIFIED, Prolific
 from annotations.panels.statuses import import_statuses
 
 
-class Command(DeskCommand):
-    """Import the states of submissions from Prolific's export or its REST API."""
+class Command(DecisionCommand):
+    """Import the statuses of submissions from Prolific's export or its REST API."""
 
     help = (
         "Import the statuses of submissions of the question set SET from FILE, Prolific's "
@@ -38,7 +38,7 @@ class Command(DeskCommand):
         parser.add_argument(
             "--from-prolific", action="store_true", help="use Prolific's API instead of FILE"
         )
-        add_study(parser)
+        add_study_option(parser)
         parser.add_argument(
             "--instead",
             action="store_true",
@@ -57,9 +57,9 @@ class Command(DeskCommand):
         return parser
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Import the states and print the report; exit status 2 for invalid input."""
-        version = self.version_of(options)
-        user = self.decider(options, version) if options["by"] is not None else None
+        """Import the statuses and print the report; CommandError (2) for invalid input."""
+        version = self.find_version(options)
+        user = self.find_decider(options, version) if options["by"] is not None else None
         if (options["file"] is None) != options["from_prolific"]:
             both = ", and not both" if options["from_prolific"] else ""
             raise CommandError(f"name a FILE, or use --from-prolific{both}", returncode=USAGE)
@@ -74,7 +74,7 @@ class Command(DeskCommand):
             self.stdout.write(line)
 
     def _request_submissions(self, version: QuestionSetVersion, study: str) -> Source:
-        """Return the submissions of a study from the REST API; warn that it is unverified."""
+        """Return a study's submissions from Prolific; warn that the interface is unverified."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)
         return client.statuses(find_study(version, study))

@@ -14,27 +14,27 @@ from annotations.answering.monitor import (
     load_collection_status,
 )
 from annotations.answering.rank_notice import find_rank_notice
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import Submission
 
 LABELS = dict(Submission.State.choices)
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Print how many workers of a question set are answering, have submitted or have left."""
 
     help = "Show how many people are answering the question set SET, are done, or have left."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options: question set, and JSON as output."""
+        """Add the arguments: question set, and JSON as output."""
         super().add_arguments(parser)
         parser.add_argument(
             "--json", action="store_true", help="one JSON object with the counts by state"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the progress of the newest collection, as text or as JSON."""
-        question_set = self.question_set(options)
+        """Print the progress of the set's newest collection, as text or as JSON."""
+        question_set = self.find_question_set(options)
         collection = find_newest_collection(question_set)
         if collection is None:
             raise CommandError(f"{question_set} is not published for workers", returncode=USAGE)
@@ -71,9 +71,9 @@ class Command(SetCommand):
                 f"{of_device.submitted:,} handed in"
             )
         if now.money is not None:
-            self._write_money(now.money)
+            self._print_costs(now.money)
 
-    def _write_money(self, money: Money) -> None:
+    def _print_costs(self, money: Money) -> None:
         """Print the costs of the collection and the workers' median hourly pay."""
         unit = money.currency
         self.stdout.write(

@@ -11,7 +11,7 @@ from annotations.answering import collecting, links
 from annotations.answering.errors import SettingsError
 from annotations.answering.rank_notice import find_rank_notice
 from annotations.answering.sentences import PUBLISHING
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import Collection
 
 HERE = "http://127.0.0.1:8000"
@@ -28,7 +28,7 @@ OF_PANEL = {
 """What belongs to the panel; each is an option, and a field of `Collection`."""
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Publish the latest version of a question set to workers and print their link."""
 
     help = (
@@ -83,7 +83,7 @@ class Command(SetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Publish the version or change its settings; print a summary and the workers' link."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         try:
             published = collecting.publish(
                 question_set,
@@ -121,7 +121,7 @@ class Command(SetCommand):
 
 
 def _read_panel_options(options: dict[str, Any]) -> dict[str, str]:
-    """Return the panel settings among the options; exit status 2 for invalid values."""
+    """Return the panel settings among the options; CommandError (2) for invalid values."""
     settings: dict[str, str] = {}
     for name in OF_PANEL:
         if options[name] is None:

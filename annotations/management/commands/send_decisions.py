@@ -8,13 +8,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.ledger.panel_payments import send_decisions
 from annotations.ledger.sentences import SENDING
-from annotations.management.desk import DeskCommand
+from annotations.management.desk import DecisionCommand
 from annotations.management.importing import USAGE
 from annotations.panels.client import PanelError
 from annotations.panels.prolific import UNVERIFIED, Prolific
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Approve and reject submissions on Prolific as decided on this site."""
 
     help = (
@@ -26,15 +26,15 @@ class Command(DeskCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options: question set, user, and whether to send or only count."""
         super().add_arguments(parser)
-        self.add_by(parser)
+        self.add_by_option(parser)
         parser.add_argument(
             "--send", action="store_true", help="do it: rejections cannot be taken back there"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count or send the decisions; exit status 2 if the API is switched off, 1 for failures."""
-        version = self.version_of(options)
-        self.decider(options, version)
+        """Count or send the decisions; CommandError with 2 if the API is off, 1 for failures."""
+        version = self.find_version(options)
+        self.find_decider(options, version)
         try:
             client = Prolific() if options["send"] else None
         except PanelError as error:

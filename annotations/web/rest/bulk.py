@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from annotations.exchange.importing import ImportReport
 from annotations.exchange.problems import InputError, Problems
-from annotations.exchange.reading.jsonlines import parse_strictly
+from annotations.exchange.reading.jsonlines import parse_json_strictly
 from annotations.exchange.reading.source import (
     Readable,
     Source,
@@ -70,7 +70,7 @@ class RowsParser(BaseParser):
     def parse(self, stream: Any, media_type: Any = None, parser_context: Any = None) -> Any:
         """Return the JSON value of a request's body; raise ParseError if it is invalid."""
         try:
-            return parse_strictly(stream.read().decode())
+            return parse_json_strictly(stream.read().decode())
         except UnicodeDecodeError as error:
             raise ParseError("The body is not in UTF-8.") from error
         except RecursionError as error:

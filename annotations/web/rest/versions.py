@@ -29,7 +29,7 @@ def select_version(
         request.query_params, "version", 1, 2**31 - 1, "write a whole number above 0"
     )
     if version_number is None:
-        version = question_set.default_version(answered=answered)
+        version = question_set.get_default_version(answered=answered)
     else:
         version = question_set.versions.filter(number=version_number).first()
         if version is None:

@@ -287,7 +287,7 @@ def request_erasure(worker: Worker, user_id: int) -> Removal:
     )
     Worker.objects.filter(pk=worker.pk).update(erased_at=now)
     # After the update: the database refuses to delete appeals of submissions not withdrawn.
-    Appeal.objects.forget(submissions)
+    Appeal.objects.delete_withdrawn(submissions)
     return store_request(
         WORKER,
         worker,

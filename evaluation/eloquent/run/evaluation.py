@@ -114,7 +114,7 @@ def evaluate_judgements(
         key = (system, item, language)
         n_replies, n_answered = len(groups.get(key, ())), answered[key]
         score = convert_nan_to_none(scored.score[index])
-        variants = by_id[item].variants_in(language) if language else by_id[item].variants
+        variants = by_id[item].list_variants_in(language) if language else by_id[item].variants
         skipped = FEWER_THAN_2_VARIANTS if len(variants) < 2 else None
         few = FEWER_THAN_2_REPLIES if system in has_replies and n_replies < 2 else None
         # The first that applies: a set with one wording cannot be judged at all.
@@ -184,7 +184,7 @@ def _note_skipped(items: Sequence[PromptItem], exclusions: Exclusions) -> None:
     """Count in `exclusions` each item and language with fewer than 2 wordings."""
     for item in items:
         for language in item.languages:
-            if len(item.variants_in(language)) < 2:
+            if len(item.list_variants_in(language)) < 2:
                 exclusions.add(FEWER_THAN_2_VARIANTS, {"item": item.id, "language": language})
 
 
@@ -242,7 +242,8 @@ def _select_judgements(
         elif judgement.language and judgement.language not in item.languages:
             reason = UNKNOWN_LANGUAGE
         elif not any(
-            len(item.variants_in(part)) > 1 for part in _list_languages(item, judgement.language)
+            len(item.list_variants_in(part)) > 1
+            for part in _list_languages(item, judgement.language)
         ):
             reason = f"judgement_of_{FEWER_THAN_2_VARIANTS}"
         elif key in selected:
@@ -317,7 +318,7 @@ def _build_item_row(
         item.id,
         system,
         item.variation,
-        sum(len(item.variants_in(language)) > 1 for language in item.languages),
+        sum(len(item.list_variants_in(language)) > 1 for language in item.languages),
         len(item.variants),
         sum(row.n_replies for row in parts),
         sum(row.n_no_answer for row in parts),

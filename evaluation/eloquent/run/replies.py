@@ -12,7 +12,7 @@ from typing import Any
 
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.changed_prompts import ChangedPrompt
-from annotations.exchange.reading.prompt_replies import NO_ANSWER, PromptReply, Turn
+from annotations.exchange.reading.prompt_replies import NO_ANSWER, ConversationTurn, PromptReply
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
 from annotations.exchange.records import AnswerStatus
 from evaluation.core.backends.chat.contract import Message
@@ -46,7 +46,7 @@ class Reply:
     prompt: str
     text: str
     status: AnswerStatus
-    turns: tuple[Turn, ...]
+    turns: tuple[ConversationTurn, ...]
     changed: bool = False
     note: str = ""
 
@@ -87,7 +87,7 @@ class Numbering:
             return None
         index = int(reply.variant) - self.first
         language = reply.language or _find_only_language(item)
-        variants = item.variants if whole else item.variants_in(language)
+        variants = item.variants if whole else item.list_variants_in(language)
         if not 0 <= index < len(variants) or (language and variants[index].language != language):
             return None
         return variants[index]
@@ -177,7 +177,7 @@ def _build_table_reply(
         variant.prompt,
         prompt_reply.text,
         prompt_reply.status,
-        (Turn(variant.prompt, prompt_reply.text),),
+        (ConversationTurn(variant.prompt, prompt_reply.text),),
     )
 
 
@@ -199,7 +199,9 @@ def _split_conversations(item: PromptItem, prompt_reply: PromptReply) -> Iterato
         yield _build_reply(item, variant, prompt_reply, turns, changed=False)
 
 
-def _find_variant(item: PromptItem, prompt_reply: PromptReply, turn: Turn) -> PromptVariant | None:
+def _find_variant(
+    item: PromptItem, prompt_reply: PromptReply, turn: ConversationTurn
+) -> PromptVariant | None:
     """Return the wording that equals a turn's question except for case and spaces, or None."""
     exact, folded = normalise_text(turn.question), _fold_text(turn.question)
     matches = [variant for variant in item.variants if _fold_text(variant.prompt) == folded]
@@ -214,7 +216,7 @@ def _build_reply(
     item: PromptItem,
     variant: PromptVariant,
     prompt_reply: PromptReply,
-    turns: Sequence[Turn],
+    turns: Sequence[ConversationTurn],
     *,
     changed: bool,
 ) -> Reply:
@@ -258,7 +260,7 @@ def _add_changed_reply(
         return
     free = (
         variant
-        for variant in item.variants_in(language)
+        for variant in item.list_variants_in(language)
         if (prompt_reply.system, item.id, variant.place) not in replies
     )
     variant = next(free, None)
@@ -329,7 +331,7 @@ class Conversations:
         self._first: tuple[Message, ...] = (
             ({"role": "system", "content": message},) if message else ()
         )
-        self._turns: dict[str, list[Turn]] = {name: [] for name in self.wordings}
+        self._turns: dict[str, list[ConversationTurn]] = {name: [] for name in self.wordings}
         self._status: dict[str, AnswerStatus] = {}
 
     def begin(self) -> list[Item]:
@@ -353,7 +355,7 @@ class Conversations:
         A refused or failed follow-up does not change the status of an answered conversation.
         """
         for name, (text, status) in replies.items():
-            self._turns[name].append(Turn(question or self.prompts[name], text))
+            self._turns[name].append(ConversationTurn(question or self.prompts[name], text))
             if status is AnswerStatus.TEXT or name not in self._status:
                 self._status[name] = status
 
@@ -396,7 +398,7 @@ class Conversations:
 
 
 def _count_within_language(item: PromptItem, variant: PromptVariant) -> int:
-    return item.variants_in(variant.language).index(variant) + 1
+    return item.list_variants_in(variant.language).index(variant) + 1
 
 
 def _build_user_message(content: str) -> Message:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from annotations.exchange import InputError
-from annotations.exchange.graded import get_layout, read_marked
+from annotations.exchange.graded import get_graded_layout, read_marked_answers
 from annotations.exchange.reading.answers import normalise_text
 from evaluation.consensus.inputs import Progress
 from evaluation.core.backends.cross_encoder import EntailmentModel
@@ -81,7 +81,7 @@ def train_model(
     Continues an interrupted training of the same data and options. Raises `InputError` and
     `BackendError`.
     """
-    marked = read_marked(request.data, dict(request.columns or {}))
+    marked = read_marked_answers(request.data, dict(request.columns or {}))
     answers = select_labelled_answers(marked)
     schedule = request.schedule
     split = split_by_question(answers, request.held_out, schedule.seed, request.limit)
@@ -108,7 +108,7 @@ def train_model(
     with sentences.hide_progress_bars():
         training.model.save_pretrained(request.output)
         training.tokenizer.save_pretrained(request.output)
-    source = get_layout(marked.layout).title
+    source = get_graded_layout(marked.layout).title
     n_trained = len(split.training)
     card = build_card(figures, trained, answers, source, n_trained, schedule)
     (request.output / CARD).write_text(card, encoding="utf-8")

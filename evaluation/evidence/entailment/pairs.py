@@ -14,7 +14,7 @@ import numpy as np
 
 from annotations.exchange import InputError
 from annotations.exchange.graded import MarkedFile
-from annotations.exchange.graded.labels import normalise_label, parse_number
+from annotations.exchange.graded.labels import normalise_label, parse_finite_number
 from evaluation.core.stats.cells import Booleans, Integers
 
 Class = Literal["contradiction", "entailment", "neutral"]
@@ -135,7 +135,7 @@ def _read_label(marked: MarkedFile, line: int, marks: Sequence[str]) -> str:
     label = normalise_label(marks[0])
     if len(marks) == 1 and label in CLASSES:
         return label
-    kind = "grade" if parse_number(marks[0]) is not None else "label"
+    kind = "grade" if parse_finite_number(marks[0]) is not None else "label"
     raise InputError.single(
         marked.name, f"line {line}: the {kind} {', '.join(marks)[:60]} says no class", REMEDY
     )

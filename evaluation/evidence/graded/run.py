@@ -9,7 +9,7 @@ import numpy as np
 from django.utils.text import capfirst
 
 from annotations.exchange import InputError
-from annotations.exchange.graded import Labels
+from annotations.exchange.graded import LabelGrades
 from evaluation.consensus.inputs import EmbeddedAnswers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, combine_hashes
@@ -40,7 +40,7 @@ def compare_methods(turn: Turn) -> None:
     if graded_file is None:
         raise RunInputError("run.no_graded_answers")
     try:
-        graded = graded_file.graded(Labels.parse(options.labels or ""))
+        graded = graded_file.graded(LabelGrades.parse(options.labels or ""))
         crowds = GradedCrowds.from_answers(graded, options.seed)
         version = metadata.version("crowdgrade")
         input_hash = combine_hashes([graded_file.sha256])

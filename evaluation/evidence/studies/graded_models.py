@@ -87,7 +87,10 @@ def load_graded_models(request: Request) -> GradedModels:
     answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, **AS_TYPED)
     replies = read_model_answers(request.models)
     judged = read_answer_grades(request.judgements)
-    means = {(model, question): grade for (_, model, question), grade in judged.means().items()}
+    means = {
+        (model, question): grade
+        for (_, model, question), grade in judged.compute_mean_grades().items()
+    }
     left_out = {"unanswered": 0, "rejected": 0, "not_graded": 0, "no_worker": 0}
     by_worker: list[tuple[str, str, str]] = []
     for record in answers.records:

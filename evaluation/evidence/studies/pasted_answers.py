@@ -32,7 +32,7 @@ import numpy as np
 from scipy import sparse
 
 from annotations.exchange import AnswerStatus, InputError, OutputFolder, read_model_answers
-from annotations.exchange.graded import Labels, read_marked
+from annotations.exchange.graded import LabelGrades, read_marked_answers
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.records import ModelAnswerRecord
@@ -173,14 +173,14 @@ def _read_answers(request: Request) -> tuple[list[Row], str]:
     """Return (worker, question, text, grade or None) of each answer, and the file's hash."""
     assert request.file is not None
     if request.labels or request.columns:
-        marked = read_marked(request.file, request.columns)
+        marked = read_marked_answers(request.file, request.columns)
         if not marked.has_workers:
             raise InputError.single(
                 marked.name,
                 "the graded answers name no workers",
                 "Give a file with a column for the worker, or name it by --columns.",
             )
-        records = marked.graded(Labels(request.labels))
+        records = marked.compute_grades(LabelGrades(request.labels))
         return [(row.worker, row.question, row.text, row.grade) for row in records], marked.sha256
     answers = read_worker_answers(request.file, DEFAULT_COLUMNS, Duplicates.FIRST, **AS_TYPED)
     return [

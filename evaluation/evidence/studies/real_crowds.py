@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotations.exchange import InputError, OutputFolder
-from annotations.exchange.graded import Labels, read_marked
+from annotations.exchange.graded import LabelGrades, read_marked_answers
 from evaluation.consensus.inputs import Progress, embed
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
@@ -165,8 +165,8 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
     """
     assert request.file is not None
     refuse_to_replace(request.output, FILES, (request.file,))
-    graded_file = read_marked(request.file, dict(request.columns))
-    graded = graded_file.graded(Labels(request.labels))
+    graded_file = read_marked_answers(request.file, dict(request.columns))
+    graded = graded_file.graded(LabelGrades(request.labels))
     try:
         crowds = GradedCrowds.from_answers(graded, request.seed)
         with OutputFolder(request.output) as folder:

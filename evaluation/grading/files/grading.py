@@ -27,7 +27,7 @@ from annotations.exchange import (
     read_anchors,
     read_model_answers,
 )
-from annotations.exchange.ids import read_as_wording
+from annotations.exchange.ids import extract_wording
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.outside_information import read_worker_argument
@@ -81,7 +81,7 @@ def read_listed_workers(
     """
     listed = read_worker_argument(text, columns)
     ids = answers.ids
-    lines = {ids.read_worker(worker): line for worker, line in listed.lines.items()}
+    lines = {ids.read_worker_id(worker): line for worker, line in listed.lines.items()}
     listed = replace(listed, lines=lines)
     graded_workers = set(grading_input.workers)
     known_workers = dict.fromkeys(record.worker for record in answers.records)
@@ -315,14 +315,14 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
-    read_from_id = {question: read_as_wording(question) for question in graded_answers.questions}
+    read_from_id = {question: extract_wording(question) for question in graded_answers.questions}
     graded_answers = replace(
         graded_answers,
         wordings={question: wording for question, wording in read_from_id.items() if wording},
     )
     if request.questions is not None:
         questions = read_questions(request.questions)
-        records = answers.ids.match(questions.records)
+        records = answers.ids.match_record_ids(questions.records)
         texts = {wording.question: wording.text for wording in records if wording.text}
         passages = {record.question: record.passage for record in records}
         categories = {record.question: record.category for record in records}
@@ -353,7 +353,7 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
         hashes["collapse_workers"] = listed.sha256
     if request.anchors is not None:
         anchors = read_anchors(request.anchors, request.columns)
-        anchors = replace(anchors, records=answers.ids.match(anchors.records))
+        anchors = replace(anchors, records=answers.ids.match_record_ids(anchors.records))
         graded_answers = replace(
             graded_answers, anchors=find_anchor_rows(anchors, answers.name, graded_answers)
         )

@@ -267,7 +267,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
         "expert", "expert__username"
     ):
         n_asked[user, name] = n_asked.get((user, name), 0) + 1
-    shares = Share.objects.of_experts(run.version.question_set).values_list(
+    shares = Share.objects.filter_experts(run.version.question_set).values_list(
         "user", "user__username"
     )[:MOST_EXPERTS]
     asked_users = {user for user, _ in n_asked}

@@ -21,7 +21,7 @@ from uuid import UUID
 from django.db.models import Count
 
 from annotations.models import Response, Worker
-from annotations.query_plans import refresh_statistics
+from annotations.query_plans import refresh_table_statistics
 from evaluation.consensus.inputs import EmbeddedAnswers, GradingInput, Progress, embed
 from evaluation.consensus.methods.scale import RemedyError
 from evaluation.core.backends import BackendError
@@ -62,7 +62,7 @@ def grade_run(turn: Turn) -> None:
     maps = compute_answer_maps(grading, turn.report)
     compute_facts(grading, turn.report)
     save_results(turn, grading, maps)
-    refresh_statistics()
+    refresh_table_statistics()
 
 
 def compute_facts(grading: Grading, progress: Progress) -> None:

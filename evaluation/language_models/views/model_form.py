@@ -22,7 +22,7 @@ from django.core.cache import cache
 from django.core.exceptions import ValidationError
 from django.utils.text import capfirst
 
-from annotations.exchange.model_replies import Finish, read_finish
+from annotations.exchange.model_replies import FinishReason, classify_finish_reason
 from annotations.exchange.problems import InputError
 from annotations.exchange.records import AnswerStatus
 from annotations.models.access import AnyUser
@@ -361,8 +361,8 @@ class Trial:
         """Whether the reply was cut at the maximum length."""
         if self.reply is None:
             return False
-        ended = read_finish(self.reply.finish_reason)
-        return ended is Finish.LENGTH or self.reply.status is AnswerStatus.CUT_OFF
+        ended = classify_finish_reason(self.reply.finish_reason)
+        return ended is FinishReason.LENGTH or self.reply.status is AnswerStatus.CUT_OFF
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotations.models import QuestionSet, is_requester
-from annotations.models.notes import may_note
+from annotations.models.notes import may_write_notes
 from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.pages import build_breadcrumbs, load_page
 from annotations.web.paging import Keyset
@@ -254,7 +254,7 @@ def render_model(
         "seconds": LOOK_AGAIN,
         "notes": list_notes(model, request.user),
         "note_form": (note or NoteForm())
-        if may_note(request.user, model, may_change=mine)
+        if may_write_notes(request.user, model, may_change=mine)
         else None,
         "going": Removal.objects.filter(kind=MODEL, target_id=model.public_id).exists(),
     }

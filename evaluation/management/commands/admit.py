@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import Collection
 from evaluation.admission import storage as recruiting
 from evaluation.models import ScoreRule
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Admit to a collection only workers with a minimum score in an earlier set."""
 
     help = (
@@ -46,7 +46,7 @@ class Command(SetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Count the admitted workers, and store the rule unless it is a dry run."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         collection = (
             Collection.objects.filter(version__question_set=question_set)
             .select_related("version__question_set")
@@ -66,7 +66,9 @@ class Command(SetCommand):
             )
         # The earlier set is looked up among those of the same owner, where names are unique.
         owner = question_set.owner.get_username()
-        earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
+        earlier = self.find_question_set(
+            {**options, "question_set": options["earlier"], "owner": owner}
+        )
         asked = (at_least, options["end"], options["score"])
         selection = recruiting.select_admitted(collection, earlier, *asked)
         if selection.run is None:

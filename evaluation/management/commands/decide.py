@@ -9,13 +9,13 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.ledger.files import decide_by_file
-from annotations.management.desk import DeskCommand, add_round
+from annotations.management.desk import DecisionCommand, add_round_option
 from annotations.management.importing import USAGE
 from evaluation.core.options import TERMINAL
 from evaluation.payments.storage.fairness import compare_rejections, format_comparisons
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Store a user's decisions about workers' submissions."""
 
     help = (
@@ -30,16 +30,16 @@ class Command(DeskCommand):
         """Add the arguments: set, file and user."""
         super().add_arguments(parser)
         parser.add_argument("--file", type=Path, required=True, metavar="FILE")
-        self.add_by(parser)
-        add_round(parser)
+        self.add_by_option(parser)
+        add_round_option(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Import the decisions and print a report; exit status 2 for invalid input."""
-        version = self.version_of(options)
-        user = self.decider(options, version)
+        version = self.find_version(options)
+        user = self.find_decider(options, version)
         try:
             report = decide_by_file(
                 version,

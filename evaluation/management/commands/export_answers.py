@@ -38,7 +38,7 @@ class Command(ExportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the file, and print a summary."""
-        version = self.version_of(options)
+        version = self.find_version(options)
         run = self.run_of(options, version)
         how = {"pseudonyms": options["pseudonyms"], "checks": options["checks"]}
         self.write(build_answers_export(version, run, **how), options)

@@ -26,5 +26,5 @@ class Command(ExportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the file, and print a summary."""
-        version = self.version_of(options)
+        version = self.find_version(options)
         self.write(build_model_answers_export(version, self.run_of(options, version)), options)

@@ -31,7 +31,7 @@ class Command(ExportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the questions, and the passages if requested."""
-        version = self.version_of(options)
+        version = self.find_version(options)
         if options["passages"]:
             self.write(build_passages_export(version), options | {"output": options["passages"]})
         self.write(build_questions_export(version), options)

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import ColumnNames
-from annotations.management.importing import SetCommand
+from annotations.management.importing import QuestionSetCommand
 from evaluation.core.messages.console import (
     BAD_INPUT,
     build_minimum_type,
@@ -22,7 +22,7 @@ from evaluation.scorer.run import FEWEST_ANSWERS, NotExportableError, ScorerCont
 ALL_FORMATS = "inspect,lm-eval,hf,promptfoo"
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Write the consensus of a run as a scorer of language models' answers."""
 
     help = (
@@ -135,7 +135,7 @@ class Command(SetCommand):
         try:
             if run is not None:
                 return find_run(run.version, str(run.public_id))
-            version = find_version(self.question_set(options), answered=True)
+            version = find_version(self.find_question_set(options), answered=True)
             return find_run(version, RECORD)
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error

@@ -38,7 +38,7 @@ class Command(ImportCommand):
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Import one file of model answers and return its report."""
         report = import_model_answers(
-            self.question_set(options),
+            self.find_question_set(options),
             options["file"],
             version=options["in_version"],
             dry_run=options["dry_run"],

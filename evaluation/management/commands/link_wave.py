@@ -8,14 +8,14 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering.waves import QuestionMatch, WaveError, remove_link
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import QuestionSet
 from evaluation.waves import storage as waves
 
 IDS_SHOWN = 10
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Link a question set to its earlier wave, or remove the link."""
 
     help = (
@@ -40,7 +40,7 @@ class Command(SetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Link, unlink or copy, and print the match; exit status 2 for invalid input."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         if options["undo"] and options["with_models"]:
             raise CommandError(
                 "--undo copies no replies: leave out --with-models", returncode=USAGE
@@ -66,7 +66,9 @@ class Command(SetCommand):
         """Link the set to the earlier one, copy replies if requested, and print the match."""
         # Waves have one owner, so the earlier set is looked up among that owner's sets.
         owner = question_set.owner.get_username()
-        earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
+        earlier = self.find_question_set(
+            {**options, "question_set": options["earlier"], "owner": owner}
+        )
         match, replies = waves.link_waves(question_set, earlier, with_models=options["with_models"])
         for line in format_match(match):
             self.stdout.write(line)

@@ -7,12 +7,12 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.answering.waves import WaveError, suggest_name
-from annotations.management.importing import USAGE, SetCommand
+from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import QuestionSet
 from evaluation.waves import storage as waves
 
 
-class Command(SetCommand):
+class Command(QuestionSetCommand):
     """Copy a question set for a further wave."""
 
     help = (
@@ -40,7 +40,7 @@ class Command(SetCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the wave and print what was copied; exit status 2 for invalid input."""
-        question_set = self.question_set(options)
+        question_set = self.find_question_set(options)
         name = suggest_name(question_set) if options["name"] is None else options["name"]
         try:
             made = waves.start_wave(

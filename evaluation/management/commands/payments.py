@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.exchange.money import parse_amount, parse_sum
+from annotations.exchange.money import parse_bonus_amount, parse_total_amount
 from annotations.exchange.writing.formats import find_format, write_table
 from annotations.ledger import bonuses, errors, parts
 from annotations.ledger.panel_payments import (
@@ -27,7 +27,7 @@ from annotations.ledger.panel_payments import (
 from annotations.ledger.payment_lists import build_ledger_table
 from annotations.ledger.sentences import PARTS, SENDING
 from annotations.ledger.settlement import settle_by_file
-from annotations.management.desk import DeskCommand, add_round, add_study
+from annotations.management.desk import DecisionCommand, add_round_option, add_study_option
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import NotDoneError, UnsureError
@@ -120,7 +120,7 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
 def _parse_bonus(text: str) -> Decimal:
     """Parse the amount of a bonus; raise ArgumentTypeError for an invalid one."""
     try:
-        return parse_amount(text)
+        return parse_bonus_amount(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -128,7 +128,7 @@ def _parse_bonus(text: str) -> Decimal:
 def parse_positive_sum(text: str) -> Decimal:
     """Parse a sum above 0; raise ArgumentTypeError for another text."""
     try:
-        amount = parse_sum(text)
+        amount = parse_total_amount(text)
     except ValueError:
         amount = Decimal(0)
     if amount <= 0:
@@ -136,7 +136,7 @@ def parse_positive_sum(text: str) -> Decimal:
     return amount
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Show, plan, confirm, cancel and send bonuses, and record the panel's results."""
 
     help = (
@@ -180,23 +180,23 @@ class Command(DeskCommand):
             metavar="AMOUNT",
             help="with --send: the sum that you pay",
         )
-        add_study(parser)
+        add_study_option(parser)
         what.add_argument("--rule", choices=tuple(rules.KINDS), help="plan bonuses by a rule")
         add_rule_arguments(parser)
         parser.add_argument("--by", metavar="USERNAME", help="the user who does so, for the ledger")
-        add_round(parser, default=None)
+        add_round_option(parser, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Perform the action and print the state of payments; exit status 2 for invalid input."""
         check_options(options)
-        version = self.version_of(options)
+        version = self.find_version(options)
         only_parts = is_planning_parts(options)
         round_ = bonuses.PART if options["parts"] else options["round"]
         planned = (options["rule"] or only_parts) and not options["dry_run"]
         writes = planned or any(options[name] for name in ("confirm", "cancel", "settle", "send"))
         if writes and options["by"] is None:
             raise CommandError("name the user with --by USERNAME", returncode=USAGE)
-        user = self.decider(options, version) if options["by"] is not None else None
+        user = self.find_decider(options, version) if options["by"] is not None else None
         try:
             if options["confirm"] or options["cancel"]:
                 self._advance(version, user, round_, confirm=options["confirm"])

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.writing.formats import write_chunks, write_lines
-from annotations.management.desk import DeskCommand
+from annotations.management.desk import DecisionCommand
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSet
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
@@ -23,7 +23,7 @@ from evaluation.runs.raw_scores import RAW, SCORES
 LONGEST_NAME = 200
 
 
-class Command(DeskCommand):
+class Command(DecisionCommand):
     """Write the ids of workers above a score threshold, as the next study's allow list."""
 
     help = (
@@ -77,8 +77,8 @@ class Command(DeskCommand):
             raise CommandError(
                 "name the file of the ids with --output FILE, or use --count", returncode=USAGE
             )
-        version = self.version_of(options)
-        user = self.decider(options, version) if options["by"] is not None else None
+        version = self.find_version(options)
+        user = self.find_decider(options, version) if options["by"] is not None else None
         # Before anything is written, so that a command that cannot send leaves no file behind.
         client = self._get_client(options)
         try:

@@ -12,7 +12,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from annotations.exchange.graded import NAMED, Labels
+from annotations.exchange.graded import NAMED, LabelGrades
 from annotations.exchange.header import parse_column_names
 from evaluation.core.messages.console import (
     BAD_INPUT,
@@ -218,7 +218,7 @@ def _join_options(names: Sequence[str]) -> str:
 def _parse_labels(text: str) -> Mapping[str, float]:
     """Return the value of each label in an argument's text. Raises ArgumentTypeError."""
     try:
-        return Labels.parse(text).values
+        return LabelGrades.parse(text).values
     except ValueError as error:
         raise ArgumentTypeError(str(error)) from error
 

@@ -309,7 +309,7 @@ def tune_cosine(
     """
     if pairs is not None:
         errors = measure_labelled_pairs(pairs, parameters)
-        hashes["labelled_pairs"] = make_source(pairs).digest()
+        hashes["labelled_pairs"] = make_source(pairs).compute_digest()
         return replace(parameters, cosine=errors.threshold), errors
     # Refused and not ignored: the user would take the untuned threshold for a tuned one.
     if parameters.tune_cosine and find_tuned_cosine(parameters) is None:

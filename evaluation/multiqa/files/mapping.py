@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange.ids import clean_id
-from annotations.exchange.presets.values import format_value
+from annotations.exchange.presets.values import format_json_value
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.nested_records import (
     MISSING,
     Paths,
-    find_value,
+    find_value_at_paths,
     parse_cell,
     read_records,
 )
@@ -73,8 +73,8 @@ def read_option_objects(options: Sequence[Mapping[str, Any]]) -> tuple[list[str]
         raise UnreadableOptionsError(", ".join(map(str, options[0])))
     label_keys = [key for key in OPTION_LABELS if all(key in option for option in options)]
     return (
-        [format_value(option[text_key]) for option in options],
-        [format_value(option[label_keys[0]]) for option in options] if label_keys else [],
+        [format_json_value(option[text_key]) for option in options],
+        [format_json_value(option[label_keys[0]]) for option in options] if label_keys else [],
     )
 
 
@@ -142,7 +142,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
     pairs = list(items.values())
     return ItemsFile(
         origin.name,
-        origin.digest(),
+        origin.compute_digest(),
         n_rows,
         n_repeated,
         invalid.list_warnings(n_rows),
@@ -212,8 +212,8 @@ def _build_cells(
     """Return a record as the cells of an item file's row; add invalid values to `faults`."""
 
     def find_text(paths: Paths, default: str = "") -> str:
-        value = find_value(record, paths, parents)
-        return default if value is MISSING or value is None else format_value(value)
+        value = find_value_at_paths(record, paths, parents)
+        return default if value is MISSING or value is None else format_json_value(value)
 
     question = find_text(mapping.question).strip()
     if not question:
@@ -248,10 +248,10 @@ def _read_choices(
     """
     if mapping.fixed_choices:
         return list(mapping.fixed_choices), []
-    value = find_value(record, mapping.choices, parents)
+    value = find_value_at_paths(record, mapping.choices, parents)
     if value is MISSING or value is None:
         return [], []
-    labels = find_value(record, mapping.labels, parents)
+    labels = find_value_at_paths(record, mapping.labels, parents)
     if isinstance(value, str):
         lettered = split_lettered_choices(value)
         if lettered is not None:
@@ -263,9 +263,9 @@ def _read_choices(
         # Usually {label: text}; with flags {text: whether it is right}.
         if mapping.answers_are is AnswerForm.FLAGS:
             return [str(key) for key in value], []
-        return [format_value(text) for text in value.values()], [str(key) for key in value]
-    texts = [format_value(text) for text in (value if isinstance(value, list) else [value])]
-    return texts, [] if labels is MISSING else [format_value(label) for label in labels]
+        return [format_json_value(text) for text in value.values()], [str(key) for key in value]
+    texts = [format_json_value(text) for text in (value if isinstance(value, list) else [value])]
+    return texts, [] if labels is MISSING else [format_json_value(label) for label in labels]
 
 
 def _read_answers(
@@ -277,18 +277,18 @@ def _read_answers(
     faults: list[Fault],
 ) -> list[str]:
     """Return a record's distinct accepted answers; [] for an unanswerable question."""
-    unanswerable = find_value(record, mapping.unanswerable, parents)
+    unanswerable = find_value_at_paths(record, mapping.unanswerable, parents)
     if unanswerable is not MISSING and _is_yes(unanswerable):
         return []
     if mapping.is_accepted:
-        flag = find_value(record, mapping.is_accepted, parents)
+        flag = find_value_at_paths(record, mapping.is_accepted, parents)
         is_accepted = parse_yes_no(flag)
         if is_accepted is None:
-            shown = "" if flag is MISSING or flag is None else format_value(flag)[:40]
+            shown = "" if flag is MISSING or flag is None else format_json_value(flag)[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": shown}))
         if not is_accepted:
             return []
-    value = find_value(record, mapping.answers, parents)
+    value = find_value_at_paths(record, mapping.answers, parents)
     if value is MISSING or value is None:
         looked = ", ".join(mapping.answers)
         faults.append(Fault("answers", "answer_not_found", {"looked": looked}))
@@ -304,7 +304,7 @@ def _read_answers(
             return []
         parsed = [parse_yes_no(flag) for flag in flags]
         if None in parsed:
-            unknown = format_value(flags[parsed.index(None)])[:40]
+            unknown = format_json_value(flags[parsed.index(None)])[:40]
             faults.append(Fault("answers", "flag_neither", {"flag": unknown}))
             return []
         return [text for text, flag in zip(choices, parsed, strict=True) if flag]
@@ -323,7 +323,7 @@ def _read_answer(
     faults: list[Fault],
 ) -> str:
     """Return the text of one accepted answer; "" for an empty or invalid value."""
-    text = format_value(value).strip()
+    text = format_json_value(value).strip()
     if form is AnswerForm.YES_NO:
         is_yes = parse_yes_no(value)
         if is_yes is None and text:

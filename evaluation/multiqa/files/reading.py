@@ -13,7 +13,7 @@ from typing import Any
 from annotations.exchange import AnswerStatus, Problem
 from annotations.exchange.header import Column, parse_column_names
 from annotations.exchange.ids import clean_id
-from annotations.exchange.model_replies import describe_thinking, read_reply
+from annotations.exchange.model_replies import describe_thinking_counts, split_model_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import LONGEST_ANSWER, normalise_text
 from annotations.exchange.reading.source import Readable, make_source
@@ -207,7 +207,7 @@ def read_replies(
                 "Remove the reply, or give the status text.",
             )
             continue
-        text, status, thinking = read_reply(text, status, reason, keep_thinking).parts
+        text, status, thinking = split_model_reply(text, status, reason, keep_thinking).parts
         # A character has at most 4 bytes, so most replies need not be encoded.
         if len(text) * 4 > LONGEST_ANSWER and len(text.encode()) > LONGEST_ANSWER:
             problems.add(
@@ -229,7 +229,7 @@ def read_replies(
     if not problems.total and not len(replies):
         add_problem(problems, None, "item", "replies_to_others")
     problems.raise_if_any()
-    warnings = [*table.warnings, *describe_thinking(n_thinking, n_cut_off)]
+    warnings = [*table.warnings, *describe_thinking_counts(n_thinking, n_cut_off)]
     distinct = replies.drop_rows(repeated)
     return RepliesFile(table.name, table.sha256, n_rows, warnings, distinct)
 

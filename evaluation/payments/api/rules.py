@@ -18,7 +18,7 @@ from rest_framework.fields import empty
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.exchange.money import AmountError, parse_amount, parse_sum
+from annotations.exchange.money import AmountError, parse_bonus_amount, parse_total_amount
 from annotations.ledger import bonuses, confirmation, errors
 from annotations.ledger.bonuses import PART, find_currency
 from annotations.ledger.parts import PART_REASONS, find_owed_parts
@@ -65,7 +65,7 @@ class SumField(serializers.Field[Any, Any, Any, Any]):
 
     def read(self, text: str) -> Decimal:
         """Parse a text as a sum; raise AmountError if invalid."""
-        return parse_sum(text)
+        return parse_total_amount(text)
 
 
 class AmountField(SumField):
@@ -73,7 +73,7 @@ class AmountField(SumField):
 
     def read(self, text: str) -> Decimal:
         """Parse a text as an amount; raise AmountError if invalid."""
-        return parse_amount(text)
+        return parse_bonus_amount(text)
 
 
 class MoneyField(serializers.DecimalField):

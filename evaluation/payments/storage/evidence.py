@@ -278,7 +278,7 @@ def _add_checks(
                 continue
             submission_counts = counts[key]
             submission_counts.checks += 1
-            if check.accepts(text) is False:
+            if check.accepts_answer(text) is False:
                 right = check.accepted_answers[0]
                 right = right[0] if isinstance(right, list) and right else right
                 submission_counts.failed.append(
@@ -336,7 +336,7 @@ def _get_bad_code(code: str, excerpt: str, version: QuestionSetVersion) -> str |
         return None
     own_codes = {
         *(collection.code_done, collection.code_no_consent, collection.code_screened_out),
-        *(collection.code_too_late, collection.code_for_others, collection.code_failed_checks),
+        *(collection.code_too_late, collection.code_for_low_scores, collection.code_failed_checks),
     }
     # The requester may have changed the codes since; the one shown to the worker stays valid.
     is_own = code.strip() in {*own_codes, excerpt}

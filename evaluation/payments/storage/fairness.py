@@ -21,9 +21,13 @@ from typing import Any, NamedTuple
 from django.db.models import JSONField, OuterRef, Subquery
 
 from annotations.answering.monitor import DEVICES
-from annotations.exchange.column_names import is_demographic, normalise_name, normalise_names
+from annotations.exchange.column_names import (
+    is_demographic_heading,
+    normalise_name,
+    normalise_names,
+)
 from annotations.exchange.prolific import REJECT
-from annotations.languages import own_name
+from annotations.languages import get_native_language_name
 from annotations.models import Import, QuestionSetVersion, Response, Submission
 from annotations.panels.people import Person, load_decided_people
 from evaluation.core.messages.message import Message
@@ -68,7 +72,7 @@ def load_worker_facts(
     return {
         column: _group_cells(column, values)
         for column, values in cells.items()
-        if is_demographic(column)
+        if is_demographic_heading(column)
         or (column in joined and len(set(values.values())) <= MOST_JOINED_VALUES)
     }
 
@@ -301,7 +305,7 @@ def _load_answerers(version: QuestionSetVersion) -> list[Answerer]:
 
 def _name_language(worker: Groupable) -> str:
     """Return the name of a submission's group by the language of the texts."""
-    return own_name(worker.language) if worker.language else UNKNOWN
+    return get_native_language_name(worker.language) if worker.language else UNKNOWN
 
 
 def _name_device(worker: Groupable) -> str:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.utils.text import capfirst
 from django.views.decorators.http import require_http_methods
 
-from annotations.exchange.money import parse_amount, parse_sum
+from annotations.exchange.money import parse_bonus_amount, parse_total_amount
 from annotations.ledger import bonuses, confirmation, errors, parts, tallies
 from annotations.ledger.decisions import WithdrawnError, load_decisions_where
 from annotations.models import QuestionSetVersion
@@ -48,7 +48,7 @@ class AmountField(forms.CharField):
         if not text:
             return None
         try:
-            return parse_amount(text)
+            return parse_bonus_amount(text)
         except ValueError as error:
             raise forms.ValidationError(f"{capfirst(str(error))}.", "amount") from None
 
@@ -250,7 +250,7 @@ def _render_page(
 def _read_total(request: HttpRequest) -> Decimal:
     """Return the sum that the page showed; NaN, which equals no sum, for an invalid one."""
     try:
-        return parse_sum(request.POST.get("total", ""))
+        return parse_total_amount(request.POST.get("total", ""))
     except ValueError:
         return Decimal("NaN")
 

@@ -19,7 +19,7 @@ from annotations.exchange import AnswerFile, ColumnNames, InputError, ModelAnswe
 from annotations.exchange.markup import FormattingReader
 from annotations.exchange.presets.advice import add_export_hint
 from annotations.exchange.reading.duplicates import Duplicates
-from annotations.exchange.whole_ids import KnownIds
+from annotations.exchange.whole_ids import KnownIdReader
 from evaluation.consensus.inputs import (
     Answers,
     EmbeddedAnswers,
@@ -167,7 +167,7 @@ def read_answers_to_items(
     this id only in the other form, unless `keep_ids`.
     """
     file = read_worker_answers(path, columns, None, keep_html=keep_html, keep_ids=keep_ids)
-    known = KnownIds((("", item) for item in items), keeps=keep_ids)
+    known = KnownIdReader((("", item) for item in items), keeps=keep_ids)
     return replace(file, records=known.match(file.records))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from annotations.exchange import AnswerStatus, InputError
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import split_model_reply
 from annotations.exchange.thinking import join_thinking
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.runs.files.problem_messages import build_error
@@ -355,7 +355,7 @@ class Journal:
 
 def _upgrade_row(row: ReplyRow) -> ReplyRow:
     """Return a row of an older journal with thinking separated from the answer."""
-    parsed = read_reply(row.answer, row.status, row.finish_reason)
+    parsed = split_model_reply(row.answer, row.status, row.finish_reason)
     upgraded = replace(row, answer=parsed.text, status=parsed.status, thinking=parsed.thinking)
     if parsed.status is AnswerStatus.ERROR and row.status is not AnswerStatus.ERROR:
         problem = f"the reply ended with an error (finish_reason {row.finish_reason})"

@@ -16,7 +16,7 @@ import httpx
 
 from annotations.exchange import AnswerStatus, InputError, OutputFolder
 from annotations.exchange.header import OF_MODEL_ANSWERS
-from annotations.exchange.model_replies import Finish, read_finish
+from annotations.exchange.model_replies import FinishReason, classify_finish_reason
 from evaluation.core.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.core.backends.chat.openai import PATH, build_failed_reply, parse_reply
 from evaluation.core.backends.embedding.contract import find_versions
@@ -223,7 +223,10 @@ def _summarise_model(configuration: Configuration, rows: list[ReplyRow]) -> dict
 
 def is_cut_short(row: ReplyRow) -> bool:
     """Return whether a row's answer lacks its end because the token limit was reached."""
-    return row.status is AnswerStatus.TEXT and read_finish(row.finish_reason) is Finish.LENGTH
+    return (
+        row.status is AnswerStatus.TEXT
+        and classify_finish_reason(row.finish_reason) is FinishReason.LENGTH
+    )
 
 
 def _summarise_request(configuration: Configuration, outcome: Outcome) -> dict[str, Any]:

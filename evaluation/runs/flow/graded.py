@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
-from annotations.exchange.graded import Labels
+from annotations.exchange.graded import LabelGrades
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import OF_GRADING
 from evaluation.core.messages.message import Message
@@ -27,7 +27,7 @@ from evaluation.runs.flow.stored import RunSummary
 def _check_labels(text: str) -> Problem | None:
     """Return the problem of a text that gives no values for labels; None if it is valid."""
     try:
-        Labels.parse(text)
+        LabelGrades.parse(text)
     except ValueError as error:
         return build_problem("wrong_labels", "labels", reason=str(error))
     return None

@@ -87,7 +87,7 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
     seeds = Exhibit.objects.filter(run=run, judging=judging.name).values_list("seed", flat=True)
     experts = list_progress(run, judging)
     users = {expert.user for expert in experts}
-    shares = Share.objects.of_experts(run.version.question_set).values_list(
+    shares = Share.objects.filter_experts(run.version.question_set).values_list(
         "user", "user__username"
     )[:MOST_EXPERTS]
     by_thing = Counter(judgement.key for judgement in judgements)

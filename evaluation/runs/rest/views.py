@@ -79,7 +79,7 @@ def find_experts(request: Request, run: Run, names: list[str], field: str = "") 
 
     `field` is the request's field with a single name, for the error.
     """
-    shares = Share.objects.of_experts(run.version.question_set)
+    shares = Share.objects.filter_experts(run.version.question_set)
     known = dict(shares.filter(user__username__in=names).values_list("user__username", "user"))
     # Users may name themselves, also without a share as an expert.
     known[request.user.get_username()] = get_user_id(request)

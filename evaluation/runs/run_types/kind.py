@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from django.utils.module_loading import import_string
 
-from annotations.exchange.samples import find_sample
+from annotations.exchange.samples import find_sample_file
 from evaluation.runs.flow.stored import RunSummary
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class StartFile:
     @property
     def sample(self) -> str:
         """Static path of a sample file to download; "" without one."""
-        return find_sample(self.upload or self.name)
+        return find_sample_file(self.upload or self.name)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,9 +14,9 @@ from django.db.models import Avg, QuerySet
 from pydantic import TypeAdapter
 
 from annotations.exchange import AnswerStatus, InputError
-from annotations.exchange.graded import Labels, MarkedFile, read_marked
-from annotations.exchange.ids import clean_id, read_as_wording
-from annotations.exchange.model_replies import THINKING_KEPT, read_reply
+from annotations.exchange.graded import LabelGrades, MarkedFile, read_marked_answers
+from annotations.exchange.ids import clean_id, extract_wording
+from annotations.exchange.model_replies import THINKING_KEPT, split_model_reply
 from annotations.exchange.reading.source import Source
 from annotations.models import GRADED, Question, QuestionSet, QuestionSetVersion, Response, Worker
 from annotations.models.access import AnyUser
@@ -39,7 +39,7 @@ def read_wordings(version_id: int) -> dict[int, str]:
     """
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
     columns = rows.values_list("pk", "text", "external_id")
-    return {key: text or read_as_wording(question) for key, text, question in columns}
+    return {key: text or extract_wording(question) for key, text, question in columns}
 
 
 def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int, str]:
@@ -84,7 +84,7 @@ def read_model_answers(version_id: int) -> ModelAnswers:
 def _separate_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return an answer's stored row, with thinking removed unless the import asked to keep it."""
     key, model, question, text, status, sample, reason, thinking = row
-    read = read_reply(text, AnswerStatus(status), reason, keep_thinking=bool(thinking))
+    read = split_model_reply(text, AnswerStatus(status), reason, keep_thinking=bool(thinking))
     return key, model, question, read.text, read.status, sample
 
 
@@ -98,7 +98,7 @@ def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by:
 
     Worker names are replaced by numbers, in the order of the file.
     """
-    marked = read_marked(source)
+    marked = read_marked_answers(source)
     # The stored file needs no names: only which answers are of one person.
     numbers = {name: str(n) for n, name in enumerate(_list_workers(marked), 1)}
     marked.answers = [
@@ -143,7 +143,7 @@ def find_problems_at_start(
     if marked is None:
         return [build_problem("no_graded_answers")]
     try:
-        marked.graded(Labels.parse(options.labels or ""))
+        marked.compute_grades(LabelGrades.parse(options.labels or ""))
     except InputError as error:
         reasons = "; ".join(problem.reason for problem in error.problems[:LISTED])
         return [build_problem("unknown_labels", "labels", reason=reasons)]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import split_model_reply
 from evaluation.consensus.methods.percentiles import compute_percentile
 from evaluation.scorer.runtime.facts import ContradictedFact, QuestionFacts, decode_words
 
@@ -176,7 +176,7 @@ class CrowdScorer:
     def score_all(self, answers: Sequence[tuple[str, str]]) -> list[AnswerScore]:
         """Return the score of each (question, answer); raises `UnknownQuestionError`."""
         asked = [self._find_question(question) for question, _ in answers]
-        texts = [read_reply(answer).text for _, answer in answers]
+        texts = [split_model_reply(answer).text for _, answer in answers]
         filled = [at for at, text in enumerate(texts) if text]
         vectors = dict(zip(filled, self.embed([texts[at] for at in filled]), strict=True))
         return [

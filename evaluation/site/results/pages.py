@@ -245,7 +245,7 @@ def _get_judging(run: Run, name: str) -> Judging:
 def _build_form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) -> AskForm:
     """Return the form with the experts of the set and the sample drawn so far."""
     me = get_user_id(request)
-    shares = Share.objects.of_experts(run.version.question_set)
+    shares = Share.objects.filter_experts(run.version.question_set)
     people = [
         *shares.exclude(user=me).values_list("user", "user__username"),
         (me, f"{request.user.get_username()} (you)"),

@@ -124,4 +124,7 @@ def test_practice_without_an_accepted_answer_is_neither_right_nor_wrong():
 
 
 def test_an_attention_check_takes_the_accepted_answer_alone():
-    assert Question(role="attention", accepted_answers=["agree"]).accepts("somewhat agree") is False
+    assert (
+        Question(role="attention", accepted_answers=["agree"]).accepts_answer("somewhat agree")
+        is False
+    )

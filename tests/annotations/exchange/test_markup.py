@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.exchange.markup import FormattingReader, read_formatted, strip_markup
+from annotations.exchange.markup import FormattingReader, remove_formatting, strip_markup
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ from annotations.exchange.markup import FormattingReader, read_formatted, strip_
     ],
 )
 def test_formatting_is_read_as_plain_text(typed, plain):
-    assert read_formatted(typed) == plain
+    assert remove_formatting(typed) == plain
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_formatting_is_read_as_plain_text(typed, plain):
     ],
 )
 def test_an_answer_about_html_is_unchanged(typed):
-    assert read_formatted(typed) == typed
+    assert remove_formatting(typed) == typed
 
 
 def test_a_wording_loses_formatting_also_where_a_tag_is_not_closed():
@@ -56,8 +56,8 @@ def test_a_wording_loses_formatting_also_where_a_tag_is_not_closed():
 def test_answers_with_formatting_are_counted_and_can_stay():
     typed = ["<p>Paris</p>", "a < b", "R&amp;D", "Rome"]
     reader, keeper = FormattingReader(), FormattingReader(keeps=True)
-    assert [reader.read(text) for text in typed] == ["Paris", "a < b", "R&D", "Rome"]
-    assert [keeper.read(text) for text in typed] == typed
+    assert [reader.read_answer(text) for text in typed] == ["Paris", "a < b", "R&D", "Rome"]
+    assert [keeper.read_answer(text) for text in typed] == typed
     # The first and the third.
     assert (reader.n_formatted, keeper.n_formatted) == (2, 2)
     assert reader.example == ("<p>Paris</p>", "Paris")

@@ -4,11 +4,11 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from annotations.exchange.model_replies import (
-    Finish,
+    FinishReason,
+    classify_finish_reason,
     describe_replies,
-    describe_thinking,
-    read_finish,
-    read_reply,
+    describe_thinking_counts,
+    split_model_reply,
 )
 
 TEXT, EMPTY, CUT_OFF = AnswerStatus.TEXT, AnswerStatus.EMPTY, AnswerStatus.CUT_OFF
@@ -18,17 +18,17 @@ ERROR, REFUSED = AnswerStatus.ERROR, AnswerStatus.REFUSED_GENERATION
 @pytest.mark.parametrize(
     ("reason", "meaning"),
     [
-        *((one, Finish.LENGTH) for one in ("length", "MAX_TOKENS", "max_output_tokens")),
-        *((one, Finish.REFUSED) for one in ("content_filter", "content-filter", "SAFETY")),
-        *((one, Finish.REFUSED) for one in ("RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST")),
-        *((one, Finish.REFUSED) for one in ("refusal", "sensitive", "safety", "SPII")),
-        *((one, Finish.ERROR) for one in ("error", "insufficient_system_resource")),
-        *((one, Finish.ERROR) for one in ("network_error", "FINISH_REASON_ERROR", "abort")),
-        *((one, Finish.OTHER) for one in ("stop", "end_turn", "eos", "", "tool_calls")),
+        *((one, FinishReason.LENGTH) for one in ("length", "MAX_TOKENS", "max_output_tokens")),
+        *((one, FinishReason.REFUSED) for one in ("content_filter", "content-filter", "SAFETY")),
+        *((one, FinishReason.REFUSED) for one in ("RECITATION", "PROHIBITED_CONTENT", "BLOCKLIST")),
+        *((one, FinishReason.REFUSED) for one in ("refusal", "sensitive", "safety", "SPII")),
+        *((one, FinishReason.ERROR) for one in ("error", "insufficient_system_resource")),
+        *((one, FinishReason.ERROR) for one in ("network_error", "FINISH_REASON_ERROR", "abort")),
+        *((one, FinishReason.OTHER) for one in ("stop", "end_turn", "eos", "", "tool_calls")),
     ],
 )
 def test_every_provider_has_words_of_its_own(reason, meaning):
-    assert read_finish(reason) is meaning
+    assert classify_finish_reason(reason) is meaning
 
 
 @pytest.mark.parametrize(
@@ -52,11 +52,11 @@ def test_every_provider_has_words_of_its_own(reason, meaning):
     ],
 )
 def test_the_status_follows_from_text_and_reason(text, status, reason, expected):
-    assert read_reply(text, status, reason).parts == expected
+    assert split_model_reply(text, status, reason).parts == expected
 
 
 def test_thinking_is_kept_where_it_is_wanted():
-    found = read_reply("<think>hm</think>yes", keep_thinking=True)
+    found = split_model_reply("<think>hm</think>yes", keep_thinking=True)
     assert found.parts == ("<think>hm</think>yes", TEXT, "")
 
 
@@ -68,7 +68,7 @@ def test_missing_and_refused_statuses():
 
 
 def test_notes_count_thinking_and_replies_that_were_cut_off():
-    replies = [read_reply(one) for one in ("a", "<think>h</think>b", "<think>c")]
-    assert describe_replies(replies) == describe_thinking(2, 1)
-    assert len(describe_thinking(2, 1)) == 2
-    assert describe_thinking(0) == []
+    replies = [split_model_reply(one) for one in ("a", "<think>h</think>b", "<think>c")]
+    assert describe_replies(replies) == describe_thinking_counts(2, 1)
+    assert len(describe_thinking_counts(2, 1)) == 2
+    assert describe_thinking_counts(0) == []

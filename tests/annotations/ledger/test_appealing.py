@@ -62,7 +62,7 @@ def test_an_appeal_and_its_answer_are_neither_changed_nor_deleted(ada, rana):
         with world.refused(guards.APPEND_ONLY):
             run(f"DELETE FROM annotations_{table} WHERE id = %s", key)
     with world.refused(guards.APPEND_ONLY):
-        Appeal.objects.forget([ada.pk])
+        Appeal.objects.delete_withdrawn([ada.pk])
     assert Appeal.objects.get().answer.text == "We looked again."
 
 
@@ -157,6 +157,6 @@ def test_who_withdrew_has_no_appeal_any_more_and_writes_none(ada, rana):
         answer_appeal(row, rana, "You are right.", approve=True)
     with pytest.raises(WithdrawnError):
         create_appeal(ada, "I answered all of them.")
-    assert Appeal.objects.forget([ada.pk]) == 1
+    assert Appeal.objects.delete_withdrawn([ada.pk]) == 1
     assert not Appeal.objects.exists()
     assert Decision.objects.count() == 1

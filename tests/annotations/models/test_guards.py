@@ -123,7 +123,7 @@ def test_a_question_without_text_is_given_one_once(draft):
 
 def test_a_response_answers_a_question_of_its_submissions_version(rana, draft):
     draft.publish()
-    second = draft.copy()
+    second = draft.copy_as_draft()
     ada = world.submission(draft)
     foreign = second.questions.get(external_id="r1")
     with world.refused("another version"):

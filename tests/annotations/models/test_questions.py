@@ -21,7 +21,7 @@ from tests.annotations import world
     ],
 )
 def test_an_answer_is_right_if_it_is_accepted_in_any_way_of_writing(accepted, answer, right):
-    assert Question(accepted_answers=accepted).accepts(answer) is right
+    assert Question(accepted_answers=accepted).accepts_answer(answer) is right
 
 
 @pytest.mark.django_db

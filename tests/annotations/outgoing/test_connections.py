@@ -113,15 +113,15 @@ def test_a_pool_whose_requests_are_answered_is_asked_again():
 
 
 def test_a_forked_process_looks_up_names_by_threads_of_its_own():
-    first = connections._load_resolver()
-    assert connections._load_resolver() is first
+    first = connections._get_lookup_threads()
+    assert connections._get_lookup_threads() is first
     assert first.submit(lambda: 1).result(5) == 1
     pid = os.fork()
     if pid == 0:
         try:
             # Of the copied pool no thread lives here: it would never answer.
-            assert connections._load_resolver() is not first
-            assert connections._load_resolver().submit(lambda: 2).result(5) == 2
+            assert connections._get_lookup_threads() is not first
+            assert connections._get_lookup_threads().submit(lambda: 2).result(5) == 2
             os._exit(0)
         finally:
             os._exit(1)
@@ -134,7 +134,7 @@ def test_a_look_up_counts_among_the_seconds_to_connect(monkeypatch):
     began = time.monotonic()
     try:
         with pytest.raises(httpcore.ConnectTimeout):
-            asyncio.run(connections._look_up("slow.example", 80, 0.1))
+            asyncio.run(connections._look_up_addresses("slow.example", 80, 0.1))
         # Also `asyncio.run` itself does not wait for the thread.
         assert time.monotonic() - began < 5
     finally:

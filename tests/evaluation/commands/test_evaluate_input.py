@@ -419,9 +419,9 @@ def test_the_choice_to_keep_ids_is_signed(tmp_path):
     assert [file.records[0].worker for file in read] == ["1", "1.0"]
     assert read[0].hashes.keys() ^ read[1].hashes.keys() == {"keep_ids"}
     # Ids of another file follow those of the answers.
-    assert [file.ids.read_worker("1.0") for file in read] == ["1", "1.0"]
-    assert [file.ids.read_question("2.0") for file in read] == ["2", "2.0"]
-    assert read[0].ids.read_worker("3.0") == "3.0"
+    assert [file.ids.read_worker_id("1.0") for file in read] == ["1", "1.0"]
+    assert [file.ids.read_question_id("2.0") for file in read] == ["2", "2.0"]
+    assert read[0].ids.read_worker_id("3.0") == "3.0"
 
 
 def test_an_export_of_our_own_is_graded_as_it_is(tmp_path):

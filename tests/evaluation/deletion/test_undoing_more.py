@@ -288,7 +288,7 @@ def test_commands_pages_and_the_api_keep_their_imports_alike(client, rivers, ran
 def test_copies_in_the_next_version_are_not_what_the_import_brought(client, questions, rivers):
     version = rivers.latest_version()
     version.publish()
-    assert version.copy().questions.count() == 2
+    assert version.copy_as_draft().questions.count() == 2
     listed = client.get(reverse("api:imports", args=[rivers.public_id])).json()["results"]
     assert [(one["what"], one["n_left"]) for one in listed] == [("questions", 2), ("passages", 2)]
     # Not even where the version into which it came is gone.

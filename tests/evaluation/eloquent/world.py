@@ -1,7 +1,7 @@
 """Two items in two languages, and what systems reply to them."""
 
 from annotations.exchange import AnswerStatus
-from annotations.exchange.reading.prompt_replies import PromptReply, Turn
+from annotations.exchange.reading.prompt_replies import ConversationTurn, PromptReply
 from annotations.exchange.reading.prompts import PromptItem, PromptVariant
 from evaluation.eloquent.run.judging import Judgement
 from evaluation.eloquent.run.replies import Reply
@@ -29,7 +29,7 @@ def row(system, of, language, variant, text="x", status="text"):
 
 def entry(system, of, language, *turns, number=False):
     """An entry of a submission; `turns` are question and answer."""
-    made = tuple(Turn(*turn) for turn in turns)
+    made = tuple(ConversationTurn(*turn) for turn in turns)
     answers = [turn.answer for turn in made if turn.answer]
     status = AnswerStatus.TEXT if answers else AnswerStatus.EMPTY
     return PromptReply(3, system, of, language, "", "\n\n".join(answers), status, made, number)
@@ -38,7 +38,7 @@ def entry(system, of, language, *turns, number=False):
 def reply(system, of, place, text="one two", status="text"):
     variant = of.variants[place]
     status = AnswerStatus(status)
-    turns = (Turn(variant.prompt, text),)
+    turns = (ConversationTurn(variant.prompt, text),)
     return Reply(system, of.id, variant.language, place, variant.prompt, text, status, turns)
 
 

@@ -166,4 +166,4 @@ def test_the_table_of_an_expert_check_is_read_as_it_is(tmp_path):
     )
     read = read_answer_grades(path)
     assert [one.expert for one in read.records] == ["human:ed", "human:eve", "human:mo", "human:ed"]
-    assert read.means() == {("ada", "", "q1"): 4.5, ("", "llm", "q2"): 2.0}
+    assert read.compute_mean_grades() == {("ada", "", "q1"): 4.5, ("", "llm", "q2"): 2.0}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.exchange.prolific import CATEGORIES, count_visible, find_decision_faults
+from annotations.exchange.prolific import CATEGORIES, count_visible_characters, find_decision_faults
 from annotations.models import Collection, PanelStatus, Translation
 from evaluation.payments.messages import draft_rejection
 from evaluation.payments.report import PaymentPeople
@@ -147,7 +147,7 @@ def test_every_draft_is_one_that_the_panel_takes(crowd):
         for one in found:
             text = draft_rejection(one.category, [(one.said.code, one.said.values)], one.checks)
             assert list(find_decision_faults("reject", one.category, text)) == []
-            assert count_visible(text) < 1000
+            assert count_visible_characters(text) < 1000
             assert one.category in CATEGORIES
             seen.add(one.category)
     assert seen == {"FAILED_CHECK", "LOW_EFFORT", "TOO_QUICKLY", "NO_DATA"}

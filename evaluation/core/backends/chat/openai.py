@@ -19,7 +19,11 @@ from typing import Any
 
 import httpx
 
-from annotations.exchange.model_replies import Finish, read_finish, read_reply
+from annotations.exchange.model_replies import (
+    FinishReason,
+    classify_finish_reason,
+    split_model_reply,
+)
 from annotations.exchange.reading.answers import LONGEST_ANSWER
 from annotations.exchange.records import AnswerStatus
 from annotations.outgoing.connections import Vet
@@ -74,7 +78,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
         unknown = Fault("no_reply", "the answer's content is of a kind that is not read")
         return Reply("", AnswerStatus.ERROR, reason, *tokens, None, payload, unknown)
     refusal = refusal or _find_refusal(content)
-    read = read_reply(text, finish_reason=reason)
+    read = split_model_reply(text, finish_reason=reason)
     status = read.status
     thinking = "\n\n".join(one for one in (separate_thinking, read.thinking) if one)
     if isinstance(refusal, str) and refusal.strip():
@@ -130,7 +134,9 @@ def _find_reason(choice: Mapping[str, Any]) -> str:
     """Return the finish reason of a reply; that of a gateway's provider if it is more specific."""
     reason = str(choice.get("finish_reason") or choice.get("stop_reason") or "")
     native = choice.get("native_finish_reason")
-    if isinstance(native, str) and read_finish(reason) is Finish.OTHER != read_finish(native):
+    if isinstance(native, str) and classify_finish_reason(
+        reason
+    ) is FinishReason.OTHER != classify_finish_reason(native):
         reason = native
     return reason[:LONGEST_REASON]
 
@@ -144,9 +150,9 @@ def _parse_without_message(payload: Any) -> Reply:
             reason = _find_reason(choice)
             if fault := _find_fault(payload, choice, {}, reason):
                 return Reply("", AnswerStatus.ERROR, reason, raw=payload, fault=fault)
-            if read_finish(reason) is Finish.REFUSED:
+            if classify_finish_reason(reason) is FinishReason.REFUSED:
                 return Reply("", AnswerStatus.REFUSED_GENERATION, reason, raw=payload)
-            if read_finish(reason) is Finish.LENGTH:
+            if classify_finish_reason(reason) is FinishReason.LENGTH:
                 return Reply("", AnswerStatus.CUT_OFF, reason, raw=payload)
         feedback = payload.get("promptFeedback") or payload.get("prompt_feedback")
         if isinstance(feedback, Mapping) and feedback.get("blockReason"):
@@ -165,7 +171,7 @@ def _find_fault(
     reason: str,
 ) -> Fault | None:
     """Return the error that the JSON of a response with status 200 reports; None without one."""
-    failed = read_finish(reason) is Finish.ERROR
+    failed = classify_finish_reason(reason) is FinishReason.ERROR
     error = next((one for part in (choice, payload, message) if (one := part.get("error"))), None)
     if error is None and payload.get("object") == "error":
         error = payload

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id, is_blank
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import split_model_reply
 from annotations.exchange.problems import Problems
 from annotations.exchange.reading.tables import open_table
 from annotations.exchange.records import AnswerStatus
@@ -129,7 +129,7 @@ class ScriptedChat(ChatModel):
         raw = {"text": scripted.text, "status": scripted.status.value, "line": scripted.line}
         if scripted.status is AnswerStatus.ERROR:
             return Reply.from_fault(Fault("scripted", scripted.text or "a scripted error"), raw)
-        read = read_reply(scripted.text, scripted.status, scripted.finish_reason)
+        read = split_model_reply(scripted.text, scripted.status, scripted.finish_reason)
         if read.status is AnswerStatus.ERROR:
             problem = f"the reply ends with an error (finish_reason {scripted.finish_reason})"
             return Reply.from_fault(Fault("error_in_reply", problem), raw)

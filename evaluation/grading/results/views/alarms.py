@@ -402,7 +402,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
         if expert_text.isascii() and expert_text.isdigit() and len(expert_text) < 12
         else 0
     )
-    is_expert = Share.objects.of_experts(run.version.question_set).filter(user=expert).exists()
+    is_expert = Share.objects.filter_experts(run.version.question_set).filter(user=expert).exists()
     if expert != user_id and not is_expert:
         messages.error(request, "Choose an expert who has access to the set.")
         return redirect(_build_expert_grading_url(run))

@@ -17,7 +17,7 @@ from typing import Any
 from django.db.models.functions import Now
 from django.utils.text import capfirst
 
-from annotations.exchange.model_replies import Finish, read_finish
+from annotations.exchange.model_replies import FinishReason, classify_finish_reason
 from evaluation.consensus.signatures import SHORT, collect_versions, combine_hashes
 from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.backends.errors import ChatError
@@ -292,7 +292,7 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
         errors=dict(Counter(extra.get("error", "") for extra in failed)),
         error_messages={extra.get("error", ""): extra.get("message", "") for extra in failed},
         cut_off=statuses["cut_off"],
-        cut_short=sum(read_finish(reason) is Finish.LENGTH for reason in reasons),
+        cut_short=sum(classify_finish_reason(reason) is FinishReason.LENGTH for reason in reasons),
         with_thinking=sum(bool(extra.get("thinking")) for _, extra, _ in rows),
         adapted=tuple(dict.fromkeys(c for _, extra, _ in rows for c in extra.get("adapted") or ())),
         max_tokens=limit if isinstance(limit, int) else 0,

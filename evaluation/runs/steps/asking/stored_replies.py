@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from annotations.exchange import AnswerStatus
-from annotations.exchange.model_replies import read_reply
+from annotations.exchange.model_replies import split_model_reply
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.flow.asking.plan import Planned, RecordedReply
@@ -72,7 +72,7 @@ class StoredReply:
         known = {name: value for name, value in data.items() if name in _FIELDS}
         text, status = data.get("text", data.get("answer", "")), AnswerStatus(data["status"])
         # Runs from before thinking was separated stored it within the text.
-        read = read_reply(text, status, data.get("finish_reason", ""))
+        read = split_model_reply(text, status, data.get("finish_reason", ""))
         thinking = read.thinking or data.get("thinking", "")
         return cls(**{**known, "text": read.text, "status": read.status, "thinking": thinking})
 

@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from annotations.exchange.graded import Labels, read_marked, reading, semeval
+from annotations.exchange.graded import LabelGrades, read_marked_answers, reading, semeval
 from tests.problems import raises_problem
 
 BEETLE = """<?xml version="1.0" encoding="UTF-8"?>
@@ -45,11 +45,11 @@ def written(tmp_path, text, name="q.xml"):
 
 def check_refused(path, code, /, **expected):
     with raises_problem(code, **expected):
-        read_marked(path)
+        read_marked_answers(path)
 
 
 def test_students_of_beetle_and_their_first_attempts_stand_in_the_ids(tmp_path):
-    found = read_marked(written(tmp_path, BEETLE))
+    found = read_marked_answers(written(tmp_path, BEETLE))
     assert [(one.worker, one.text.split()[0], one.line) for one in found.answers] == [
         ("sbj3", "it", 12),
         ("sbjb11", "a", 14),
@@ -60,17 +60,17 @@ def test_students_of_beetle_and_their_first_attempts_stand_in_the_ids(tmp_path):
     )
     # Only correct is worth 1, unless somebody says otherwise.
     assert [one.grade for one in found.graded()] == [0.0, 0.0]
-    partly = found.graded(Labels.parse("partially_correct_incomplete=.5"))
+    partly = found.graded(LabelGrades.parse("partially_correct_incomplete=.5"))
     assert [one.grade for one in partly] == [0.0, 0.5]
 
 
 def test_students_of_scientsbank_are_numbers_of_their_module(tmp_path):
-    found = read_marked(written(tmp_path, SCIENTSBANK))
+    found = read_marked_answers(written(tmp_path, SCIENTSBANK))
     assert [one.worker for one in found.answers] == ["EM.230", "EM.231"]
 
 
 def test_ids_that_say_nothing_leave_workers_unknown_and_that_is_told(tmp_path):
-    found = read_marked(written(tmp_path, SCIENTSBANK.replace("EM.16b.231.1", "x")))
+    found = read_marked_answers(written(tmp_path, SCIENTSBANK.replace("EM.16b.231.1", "x")))
     assert not found.has_workers
     (note,) = found.notes
     assert re.findall(r"\d+", note) == ["1", "2"]  # one of two ids
@@ -85,7 +85,7 @@ def test_a_folder_and_an_archive_of_files_are_read_as_one(tmp_path):
         for name in ("a.xml", "b.xml"):
             archive.write(folder / name, f"deep/{name}")
         archive.writestr("README.txt", "no XML")
-    one, other = read_marked(folder), read_marked(packed)
+    one, other = read_marked_answers(folder), read_marked_answers(packed)
     assert one.answers == other.answers
     assert len(one.answers) == 4
     assert one.sha256 == other.sha256

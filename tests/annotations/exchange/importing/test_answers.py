@@ -193,7 +193,7 @@ def test_a_set_without_a_version_gets_its_first(tmp_path):
 
 def test_an_older_version_is_named_by_its_number(rivers, version, tmp_path):
     version.publish()
-    version.copy()
+    version.copy_as_draft()
     path = write(tmp_path, ROWS)
     assert import_answers(rivers, path, version=1).version == 1
     assert import_answers(rivers, path).version == 2

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from annotations.exchange.importing import import_answers
-from annotations.exchange.importing.answers import stage_answers, store_staged
+from annotations.exchange.importing.answers import stage_answers, store_staged_answers
 from annotations.exchange.importing.mturk import StagedBatch, stage_batch, store_batch
 from annotations.exchange.importing.stage import Stage
 from annotations.exchange.records import AnswerFacts
@@ -104,10 +104,14 @@ def test_a_stage_that_was_kept_is_the_one_that_was_read(rivers, tmp_path):
             assert opened.workers == read.workers
             assert opened.questions == read.questions
             assert opened.n_repeated == read.n_repeated == 1
-            assert list(opened.iterate_new()) == list(read.iterate_new())
+            assert list(opened.iterate_new_answers()) == list(read.iterate_new_answers())
             for number, name in enumerate(["r1", "r2"]):
-                assert opened.find_position(name) == read.find_position(name) == number
-            assert opened.find_position("r3") is None
+                assert (
+                    opened.find_question_position(name)
+                    == read.find_question_position(name)
+                    == number
+                )
+            assert opened.find_question_position("r3") is None
             for found in (opened, read):
                 assert found.find(0, 0).text == "north"
                 assert found.find(1, 1) is None
@@ -120,13 +124,13 @@ def test_a_stage_that_was_kept_is_the_one_that_was_read(rivers, tmp_path):
 def test_a_stage_can_be_kept_twice_and_goes_on_after_it(tmp_path):
     with stage_answers(export(tmp_path)) as stage:
         stage.save(tmp_path / "one.sqlite")
-        stage.mark_old([0])
+        stage.mark_as_stored([0])
         stage.save(tmp_path / "two.sqlite")
-        assert stage.count("is_new") == 2
+        assert stage.count_answers("is_new") == 2
     for name, n_new in (("one", 3), ("two", 2)):
         with Stage.load(tmp_path / f"{name}.sqlite") as opened:
             assert (opened.count(), opened.count("is_new")) == (3, n_new)
-            opened.mark_all_new()
+            opened.mark_all_as_new()
             assert opened.count("is_new") == 3
 
 
@@ -135,10 +139,10 @@ def test_an_opened_stage_comes_in_as_the_file_does(rivers, tmp_path):
     with stage_answers(path) as stage:
         stage.save(tmp_path / "kept.sqlite")
     with Stage.load(tmp_path / "kept.sqlite") as opened:
-        dry = store_staged(rivers, opened, dry_run=True)
+        dry = store_staged_answers(rivers, opened, dry_run=True)
         assert rows()[0] == []
-        report = store_staged(rivers, opened)
-        again = store_staged(rivers, opened)
+        report = store_staged_answers(rivers, opened)
+        again = store_staged_answers(rivers, opened)
     through = rows()
     assert dry.as_dict() == {**report.as_dict(), "dry_run": True}
     assert (again.n_new, again.n_unchanged, again.changed) == (0, 3, False)
@@ -158,7 +162,7 @@ def test_an_opened_batch_comes_in_as_the_file_does(tmp_path):
         with StagedBatch.load(tmp_path / "kept.sqlite") as opened:
             assert opened.asked == stage.asked
             assert (opened.panel, opened.header) == (stage.panel, stage.header)
-            assert list(opened.iterate_new()) == list(stage.iterate_new())
+            assert list(opened.iterate_new_answers()) == list(stage.iterate_new_answers())
             report = store_batch(lakes, opened)
     assert (report.n_new, report.created["questions"], report.dry_run) == (6, 4, False)
     answers, sessions, questions = rows()
@@ -193,7 +197,7 @@ def test_the_way_of_a_worker_is_told_whatever_the_order_of_the_rows(first):
     ]
     worker = StagedWorker("", "ada", 2)
     for one in (facts[first], facts[1 - first], AnswerFacts()):
-        worker.add_facts(one)
+        worker.add_session_facts(one)
     assert worker.state == "submitted"
     times = (worker.started_at, worker.last_seen_at, worker.submitted_at)
     assert times == (at(2, 0), at(3, 6), at(3, 40))

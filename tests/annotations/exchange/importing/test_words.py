@@ -158,7 +158,7 @@ def test_a_file_that_is_not_utf8_is_read_with_a_warning(rivers, tmp_path):
 def test_a_batch_goes_into_the_version_that_is_named(tmp_path):
     lakes = QuestionSet.objects.create(owner=world.user("otto"), name="lakes")
     assert import_mturk(lakes, batch(tmp_path)).version == 1
-    lakes.latest_version().copy()
+    lakes.latest_version().copy_as_draft()
     again = import_mturk(lakes, batch(tmp_path), version=1)
     assert (again.version, again.n_unchanged, again.changed) == (1, 2, False)
     assert import_mturk(lakes, batch(tmp_path)).version == 2

@@ -7,13 +7,13 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.presets import (
-    Arrangement,
+    TableChoice,
     locate_table,
-    open_rows,
+    open_answer_rows,
     propose_mapping,
     read_head,
     recognise_preset,
-    refuse_unmapped,
+    refuse_incomplete_mapping,
 )
 from annotations.exchange.presets.stray_rows import TOTALS
 from annotations.exchange.reading.answers import read_answers
@@ -59,10 +59,10 @@ def read(source, chosen=None):
     head = read_head(arranged.source)
     preset = recognise_preset(head)
     mapping = propose_mapping(preset, head, arranged.source)
-    refuse_unmapped(preset, mapping, head)
-    rows = open_rows(arranged.source, preset, mapping)
+    refuse_incomplete_mapping(preset, mapping, head)
+    rows = open_answer_rows(arranged.source, preset, mapping)
     found = {(one.worker, one.question, one.text) for one, _ in rows}
-    rows.finish()
+    rows.raise_problems()
     return (arranged.sheet, arranged.header_row), found, rows
 
 
@@ -104,24 +104,24 @@ def test_the_table_is_found_on_its_sheet_and_under_its_titles(source, place):
 
 def test_sheet_and_header_row_are_chosen_by_name_or_number():
     source = workbook(Old=[*TITLE, *TABLE[:3]], New=TABLE)
-    assert read(source, Arrangement("Old"))[0] == ("Old", 4)
-    assert read(source, Arrangement("1"))[0] == ("Old", 4)
-    place, found, _ = read(source, Arrangement("old", 4))
+    assert read(source, TableChoice("Old"))[0] == ("Old", 4)
+    assert read(source, TableChoice("1"))[0] == ("Old", 4)
+    place, found, _ = read(source, TableChoice("old", 4))
     assert place == ("Old", 4)
     # The header and two people of the table stand on that sheet.
     assert {who for who, _, _ in found} == set(PEOPLE[:2])
-    told = locate_table(source, Arrangement("2")).describe()
+    told = locate_table(source, TableChoice("2")).describe_location()
     assert told.endswith("New (of Old, New)")
-    assert locate_table(workbook(Answers=TABLE)).describe() == ""
+    assert locate_table(workbook(Answers=TABLE)).describe_location() == ""
 
 
 @pytest.mark.parametrize(
     ("source", "chosen", "code"),
     [
-        (workbook(A=TABLE, B=NOTES), Arrangement("C"), "sheet_unknown"),
-        (workbook(A=TABLE, B=NOTES), Arrangement("3"), "sheet_unknown"),
-        (text_file(TABLE), Arrangement("A"), "sheet_of_no_workbook"),
-        (make_bytes_source("a.jsonl", b'{"a": 1}\n'), Arrangement("", 2), "header_of_objects"),
+        (workbook(A=TABLE, B=NOTES), TableChoice("C"), "sheet_unknown"),
+        (workbook(A=TABLE, B=NOTES), TableChoice("3"), "sheet_unknown"),
+        (text_file(TABLE), TableChoice("A"), "sheet_of_no_workbook"),
+        (make_bytes_source("a.jsonl", b'{"a": 1}\n'), TableChoice("", 2), "header_of_objects"),
     ],
 )
 def test_a_place_that_the_file_does_not_have_is_refused(source, chosen, code):
@@ -132,7 +132,7 @@ def test_a_place_that_the_file_does_not_have_is_refused(source, chosen, code):
 def test_a_header_row_behind_the_end_leaves_an_empty_file():
     for source in (workbook(A=TABLE), text_file(TABLE)):
         with raises_problem("file_empty"):
-            read(source, Arrangement("", 40))
+            read(source, TableChoice("", 40))
 
 
 def turned(corner):
@@ -165,7 +165,7 @@ def test_people_as_columns_are_told_and_read_when_chosen(rows, made):
     source = made(rows)
     with raises_problem("people_are_columns"):
         read(source)
-    _, found, _ = read(source, Arrangement(is_turned=True))
+    _, found, _ = read(source, TableChoice(is_turned=True))
     people = rows[0][1:]
     assert found == {(who, row[0], row[at]) for row in rows[1:] for at, who in enumerate(people, 1)}
 
@@ -229,7 +229,7 @@ def test_a_hidden_sheet_is_read_only_if_it_is_chosen():
     source = edit(workbook(Pilot=pilot, Results=shown), hide)
     _, found, _ = read(source)
     assert found == {("ana", "tides", "The moon pulls on the water")}
-    _, found, _ = read(source, Arrangement("Pilot"))
+    _, found, _ = read(source, TableChoice("Pilot"))
     assert {who for who, _, _ in found} == {"pia"}
     # Without a chosen sheet, the first visible one is read.
     assert [record.worker for record in read_answers(source).records] == ["ana"]

@@ -6,12 +6,12 @@ from datetime import timedelta
 
 import pytest
 
-from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.importing.survey_exports import stage_survey_export
 from annotations.exchange.presets import propose_mapping, read_head, recognise_preset
 from annotations.exchange.presets.declared import SPAM, TRIED
 from annotations.exchange.presets.preset import UNFINISHED
 from annotations.exchange.reading.answers import read_answers
-from annotations.exchange.reading.duplicates import Duplicates, make_rule
+from annotations.exchange.reading.duplicates import Duplicates, build_duplicate_rule
 from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
 
@@ -39,12 +39,12 @@ def staged(source, duplicates="refuse", *, keep=False, workers=None):
     head = read_head(source)
     preset = recognise_preset(head).include_unfinished() if keep else recognise_preset(head)
     mapping = propose_mapping(preset, head, source)
-    rule = make_rule(duplicates, workers or {})
-    with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rule) as stage:
+    rule = build_duplicate_rule(duplicates, workers or {})
+    with stage_survey_export(source, preset=preset, mapping=mapping, duplicates=rule) as stage:
         names = list(stage.questions)
         texts = {
             (stage.workers[one.worker].name, names[one.question]): one.text
-            for one in stage.iterate_new()
+            for one in stage.iterate_new_answers()
         }
         minutes = {
             one.name: (one.submitted_at - one.started_at) / timedelta(minutes=1)
@@ -153,7 +153,9 @@ def test_in_a_row_for_each_answer_all_rows_that_count_give_the_time():
     mapping = propose_mapping(preset, head, source)
     hours = {}
     for duplicates in (Duplicates.FIRST, Duplicates.LAST):
-        with stage_mapped(source, preset=preset, mapping=mapping, duplicates=duplicates) as stage:
+        with stage_survey_export(
+            source, preset=preset, mapping=mapping, duplicates=duplicates
+        ) as stage:
             hours[duplicates] = stage.workers[0].submitted_at.isoformat()[11:16]
     # First: tasks 101 at 9:00 and 102 at 9:20; last: 102 and 101 at 15:00.
     assert hours == {"first": "09:20", "last": "15:00"}
@@ -174,12 +176,12 @@ def test_who_says_test_to_everything_is_warned_of_and_stays():
     source = survey(*TWO, row("me", "08", "02", ("test", "Test.", "test")))
     head = read_head(source)
     preset = recognise_preset(head)
-    with stage_mapped(
+    with stage_survey_export(
         source, preset=preset, mapping=propose_mapping(preset, head, source)
     ) as stage:
         # The third row of data stands in line 4; each person has three answers.
         assert [("me" in one, "4" in one) for one in stage.file.warnings] == [(True, True)]
-        assert stage.count() == 3 * 3
+        assert stage.count_answers() == 3 * 3
 
 
 def test_one_worker_can_have_another_attempt_than_all_others():
@@ -209,8 +211,8 @@ def test_a_rule_of_one_worker_counts_for_attention_checks_and_survives_storing(t
         [f"check=Q1={BOB[0]}"], head.header, "s.csv"
     )
     for rule, failed in (("first", "1 of 2"), ("last", "2 of 2")):
-        rules = make_rule("refuse", {"bob": rule})
-        with stage_mapped(source, preset=preset, mapping=mapping, duplicates=rules) as stage:
+        rules = build_duplicate_rule("refuse", {"bob": rule})
+        with stage_survey_export(source, preset=preset, mapping=mapping, duplicates=rules) as stage:
             assert any(failed in note for note in stage.file.notes)
             stage.save(tmp_path / rule)
             with type(stage).load(tmp_path / rule) as again:

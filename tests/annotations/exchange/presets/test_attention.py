@@ -6,10 +6,10 @@ import io
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.conversion import convert
-from annotations.exchange.importing.survey_exports import import_mapped
+from annotations.exchange.conversion import convert_survey_export
+from annotations.exchange.importing.survey_exports import import_survey_export
 from annotations.exchange.presets import Mapping, propose_mapping, read_head, recognise_preset
-from annotations.exchange.presets.attention import is_right
+from annotations.exchange.presets.attention import is_right_answer
 from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.source import make_bytes_source
@@ -78,9 +78,9 @@ def test_a_check_without_a_known_answer_is_not_graded():
 
 
 def test_case_blanks_and_signs_do_not_make_an_answer_wrong():
-    assert is_right(" strongly  Disagree.", "Strongly disagree")
-    assert not is_right("Strongly agree", "Strongly disagree")
-    assert not is_right("", "Strongly disagree")
+    assert is_right_answer(" strongly  Disagree.", "Strongly disagree")
+    assert not is_right_answer("Strongly agree", "Strongly disagree")
+    assert not is_right_answer("", "Strongly disagree")
 
 
 def test_a_check_is_named_by_hand():
@@ -104,7 +104,7 @@ def test_converting_counts_who_failed_and_writes_no_answer_to_a_check(tmp_path):
     source = survey(CHECK, TICKED, again)
     preset, mapping = mapped(source)
     files = {name: tmp_path / f"{name}.csv" for name in ("answers", "questions")}
-    lines = convert(
+    lines = convert_survey_export(
         source,
         files["answers"],
         preset=preset,
@@ -130,10 +130,10 @@ def test_a_check_is_stored_as_a_question_with_its_role_and_right_answer():
     question_set = QuestionSet.objects.create(owner=world.user("rana"), name="survey")
     source = survey()
     preset, mapping = mapped(source)
-    import_mapped(question_set, source, preset=preset, mapping=mapping)
+    import_survey_export(question_set, source, preset=preset, mapping=mapping)
     stored = {one.text: one for one in Question.objects.all()}
     assert stored[ASKED].role == Question.Role.GRADED
     assert stored[CHECK].role == Question.Role.ATTENTION
     assert stored[CHECK].accepted_answers == ["Strongly disagree"]
     answers = stored[CHECK].responses.order_by("submission__worker__external_id")
-    assert [stored[CHECK].accepts(one.text) for one in answers] == [True, True, False, True]
+    assert [stored[CHECK].accepts_answer(one.text) for one in answers] == [True, True, False, True]

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from annotations.exchange.ids import IdNotes
+from annotations.exchange.ids import IdCleaner
 from annotations.exchange.markup import MISSING
-from annotations.exchange.presets import open_rows, propose_mapping, recognise_preset
-from annotations.exchange.presets.declared import PANEL_STATUSES, is_list_of_submissions
+from annotations.exchange.presets import open_answer_rows, propose_mapping, recognise_preset
+from annotations.exchange.presets.declared import PANEL_STATUSES, is_submission_list
 from annotations.exchange.presets.demographics import is_demographic_export
 from annotations.exchange.presets.otree import BOTS
 from annotations.exchange.presets.rows import HEADERS
@@ -351,9 +351,9 @@ def read_rows(name, content):
     source = make_bytes_source(name, content)
     head = read_head(source)
     preset = recognise_preset(head)
-    found = open_rows(source, preset, propose_mapping(preset, head, source))
+    found = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     list(found)
-    found.finish()
+    found.raise_problems()
     return preset.slug, found
 
 
@@ -380,8 +380,8 @@ def test_repeated_header_rows_are_counted():
     ],
 )
 def test_a_guarded_id_is_read_without_its_guard_and_named(written, read_as):
-    notes = IdNotes()
-    assert notes.clean(written) == read_as
+    notes = IdCleaner()
+    assert notes.clean_and_record(written) == read_as
     assert bool(notes.warnings) == (written != read_as)
 
 
@@ -457,4 +457,4 @@ def test_a_demographic_export_with_screeners_is_no_answers_file(delimiter):
     for encoded in (content, content.decode().encode("utf-16")):
         head = read_head(make_bytes_source("prolific_demographic_export.csv", encoded))
         assert is_demographic_export(head)
-        assert is_list_of_submissions(head)
+        assert is_submission_list(head)

@@ -10,7 +10,7 @@ from annotations.exchange.presets import read_head
 from annotations.exchange.presets.demographics import (
     DemographicMapping,
     is_demographic_export,
-    propose_demographics,
+    propose_demographic_mapping,
     read_demographics,
 )
 from annotations.exchange.problems import InputError
@@ -51,7 +51,7 @@ def export(ben="APPROVED", cai="APPROVED"):
 
 def read(content, name="demographics.csv", **roles):
     source = make_bytes_source(name, content)
-    mapping = propose_demographics(read_head(source))
+    mapping = propose_demographic_mapping(read_head(source))
     entries = [f"{role}={column}" for role, column in roles.items()]
     header = read_head(source).header
     return read_demographics(source, mapping.replace_roles(entries, header, name))

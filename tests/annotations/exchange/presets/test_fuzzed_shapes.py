@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from annotations.exchange.presets import (
     locate_table,
-    open_rows,
+    open_answer_rows,
     propose_mapping,
     read_head,
     recognise_preset,
-    refuse_unmapped,
+    refuse_incomplete_mapping,
 )
 from annotations.exchange.reading.source import make_bytes_source
 from tests.annotations.exchange.presets import exports, test_tools
@@ -141,10 +141,10 @@ def read(name, content):
     head = read_head(arranged.source)
     preset = recognise_preset(head)
     mapping = propose_mapping(preset, head, arranged.source)
-    refuse_unmapped(preset, mapping, head)
-    rows = open_rows(arranged.source, preset, mapping)
+    refuse_incomplete_mapping(preset, mapping, head)
+    rows = open_answer_rows(arranged.source, preset, mapping)
     found = sorted((one.worker, one.question, one.text) for one, _ in rows)
-    rows.finish()
+    rows.raise_problems()
     wordings = {name: asked.text for name, asked in rows.questions.items()}
     return preset.slug, found, wordings, sorted(getattr(rows, "skipped", {}).items())
 

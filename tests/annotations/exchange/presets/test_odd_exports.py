@@ -6,7 +6,12 @@ import json
 import openpyxl
 import pytest
 
-from annotations.exchange.presets import open_rows, propose_mapping, read_head, recognise_preset
+from annotations.exchange.presets import (
+    open_answer_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
+)
 from annotations.exchange.presets.columns import find_worker_problem
 from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.source import make_bytes_source
@@ -41,9 +46,9 @@ def read_rows(source):
     """Return the reader of a file with the proposed mapping, and its records."""
     head = read_head(source)
     preset = recognise_preset(head)
-    found = open_rows(source, preset, propose_mapping(preset, head, source))
+    found = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     records = [record for record, _ in found]
-    found.finish()
+    found.raise_problems()
     return found, records
 
 
@@ -108,7 +113,7 @@ def test_each_of_several_columns_of_one_name_is_stored(header):
     stored = {"Note": "first", "Note [2]": "second"}
     if header == OWN:
         file = read_answers(source)
-        found = [file.extra(record) for record in file.records]
+        found = [file.get_extra_cells(record) for record in file.records]
     else:
         found = [record.facts.extra for record in read_rows(source)[1]]
     assert found == [stored] * len(found)

@@ -12,17 +12,17 @@ from django.core.management import CommandError, call_command
 
 from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing.report import NOTHING_CHANGED
-from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.importing.survey_exports import stage_survey_export
 from annotations.exchange.presets import (
     PRESETS,
     Mapping,
-    open_rows,
+    open_answer_rows,
     propose_mapping,
     read_head,
     recognise_preset,
 )
 from annotations.exchange.presets.declared import PANEL_STATUSES, TRIED
-from annotations.exchange.presets.refusals import refuse_answerless
+from annotations.exchange.presets.refusals import refuse_submission_list
 from annotations.exchange.presets.stray_rows import NO_WORKER
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.source import make_bytes_source
@@ -77,11 +77,11 @@ def read(name, *, mapping=None, source=None, duplicates="refuse"):
     source = source or source_of(name)
     head = read_head(source)
     preset = recognise_preset(head)
-    rows = open_rows(
+    rows = open_answer_rows(
         source, preset, mapping or propose_mapping(preset, head, source), Duplicates(duplicates)
     )
     records = [record for record, _ in rows]
-    rows.finish()
+    rows.raise_problems()
     return rows, records
 
 
@@ -129,7 +129,7 @@ def test_of_prolific_the_status_tells_who_was_rejected_and_who_returned():
 def test_the_list_of_submissions_of_prolific_holds_no_answers():
     head = read_head(make_bytes_source("prolific_export_671b.csv", exports.SUBMISSIONS))
     with raises_problem("list_of_submissions"):
-        refuse_answerless(head)
+        refuse_submission_list(head)
 
 
 @pytest.mark.parametrize("name", ["label-studio", "label-studio csv"])
@@ -195,7 +195,7 @@ def test_a_question_over_several_lines_is_one_line_and_who_asks_for_an_id_gets_t
     assert (preset.slug, preset.panel(mapping)) == ("google-forms", "Prolific")
     asked = "Why do tides rise? In your own words"
     assert mapping == Mapping("What is your Prolific ID?", "", (asked, "Salt?"))
-    rows = open_rows(tmp_path / "form.xlsx", preset, mapping)
+    rows = open_answer_rows(tmp_path / "form.xlsx", preset, mapping)
     assert [(r.worker, r.question, r.text) for r, _ in rows] == [
         ("5f8a", asked, "The moon pulls the water"), ("5f8a", "Salt?", "Rivers wash it in"),
         ("60b1", asked, "The wind has its part in it"), ("60b1", "Salt?", ""),
@@ -309,7 +309,7 @@ def test_a_row_without_a_worker_but_with_an_answer_is_told_with_its_line():
 def staged(content, duplicates):
     source = make_bytes_source("form.csv", content)
     how = {"preset": PRESETS["wide"], "mapping": MAPPINGS["wide"]}
-    return stage_mapped(source, duplicates=Duplicates(duplicates), **how)
+    return stage_survey_export(source, duplicates=Duplicates(duplicates), **how)
 
 
 def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
@@ -321,8 +321,8 @@ def test_a_worker_who_stands_in_two_rows_is_refused_unless_one_counts():
     check_problem(problem, "attempts_differ", **expected)
     with staged(content, "last") as stage:
         # The text in the last row takes the place of that in the first, its empty answer of none.
-        assert (stage.n_superseded, stage.count()) == (2, 4)
-        texts = [a.text for a in stage.iterate_new()]
+        assert (stage.n_superseded, stage.count_answers()) == (2, 4)
+        texts = [a.text for a in stage.iterate_new_answers()]
         assert texts[0] == "Rivers wash salt into it"
         assert texts[2:] == ["Fish do, I believe so", "Because the earth turns"]
 

@@ -8,15 +8,15 @@ import random
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.column_names import is_demographic, is_personal
-from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.column_names import is_demographic_heading, is_personal_heading
+from annotations.exchange.importing.survey_exports import stage_survey_export
 from annotations.exchange.presets import (
     ROW_NUMBER,
     propose_mapping,
     read_head,
     recognise_preset,
-    refuse_answerless,
-    refuse_unmapped,
+    refuse_incomplete_mapping,
+    refuse_submission_list,
 )
 from annotations.exchange.reading.answers import read_answers
 from annotations.exchange.reading.source import make_bytes_source
@@ -48,17 +48,19 @@ def read(content, name="file.csv", changes=()):
     """Return the preset, the mapping and the answers as triples, or the code of the refusal."""
     source = make_bytes_source(name, content)
     head = read_head(source)
-    refuse_answerless(head)
+    refuse_submission_list(head)
     preset = recognise_preset(head)
     mapping = propose_mapping(preset, head, source).replace_roles(changes, head.header, name)
-    refuse_unmapped(preset, mapping, head)
-    with stage_mapped(source, preset=preset, mapping=mapping) as stage:
+    refuse_incomplete_mapping(preset, mapping, head)
+    with stage_survey_export(source, preset=preset, mapping=mapping) as stage:
         names = list(stage.questions)
         found = {
             (stage.workers[one.worker].name, names[one.question], one.text)
-            for one in stage.iterate_new()
+            for one in stage.iterate_new_answers()
         }
-        extra = {key for one in stage.iterate_new() for key in json.loads(one.extra or "{}")}
+        extra = {
+            key for one in stage.iterate_new_answers() for key in json.loads(one.extra or "{}")
+        }
     return mapping, found, extra
 
 
@@ -224,8 +226,10 @@ def test_columns_that_say_who_or_where_a_person_is_are_left_out():
     group = ("Group", list("abab"))
     _, _, extra = read(table(("worker id", IDS), *cells, group, *answers()))
     assert extra == {"Group"}
-    assert not any(map(is_personal, ("Name three causes of tides", "file name", "description")))
-    assert is_demographic("What is your highest level of education?")
+    assert not any(
+        map(is_personal_heading, ("Name three causes of tides", "file name", "description"))
+    )
+    assert is_demographic_heading("What is your highest level of education?")
 
 
 @pytest.mark.parametrize(

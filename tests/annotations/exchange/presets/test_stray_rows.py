@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.exchange.presets.stray_rows import NO_WORKER, NOTES, TOTALS, find_stray
+from annotations.exchange.presets.stray_rows import NO_WORKER, NOTES, TOTALS, find_stray_row_reason
 from tests.annotations.exchange.presets.test_crooked_files import read_rows
 from tests.annotations.exchange.presets.test_survey_tools import (
     BREAD,
@@ -49,7 +49,7 @@ def test_a_worker_without_answers_stays_where_ids_have_spaces_or_other_cells_are
     ],
 )
 def test_stray_rows_by_reason(worker, texts, others, reason):
-    assert find_stray(worker, texts, others, are_codes=True) == reason
+    assert find_stray_row_reason(worker, texts, others, are_codes=True) == reason
 
 
 def test_numbered_pairs_of_question_and_answer_are_a_row_for_each_pair():

@@ -8,16 +8,16 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.column_names import is_remark
-from annotations.exchange.importing.survey_exports import stage_mapped
+from annotations.exchange.importing.survey_exports import stage_survey_export
 from annotations.exchange.presets import (
     locate_table,
-    open_rows,
+    open_answer_rows,
     propose_mapping,
     read_head,
     recognise_preset,
-    refuse_unmapped,
+    refuse_incomplete_mapping,
 )
-from annotations.exchange.presets.declared import is_list_of_submissions
+from annotations.exchange.presets.declared import is_submission_list
 from annotations.exchange.presets.survey_tools import remove_question_code
 from annotations.exchange.presets.times import compute_elapsed_seconds
 from annotations.exchange.reading.source import make_bytes_source
@@ -63,18 +63,18 @@ def read(name, content):
     head = read_head(source)
     preset = recognise_preset(head)
     mapping = propose_mapping(preset, head, source)
-    refuse_unmapped(preset, mapping, head)
-    with stage_mapped(source, preset=preset, mapping=mapping) as stage:
+    refuse_incomplete_mapping(preset, mapping, head)
+    with stage_survey_export(source, preset=preset, mapping=mapping) as stage:
         names = list(stage.questions)
         found = {
             (
                 stage.workers[one.worker].name,
                 stage.asked[names[one.question]].text or names[one.question],
             ): one.text
-            for one in stage.iterate_new()
+            for one in stage.iterate_new_answers()
             if not stage.asked[names[one.question]].right
         }
-        seconds = {one.seconds for one in stage.iterate_new()}
+        seconds = {one.seconds for one in stage.iterate_new_answers()}
         return preset.slug, found, seconds, stage.file.notes
 
 
@@ -251,7 +251,7 @@ def test_redcap_with_events_has_each_question_in_the_row_of_its_event():
     source = make_bytes_source("data.csv", table(header, *people))
     head = read_head(source)
     preset = recognise_preset(head)
-    both = open_rows(source, preset, propose_mapping(preset, head, source))
+    both = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     # Each of the six rows lacks the question of the other event: 6 x 2 - 6 = 6 answers.
     assert (len(list(both)), both.n_people, both.n_blank, both.n_rows) == (6, 6, 6, 6)
     # One row for each person: an empty cell is an answer that was left empty.
@@ -268,7 +268,7 @@ def test_a_repeated_instrument_of_redcap_is_a_second_answer():
     head = read_head(source)
     preset = recognise_preset(head)
     with raises_problem("attempts_differ", name="1", n=2):
-        stage_mapped(source, preset=preset, mapping=propose_mapping(preset, head, source))
+        stage_survey_export(source, preset=preset, mapping=propose_mapping(preset, head, source))
 
 
 GORILLA = [
@@ -416,7 +416,7 @@ def test_each_cell_of_a_column_of_answers_is_counted():
     )
     head = read_head(source)
     preset = recognise_preset(head)
-    found = open_rows(source, preset, propose_mapping(preset, head, source))
+    found = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     assert len(list(found)) == found.n_rows == 3 * 2
 
 
@@ -468,7 +468,7 @@ def test_qualtrics_without_its_row_of_wordings_has_no_wording():
     head = read_head(source)
     assert head.wordings == {}
     preset = recognise_preset(head)
-    found = open_rows(source, preset, propose_mapping(preset, head, source))
+    found = open_answer_rows(source, preset, propose_mapping(preset, head, source))
     # 9 in Denver is 16 in UTC.
     assert {record.facts.started_at.hour for record, _ in found} == {16}
 
@@ -493,12 +493,12 @@ def test_demographics_joined_with_answers_are_no_list_of_submissions(questions):
     )
     source = make_bytes_source("joined.csv", table([*header, *questions], *people))
     head = read_head(source)
-    assert not is_list_of_submissions(head)
+    assert not is_submission_list(head)
     assert propose_mapping(recognise_preset(head), head, source).answers == questions
     alone = make_bytes_source(
         "demographics.csv", table(header, *[row[: len(header)] for row in people])
     )
-    assert is_list_of_submissions(read_head(alone))
+    assert is_submission_list(read_head(alone))
 
 
 @pytest.mark.parametrize(

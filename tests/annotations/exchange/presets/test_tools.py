@@ -6,11 +6,11 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.presets import (
-    open_rows,
+    open_answer_rows,
     propose_mapping,
     read_head,
     recognise_preset,
-    refuse_unmapped,
+    refuse_incomplete_mapping,
 )
 from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import raises_problem
@@ -339,10 +339,10 @@ def read(name, content, *, refuses=False):
     preset = recognise_preset(head)
     mapping = propose_mapping(preset, head, source)
     if refuses:
-        refuse_unmapped(preset, mapping, head)
-    rows = open_rows(source, preset, mapping)
+        refuse_incomplete_mapping(preset, mapping, head)
+    rows = open_answer_rows(source, preset, mapping)
     records = [record for record, _ in rows]
-    rows.finish()
+    rows.raise_problems()
     return preset.slug, rows, records
 
 

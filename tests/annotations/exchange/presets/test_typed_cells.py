@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from annotations.exchange.conversion import convert
+from annotations.exchange.conversion import convert_survey_export
 from annotations.exchange.presets import get_preset, propose_mapping, read_head, recognise_preset
 from annotations.exchange.presets.demographics import DemographicMapping, read_demographics
-from annotations.exchange.presets.rows import open_rows
+from annotations.exchange.presets.rows import open_answer_rows
 from annotations.exchange.problem_messages import PROBLEM_MESSAGES
 from annotations.exchange.reading.outside_information import AnchorRecord
 from annotations.exchange.reading.source import make_bytes_source
-from annotations.exchange.whole_ids import KnownIds, WholeIds
+from annotations.exchange.whole_ids import KnownIdReader, WholeIdReader
 from tests.annotations.exchange.presets.test_survey_tools import BREAD, SALT, read, table
 
 TYPED = {
@@ -61,9 +61,9 @@ def read_all(name, content, *roles, **options):
     head = read_head(source)
     preset = get_preset(recognise_preset(head).slug, **options)
     mapping = propose_mapping(preset, head, source).replace_roles(roles, head.header, name)
-    found = open_rows(source, preset, mapping)
+    found = open_answer_rows(source, preset, mapping)
     records = [(record.worker, record.question, record.text) for record, _ in found]
-    found.finish()
+    found.raise_problems()
     return found, records
 
 
@@ -98,7 +98,7 @@ def test_ids_stay_as_typed_if_one_is_no_such_decimal(last):
 
 def read_ids(*cells, **options):
     """Return the reader of a column of ids, and its ids as read."""
-    ids = WholeIds({"id": 0}, lambda: [(cell,) for cell in cells], **options)
+    ids = WholeIdReader({"id": 0}, lambda: [(cell,) for cell in cells], **options)
     return ids, [ids.read((cell,), 0) for cell in cells]
 
 
@@ -106,7 +106,7 @@ def test_the_file_is_read_again_only_if_an_id_is_a_decimal():
     def refuse():
         raise AssertionError("read again")
 
-    ids = WholeIds({"id": 0}, refuse)
+    ids = WholeIdReader({"id": 0}, refuse)
     assert [ids.read((cell,), 0) for cell in ("7", "p8", "7.5", "")] == ["7", "p8", "7.5", ""]
     assert ids.notes == []
     ids, read_as = read_ids("7.0", "", "9.0")
@@ -154,7 +154,7 @@ def test_a_worker_in_two_spellings_is_one_unless_ids_are_kept(tmp_path, names, k
     head = read_head(source)
     preset = get_preset(recognise_preset(head).slug, keep_ids=keep)
     mapping = propose_mapping(preset, head, source)
-    notes = convert(source, tmp_path / "out.csv", preset=preset, mapping=mapping)
+    notes = convert_survey_export(source, tmp_path / "out.csv", preset=preset, mapping=mapping)
     rows = (tmp_path / "out.csv").read_text().splitlines()[1:]
     assert {row.split(",")[0] for row in rows} == workers
     # One row with the ending and one without, of the worker's column.
@@ -180,7 +180,7 @@ def test_an_export_of_our_own_is_read_as_it_is(tmp_path):
     preset = get_preset("own", keep_html=True)
     mapping = propose_mapping(preset, read_head(source), source)
     output = tmp_path / "own.csv"
-    convert(source, output, preset=preset, mapping=mapping)
+    convert_survey_export(source, output, preset=preset, mapping=mapping)
     found, records = read_all("own.csv", output.read_bytes())
     assert records == [(*pair, typed) for pair, (typed, _) in TYPED.items()]
     assert found.formatting.notes == []
@@ -215,7 +215,7 @@ def test_participants_of_a_demographic_export_are_whole_numbers_too():
 
 
 def test_records_of_a_joined_file_get_the_ids_of_the_answers():
-    known = KnownIds([("101", "7"), ("102.0", "q8")], keeps=False)
+    known = KnownIdReader([("101", "7"), ("102.0", "q8")], keeps=False)
     records = [
         AnchorRecord(2, "101.0", "7.0", 1.0),
         # As typed it is known, or no form of it is.
@@ -229,5 +229,5 @@ def test_records_of_a_joined_file_get_the_ids_of_the_answers():
         ("103.0", "9.0"),
     ]
     assert matched[1] is records[1]
-    kept = KnownIds([("101", "7")], keeps=True)
+    kept = KnownIdReader([("101", "7")], keeps=True)
     assert kept.match(records) == records

@@ -6,7 +6,12 @@ from fnmatch import fnmatchcase
 import pytest
 
 from annotations.exchange.header import MOST_COLUMNS
-from annotations.exchange.presets import open_rows, propose_mapping, read_head, recognise_preset
+from annotations.exchange.presets import (
+    open_answer_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
+)
 from annotations.exchange.presets.mapping import Mapping
 from annotations.exchange.presets.table import Head
 from annotations.exchange.problems import InputError
@@ -69,6 +74,6 @@ def test_a_file_of_the_most_columns_is_read():
     preset = recognise_preset(head)
     mapping = propose_mapping(preset, head, source)
     assert preset.slug == "wide"
-    rows = list(open_rows(source, preset, mapping))
+    rows = list(open_answer_rows(source, preset, mapping))
     assert len(rows) == len(mapping.answers) == MOST_COLUMNS - 1
     assert all(fnmatchcase(name, "q*") for name in mapping.answers)

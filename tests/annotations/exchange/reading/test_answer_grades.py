@@ -23,7 +23,7 @@ def test_grades_of_several_experts_have_a_mean_each_answer(written):
         ("ben", "x", 2.5, 4),
     ]
     # (4 + 5) / 2
-    assert found.means() == {("ann", "", "q1"): 4.5, ("ben", "", "q1"): 2.5}
+    assert found.compute_mean_grades() == {("ann", "", "q1"): 4.5, ("ben", "", "q1"): 2.5}
 
 
 def test_a_weight_or_an_expert_under_a_heading_in_capitals_is_not_read_over(written):
@@ -63,4 +63,4 @@ def test_empty_rows_of_a_spreadsheet_are_read_over(written):
 
 def test_answers_of_models_are_graded_beside_those_of_workers(written):
     found = read_answer_grades(written("model,worker,question,grade\nsmall,,q1,3\n,ann,q1,1\n"))
-    assert found.means() == {("", "small", "q1"): 3.0, ("ann", "", "q1"): 1.0}
+    assert found.compute_mean_grades() == {("", "small", "q1"): 3.0, ("ann", "", "q1"): 1.0}

@@ -48,7 +48,7 @@ def batch_time(sound, *others, **more):
 def read_batch(path):
     rows = MturkRows(path)
     records = [record for record, _ in rows]
-    rows.finish()
+    rows.raise_problems()
     return records
 
 

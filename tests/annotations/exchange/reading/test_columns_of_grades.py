@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from annotations.exchange.graded import read_marked
+from annotations.exchange.graded import read_marked_answers
 from annotations.exchange.prolific import STATUSES
 from annotations.exchange.reading.answer_grades import read_answer_grades
 from annotations.exchange.reading.decisions import read_decisions
@@ -207,7 +207,7 @@ READERS = {
         module=f"{READING}.outside_information",
     ),
     "graded answers": Reader(
-        read_marked,
+        read_marked_answers,
         "answers",
         {
             "question": identified("", "table_question_missing"),

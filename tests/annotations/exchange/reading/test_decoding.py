@@ -150,10 +150,10 @@ def test_a_file_that_changes_between_the_two_readings_is_refused(tmp_path):
     source = decoding.open_text(path)
     path.write_bytes(CONTENT.encode("cp1252"))
     with raises_problem("file_changed"):
-        list(source.lines(""))
+        list(source.iterate_lines(""))
     path.write_text(CONTENT + "w3,q1,late\n")
     with raises_problem("file_changed"):
-        list(source.lines(""))
+        list(source.iterate_lines(""))
 
 
 def test_the_hash_is_that_of_the_bytes(tmp_path):
@@ -164,4 +164,4 @@ def test_the_hash_is_that_of_the_bytes(tmp_path):
 @pytest.mark.parametrize("content", [b"3", b"{"])
 def test_a_file_of_one_byte_is_no_utf_16(tmp_path, content):
     text = decoding.open_text(write(tmp_path, content))
-    assert (text.encoding, list(text.lines(""))) == ("utf-8", [content.decode()])
+    assert (text.encoding, list(text.iterate_lines(""))) == ("utf-8", [content.decode()])

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotations.exchange.defusing import defuse, defuse_cell, restore
+from annotations.exchange.defusing import defuse_cell, defuse_text, restore_text
 from tests.annotations.exchange.nasty import texts
 
 
 @given(texts)
 def test_restoring_gives_back_every_text(text):
-    assert restore(defuse(text)) == text
+    assert restore_text(defuse_text(text)) == text
 
 
 PARTS = st.sampled_from(["=", "-", "@1", "'", '"', ";", ",", "|", "\t", "\n", " ", "\ufeff", "x"])
@@ -19,14 +19,14 @@ PARTS = st.sampled_from(["=", "-", "@1", "'", '"', ";", ",", "|", "\t", "\n", " 
 
 @given(st.lists(PARTS, max_size=12).map("".join))
 def test_restoring_gives_back_every_text_of_separators_apostrophes_and_signs(text):
-    assert restore(defuse(text)) == text
+    assert restore_text(defuse_text(text)) == text
 
 
 @pytest.mark.parametrize("separator", [";", ",", "|", "\t"])
 @given(rows=st.lists(st.lists(PARTS, max_size=8).map("".join), min_size=3, max_size=3))
 def test_no_cell_is_a_formula_whatever_parts_the_cells_of_a_file(separator, rows):
     file = io.StringIO()
-    csv.writer(file).writerow([defuse(text) for text in rows])
+    csv.writer(file).writerow([defuse_text(text) for text in rows])
     for line in csv.reader(io.StringIO(file.getvalue()), delimiter=separator):
         for cell in line:
             assert not cell.lstrip(" \ufeff\t").startswith(("=", "-", "@")), line
@@ -34,7 +34,9 @@ def test_no_cell_is_a_formula_whatever_parts_the_cells_of_a_file(separator, rows
 
 @given(texts)
 def test_no_defused_text_begins_as_a_formula_does(text):
-    assert not defuse(text).lstrip("\ufeff \u00a0\t\r\n").startswith(("=", "+", "-", "@", "＝"))
+    assert (
+        not defuse_text(text).lstrip("\ufeff \u00a0\t\r\n").startswith(("=", "+", "-", "@", "＝"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_no_defused_text_begins_as_a_formula_does(text):
     ],
 )
 def test_what_is_defused_and_what_is_not(text, stands):
-    assert defuse(text) == stands
+    assert defuse_text(text) == stands
 
 
 def test_numbers_are_no_texts_and_nothing_is_an_empty_cell():

@@ -30,7 +30,7 @@ def test_columns_may_stand_in_any_order_and_others_are_kept_aside(tmp_path):
     file = read_answers(path)
     assert file.kept_aside == ("note", "time")
     assert file.records[0].extra == ("n1", "3")
-    assert file.extra(file.records[0]) == {"note": "n1", "time": "3"}
+    assert file.get_extra_cells(file.records[0]) == {"note": "n1", "time": "3"}
 
 
 def test_a_missing_column_lists_what_was_found(tmp_path):

@@ -3,8 +3,13 @@ import re
 import pytest
 
 from annotations.exchange import ids, read_answers, read_model_answers
-from annotations.exchange.ids import IdNotes, clean_id, find_damage, is_blank, read_as_wording
-from annotations.exchange.presets import open_rows, propose_mapping, read_head, recognise_preset
+from annotations.exchange.ids import IdCleaner, clean_id, extract_wording, find_id_damage, is_blank
+from annotations.exchange.presets import (
+    open_answer_rows,
+    propose_mapping,
+    read_head,
+    recognise_preset,
+)
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.multiqa.files.reading import read_items
 from tests.annotations.exchange.files import HEADER, fault, write
@@ -72,7 +77,7 @@ DAMAGED = [
 
 
 def test_what_a_spreadsheet_did_to_an_id_is_told_by_its_looks():
-    assert [find_damage(text) for text, _ in DAMAGED] == [expected for _, expected in DAMAGED]
+    assert [find_id_damage(text) for text, _ in DAMAGED] == [expected for _, expected in DAMAGED]
 
 
 WORDINGS = [
@@ -89,13 +94,13 @@ WORDINGS = [
 
 def test_an_id_is_a_wording_where_it_reads_as_one():
     expected = [question if is_wording else "" for question, is_wording in WORDINGS]
-    assert [read_as_wording(question) for question, _ in WORDINGS] == expected
+    assert [extract_wording(question) for question, _ in WORDINGS] == expected
 
 
 def test_notes_count_characters_and_ids_once_each():
-    notes = IdNotes()
+    notes = IdCleaner()
     for raw in ("ana", "ana\u200b", "ana\u200b", "\u200e\u200eana", "b\u00a0c", " d "):
-        notes.clean(raw)
+        notes.clean_and_record(raw)
     # One of the first spelling, two of the second, and the blank that became a space.
     assert re.findall(r"\d+", notes.warnings[0]) == ["4", "3"]
     assert ": ana, b c." in notes.warnings[0]
@@ -127,7 +132,9 @@ def test_an_answer_of_which_nothing_is_seen_is_empty(tmp_path, text):
     assert read_answers(write(tmp_path, rows)).n_empty == 1
     head = read_head(write(tmp_path, rows.replace("worker", "Worker"), "b.csv"))
     preset = recognise_preset(head)
-    found = open_rows(tmp_path / "b.csv", preset, propose_mapping(preset, head, tmp_path / "b.csv"))
+    found = open_answer_rows(
+        tmp_path / "b.csv", preset, propose_mapping(preset, head, tmp_path / "b.csv")
+    )
     assert [record.text for record, _ in found] == ["", "b"]
 
 

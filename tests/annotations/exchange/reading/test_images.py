@@ -17,7 +17,7 @@ from annotations.exchange.reading.images import (
     LONGEST_SIDE,
     MOST_AT_ONCE,
     MOST_OF_ONE,
-    read_image,
+    reencode_image,
 )
 from tests.annotations.world import picture
 from tests.evaluation.runs.background.scratch import wait_until
@@ -31,7 +31,7 @@ def opened(content):
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
 def test_three_kinds_are_taken_and_stay_what_they_are(kind):
     # The name is not believed.
-    image = read_image(picture(kind, (40, 20)), "river.gif")
+    image = reencode_image(picture(kind, (40, 20)), "river.gif")
     assert (image.media_type, image.width, image.height) == (f"image/{kind.lower()}", 40, 20)
     assert opened(image.content).format == kind
 
@@ -41,23 +41,23 @@ def test_what_is_hidden_in_a_file_is_left_behind():
     about[0x010E] = "taken at Rana's house"
     content = picture("JPEG", (20, 20), exif=about, icc_profile=b"a profile")
     assert b"Rana" in content
-    image = read_image(content + b"<script>alert(1)</script>", "a.jpg")
+    image = reencode_image(content + b"<script>alert(1)</script>", "a.jpg")
     for hidden in (b"Rana", b"a profile", b"<script>"):
         assert hidden not in image.content
     notes = PIL.PngImagePlugin.PngInfo()
     notes.add_text("Comment", "<script>alert(1)</script>")
-    assert b"<script>" not in read_image(picture(pnginfo=notes), "a.png").content
+    assert b"<script>" not in reencode_image(picture(pnginfo=notes), "a.png").content
 
 
 def test_a_photograph_that_lies_on_its_side_is_stood_up():
     about = PIL.Image.Exif()
     about[0x0112] = 6  # to be turned by 90 degrees
-    image = read_image(picture("JPEG", (40, 20), exif=about), "a.jpg")
+    image = reencode_image(picture("JPEG", (40, 20), exif=about), "a.jpg")
     assert (image.width, image.height) == (20, 40)
 
 
 def test_a_large_picture_is_made_smaller_and_keeps_its_form():
-    image = read_image(picture("JPEG", (4000, 1000)), "a.jpg")
+    image = reencode_image(picture("JPEG", (4000, 1000)), "a.jpg")
     assert (image.width, image.height) == (LONGEST_SIDE, LONGEST_SIDE // 4)
 
 
@@ -90,7 +90,7 @@ def test_pictures_are_decoded_one_at_a_time_by_all_threads(monkeypatch, tmp_path
     monkeypatch.setattr(images, "_file", tmp_path / "lock")
     content, read = picture("PNG", (40, 20)), []
     threads = [
-        threading.Thread(target=lambda: read.append(read_image(content, "a.png")))
+        threading.Thread(target=lambda: read.append(reencode_image(content, "a.png")))
         for _ in range(MOST_AT_ONCE)
     ]
     for one in threads:
@@ -104,7 +104,7 @@ def test_a_photograph_beside_three_others_waits_for_its_turn_and_is_read():
     content, read = picture("PNG", (4, 4)), []
     with images._turn:
         threads = [
-            threading.Thread(target=lambda: read.append(read_image(content, "a.png")))
+            threading.Thread(target=lambda: read.append(reencode_image(content, "a.png")))
             for _ in range(4)
         ]
         for one in threads:
@@ -121,7 +121,7 @@ def test_two_pictures_of_one_sender_wait_and_those_of_another_find_a_place():
     content, read = picture("PNG", (4, 4)), []
 
     def send(sender):
-        read.append((sender, read_image(content, "a.png", sender).width))
+        read.append((sender, reencode_image(content, "a.png", sender).width))
 
     with images._turn:
         threads = [threading.Thread(target=send, args=("ana",)) for _ in range(MOST_OF_ONE)]
@@ -129,7 +129,7 @@ def test_two_pictures_of_one_sender_wait_and_those_of_another_find_a_place():
             one.start()
         wait_until(lambda: images._places._value == MOST_AT_ONCE - MOST_OF_ONE, 10, "two wait")
         with raises_problem("own_pictures_wait", most=MOST_OF_ONE):
-            read_image(content, "a.png", "ana")
+            reencode_image(content, "a.png", "ana")
         # What was refused took no place.
         assert images._places._value == MOST_AT_ONCE - MOST_OF_ONE
         threads.append(threading.Thread(target=send, args=("ben",)))
@@ -150,7 +150,7 @@ def test_a_picture_that_is_decoded_does_not_count_as_waiting(monkeypatch):
         return load(self)
 
     monkeypatch.setattr(PIL.PngImagePlugin.PngImageFile, "load", loaded)
-    read_image(picture("PNG", (4, 4)), "a.png", "ana")
+    reencode_image(picture("PNG", (4, 4)), "a.png", "ana")
     assert seen[0] == {}
 
 
@@ -158,26 +158,26 @@ def test_a_picture_is_refused_at_once_where_too_many_wait_already(monkeypatch):
     monkeypatch.setattr(images, "_places", threading.BoundedSemaphore(1))
     content = picture("PNG", (4, 4))
     with images._places, raises_problem("pictures_busy"):
-        read_image(content, "a.png")
-    assert read_image(content, "a.png").width == 4
+        reencode_image(content, "a.png")
+    assert reencode_image(content, "a.png").width == 4
 
 
 def test_the_process_that_waits_comes_before_the_one_that_has_just_decoded(monkeypatch, tmp_path):
     file = tmp_path / "lock"
     monkeypatch.setattr(images, "_file", file)
     content, read = picture("PNG", (4, 4)), []
-    waiting = threading.Thread(target=lambda: read.append(read_image(content, "a.png")))
-    with file.open("ab") as turn, images._name_next_file(file).open("ab") as following:
+    waiting = threading.Thread(target=lambda: read.append(reencode_image(content, "a.png")))
+    with file.open("ab") as turn, images._get_next_lock_file(file).open("ab") as following:
         assert images._try_lock(turn)  # as another process that decodes holds it
         waiting.start()
         # The one that waits has the place behind it, which nobody else can take.
-        wait_until(lambda: not free(images._name_next_file(file)), 10, "it has the place")
+        wait_until(lambda: not free(images._get_next_lock_file(file)), 10, "it has the place")
         assert not images._try_lock(following)
         assert read == []
     waiting.join()
     assert len(read) == 1
     assert free(file)
-    assert free(images._name_next_file(file))
+    assert free(images._get_next_lock_file(file))
 
 
 def free(file):
@@ -190,13 +190,13 @@ def test_a_picture_that_waits_too_long_is_refused_and_the_next_one_read(monkeypa
     monkeypatch.setattr(images, "SECONDS_TO_WAIT", 0.05)
     content = picture("PNG", (4, 4))
     with images._turn, raises_problem("pictures_busy"):
-        read_image(content, "a.png")
+        reencode_image(content, "a.png")
     monkeypatch.setattr(images, "_file", tmp_path / "lock")
     with images._file.open("ab") as other:  # as another process holds it
         assert images._try_lock(other)
         with raises_problem("pictures_busy"):
-            read_image(content, "a.png")
-    assert read_image(content, "a.png").width == 4
+            reencode_image(content, "a.png")
+    assert reencode_image(content, "a.png").width == 4
 
 
 def test_a_large_photograph_is_never_decoded_as_a_whole(monkeypatch):
@@ -208,7 +208,7 @@ def test_a_large_photograph_is_never_decoded_as_a_whole(monkeypatch):
         return found
 
     monkeypatch.setattr(PIL.JpegImagePlugin.JpegImageFile, "load", loaded)
-    image = read_image(picture("JPEG", (6400, 3200)), "a.jpg")
+    image = reencode_image(picture("JPEG", (6400, 3200)), "a.jpg")
     assert (image.width, image.height) == (1600, 800)
     assert sizes[0] == (1600, 800)
 
@@ -216,14 +216,14 @@ def test_a_large_photograph_is_never_decoded_as_a_whole(monkeypatch):
 def test_what_is_seen_through_stays_so():
     written = io.BytesIO()
     PIL.Image.new("RGBA", (4, 4), (255, 0, 0, 0)).save(written, "PNG")
-    assert opened(read_image(written.getvalue(), "a.png").content).mode == "RGBA"
+    assert opened(reencode_image(written.getvalue(), "a.png").content).mode == "RGBA"
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "I;16", "CMYK"])
 def test_every_kind_of_pixel_is_read(mode):
     written = io.BytesIO()
     PIL.Image.new(mode, (4, 4)).save(written, "JPEG" if mode == "CMYK" else "PNG")
-    assert read_image(written.getvalue(), "a").width == 4
+    assert reencode_image(written.getvalue(), "a").width == 4
 
 
 def bomb(width, height):
@@ -275,4 +275,4 @@ def moving(kind):
 def test_what_is_no_picture_to_keep_is_refused_with_a_reason(content, code, most):
     limit = {} if most is None else {"most": most}
     with raises_problem(code, file="a.png", line=None, **limit):
-        read_image(content, "a.png")
+        reencode_image(content, "a.png")

@@ -184,7 +184,7 @@ def elsewhere(monkeypatch):
     """Let every file be checked in a process of its own, and nothing token by token in this one."""
     monkeypatch.setattr(json_document, "READ_HERE", 0)
     monkeypatch.setattr(json_document, "_JsonParser", None)
-    monkeypatch.setattr(json_document, "find_outline", None)
+    monkeypatch.setattr(json_document, "build_outline", None)
 
 
 def test_a_large_file_that_a_process_checked_has_the_same_values_and_lines(elsewhere):

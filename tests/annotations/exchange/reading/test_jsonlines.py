@@ -57,7 +57,7 @@ def test_a_value_that_is_no_text_is_kept_aside_as_json(tmp_path):
     file = read_answers(path)
     assert file.kept_aside == ("x", "y", "z")
     assert [r.extra for r in file.records] == [('["1", {"b": "ü"}]', ""), ("", "2", "true")]
-    assert file.extra(file.records[0])["z"] == ""
+    assert file.get_extra_cells(file.records[0])["z"] == ""
 
 
 def test_what_is_not_json_is_named_with_line_and_column_and_the_rest_is_checked(tmp_path):

@@ -100,7 +100,7 @@ def test_a_zipped_log_and_a_json_log_give_the_same_answers():
         assert {one.model for one in file.records} == {"openai/small"}
         assert file.records[0].asking.parameters == {"temperature": 0.5, "max_tokens": 9}
         assert file.records[0].asking.prompt == "Where does it run?"
-        assert file.sha256 == make_bytes_source(name, content).digest()
+        assert file.sha256 == make_bytes_source(name, content).compute_digest()
         assert len(file.notes) == 1
 
 

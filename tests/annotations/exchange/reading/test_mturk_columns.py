@@ -6,7 +6,7 @@ import pytest
 
 from annotations.exchange import InputError
 from annotations.exchange.reading.mturk import COLUMNS, MturkRows
-from annotations.exchange.reading.mturk_columns import describe_columns
+from annotations.exchange.reading.mturk_columns import describe_form_fields
 from tests.annotations.exchange.reading.mturk_export import batch_text
 from tests.problems import faults, raises_problem
 
@@ -41,7 +41,7 @@ def batch(tmp_path):
 def read(path, **how):
     rows = MturkRows(path, **how)
     records = [record for record, _ in rows]
-    rows.finish()
+    rows.raise_problems()
     return rows, records
 
 
@@ -101,7 +101,7 @@ def test_one_worker_who_answers_alike_makes_no_column_of_workers(batch):
         ("H2", "ann", cells("H2", "same", "31")),
         ("H3", "bob", cells("H3", "See you", "42")),
     )
-    found = {column.name: column for column in describe_columns(batch(pasted), COLUMNS)}
+    found = {column.name: column for column in describe_form_fields(batch(pasted), COLUMNS)}
     assert found["translation"].is_answer
     assert (found["age"].of_worker, found["age"].of_person) == (False, True)
     assert not found["sentence"].is_answer
@@ -109,7 +109,7 @@ def test_one_worker_who_answers_alike_makes_no_column_of_workers(batch):
 
 def test_where_nothing_would_be_left_every_column_is_an_answer(batch):
     alike = tuple((hit, worker, {"Answer.age": age}) for hit, worker, age in AGES)
-    assert [column.is_answer for column in describe_columns(batch(alike), COLUMNS)] == [True]
+    assert [column.is_answer for column in describe_form_fields(batch(alike), COLUMNS)] == [True]
 
 
 AGES = (("H1", "ann", "31"), ("H2", "ann", "31"), ("H1", "bob", "42"), ("H2", "bob", "42"))
@@ -120,7 +120,7 @@ def test_an_empty_column_says_nothing_and_stays(batch):
         (hit, worker, cells(hit, f"{hit} by {worker}", age) | {"Answer.comment": ""})
         for hit, worker, age in AGES
     )
-    assert "comment" in {c.name for c in describe_columns(batch(empty), COLUMNS) if c.is_answer}
+    assert "comment" in {c.name for c in describe_form_fields(batch(empty), COLUMNS) if c.is_answer}
 
 
 def test_globs_choose_the_columns_of_answers(batch):

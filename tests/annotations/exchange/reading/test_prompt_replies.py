@@ -5,7 +5,7 @@ import json
 import pytest
 
 from annotations.exchange import AnswerStatus, InputError
-from annotations.exchange.reading.prompt_replies import Turn, read_prompt_replies
+from annotations.exchange.reading.prompt_replies import ConversationTurn, read_prompt_replies
 from annotations.exchange.reading.source import make_bytes_source
 from tests.problems import faults, raises_problem
 
@@ -42,7 +42,7 @@ def test_a_submission_keeps_its_turns_and_facts():
     found = form({"questionid": 12, "turns": turns})
     (one,) = found.replies
     assert (one.system, one.item, one.language, one.number) == ("small", "12", "en", True)
-    assert one.turns == (Turn("A or B?", "Both."), Turn("Which?", "B."))
+    assert one.turns == (ConversationTurn("A or B?", "Both."), ConversationTurn("Which?", "B."))
     assert one.text == "Both.\n\nB."
     assert found.submissions[0].label == "eloquent-2025-robustness"
 

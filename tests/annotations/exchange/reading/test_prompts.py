@@ -43,7 +43,7 @@ def test_the_file_of_2024_repaired_has_16_items_103_prompts_and_8_languages(data
     assert (len(found.items), found.n_prompts, len(found.languages)) == (16, 103, 8)
     assert [one.after_line for one in found.repairs] == [117, 118]
     assert [item.id for item in found.items] == [f"{n:03}" for n in range(1, 17)]
-    alone = [item.id for item in found.items if len(item.variants_in("en")) < 2]
+    alone = [item.id for item in found.items if len(item.list_variants_in("en")) < 2]
     assert alone == ["009"]
     assert (found.source, found.year) == ("eloquent organisers", "2024")
     again = read_prompts(make_bytes_source("mended.json", found.mended.encode()))

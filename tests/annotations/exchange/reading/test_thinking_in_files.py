@@ -5,7 +5,7 @@ import json
 import pytest
 
 from annotations.exchange import AnswerStatus, read_model_answers
-from annotations.exchange.model_replies import describe_thinking
+from annotations.exchange.model_replies import describe_thinking_counts
 from annotations.exchange.reading.judgements import read_judgements
 from annotations.exchange.reading.prompt_replies import read_prompt_replies
 from annotations.exchange.reading.several_answers import read_several_answers_replies
@@ -70,7 +70,7 @@ def test_thinking_is_put_aside_and_counted(tmp_path, read):
     text, cut = ("It is 7.", AnswerStatus.TEXT), ("", AnswerStatus.CUT_OFF)
     assert found == [text, text, cut]
     # A run says by itself how many answers of models were cut off.
-    assert list(warnings) == describe_thinking(2, 0 if read is model_answers else 1)
+    assert list(warnings) == describe_thinking_counts(2, 0 if read is model_answers else 1)
 
 
 def test_an_option_keeps_it(tmp_path):

@@ -244,8 +244,8 @@ def test_a_sheet_without_a_row_is_an_empty_file(tmp_path):
     ],
 )
 def test_a_sheet_is_found_by_its_name_in_any_case_or_by_its_number(sheet, index):
-    assert unpacking._find_sheet(sheet, ["Answers", "notes", "2024"]) == index
-    assert unpacking._find_sheet(sheet, []) is None
+    assert unpacking._find_sheet_index(sheet, ["Answers", "notes", "2024"]) == index
+    assert unpacking._find_sheet_index(sheet, []) is None
 
 
 def test_a_sheet_of_charts_in_front_is_passed_over(tmp_path):
@@ -478,7 +478,9 @@ def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("limits", "bound"), [((1, 1 << 32), "1 s"), ((60, 200 << 20), "200 MiB")])
 def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, limits, bound):
     elsewhere(monkeypatch)
-    monkeypatch.setattr(workbook, "compute_bounds", lambda size: bounded_process.Bounds(*limits))
+    monkeypatch.setattr(
+        workbook, "compute_unpacking_bounds", lambda size: bounded_process.Bounds(*limits)
+    )
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     with_shared_strings(path, b"<si><t>abcdefghijklmnopqrst</t></si>" * 900_000 + b"</sst>")
     check_too_large(path, bound)
@@ -490,7 +492,7 @@ def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, 
     monkeypatch.setattr(bounded_process, "SECONDS_TO_WAIT", 0.01)
     monkeypatch.setattr(bounded_process, "_turns", threading.BoundedSemaphore(1))
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
-    with bounded_process._wait_for_process("b.xlsx"):
+    with bounded_process._hold_process_slot("b.xlsx"):
         check_fault(path, "files_busy")
     assert len(texts(path)) == 1
 

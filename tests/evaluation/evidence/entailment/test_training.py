@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from annotations.exchange.graded import read_marked
+from annotations.exchange.graded import read_marked_answers
 from evaluation.core.backends.cross_encoder import ContradictionModel, EntailmentModel
 from evaluation.core.backends.embedding import sentences
 from evaluation.evidence.entailment import training
@@ -111,7 +111,7 @@ def test_the_same_seed_gives_the_same_weights_also_after_an_interruption(
 def test_a_batch_has_pairs_of_about_equal_length_and_an_epoch_each_answer_once(tmp_path):
     # The answers to a question have 4 to 18 words: 120 answers, two parts of 64 and 56.
     data = save(tmp_path / "a.csv", rows())
-    answers = select_labelled_answers(read_marked(data))
+    answers = select_labelled_answers(read_marked_answers(data))
     everything = np.arange(len(answers.texts))
     monkey = pytest.MonkeyPatch()
     with monkey.context() as patch:
@@ -174,7 +174,7 @@ def test_the_xml_of_semeval_is_read_and_its_reference_answers_are_paired(tmp_pat
             for w, _, text, label in rows(n_questions=1)
         )
         (tmp_path / f"q{q}.xml").write_text(SEMEVAL.format(id=f"q{q}", answers=answers))
-    answers = select_labelled_answers(read_marked(tmp_path))
+    answers = select_labelled_answers(read_marked_answers(tmp_path))
     assert len(answers.texts) == 8 * 15
     split = split_by_question(answers, 0.25, 0)
     pairs, places = build_held_out_pairs(answers, split.held_out, 0)
@@ -183,7 +183,7 @@ def test_the_xml_of_semeval_is_read_and_its_reference_answers_are_paired(tmp_pat
 
 
 def test_an_answer_is_never_its_own_right_answer(tmp_path):
-    answers = select_labelled_answers(read_marked(save(tmp_path / "a.csv", rows())))
+    answers = select_labelled_answers(read_marked_answers(save(tmp_path / "a.csv", rows())))
     everything = np.arange(len(answers.texts))
     drawn = answers.draw_pairs(everything.tolist(), np.random.default_rng(0))
     held, _ = build_held_out_pairs(answers, everything, 0)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from annotations.exchange.graded import Labels, read_marked
+from annotations.exchange.graded import LabelGrades, read_marked_answers
 from evaluation.consensus import AQER
 from evaluation.evidence.baselines import METHODS
 from evaluation.evidence.corpus import CorpusVectors
@@ -99,8 +99,8 @@ def test_what_no_crowd_can_be_made_of_is_refused_with_the_reason():
 @pytest.mark.long
 def test_beetles_students_are_scored_as_by_code_of_its_own(data_folder):
     path = data_folder / "beetle2013" / "answers.csv"
-    labels = Labels.parse("correct=1,contradictory=0,incorrect=0")
-    crowds = GradedCrowds.from_answers(read_marked(path).graded(labels))
+    labels = LabelGrades.parse("correct=1,contradictory=0,incorrect=0")
+    crowds = GradedCrowds.from_answers(read_marked_answers(path).compute_grades(labels))
     (trial,) = crowds.build_trials(corpus_of(crowds), SEEDS)
     found = np.corrcoef(METHODS["aqer"].score(trial.crowd), trial.truth)[0, 1]
 

@@ -173,7 +173,7 @@ def test_in_an_ordinary_file_such_columns_are_kept_aside(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("worker,question,answer,status,rejected\nada,r1,x,APPROVED,no\n")
     file = read_answers(path)
-    assert file.extra(file.records[0]) == {"status": "APPROVED", "rejected": "no"}
+    assert file.get_extra_cells(file.records[0]) == {"status": "APPROVED", "rejected": "no"}
     assert file.records[0].facts is None
 
 

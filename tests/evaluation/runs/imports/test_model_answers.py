@@ -3,7 +3,7 @@ import pytest
 from annotations import demo
 from annotations.exchange import AnswerStatus, InputError
 from annotations.exchange.importing import import_passages, import_questions
-from annotations.exchange.model_replies import describe_thinking
+from annotations.exchange.model_replies import describe_thinking_counts
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel, LLMResponse
 from evaluation.runs.imports import import_model_answers
@@ -69,7 +69,7 @@ def test_thinking_is_put_aside_and_kept_with_the_answer(rivers, tmp_path):
         ("north", "text", "hm"),
         ("", "cut_off", "hm"),
     ]
-    assert report.warnings == describe_thinking(2, 1)
+    assert report.warnings == describe_thinking_counts(2, 1)
 
 
 def test_an_option_leaves_thinking_in_the_answer_and_it_counts_so(rivers, tmp_path):
