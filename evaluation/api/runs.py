@@ -50,8 +50,8 @@ from evaluation.models import Run
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES, make_official
 from evaluation.runs import exports
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.exclusions import EXCLUDE, leave_out_excluded
-from evaluation.runs.exports import ChoiceError, Export, find_run
+from evaluation.runs.background.exclusions import EXCLUDE, add_excluded_workers
+from evaluation.runs.exports import ChoiceError, Export, choose_run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived, select_list_rows
 from evaluation.runs.rest.runs import (
@@ -204,7 +204,7 @@ class RunViewSet(ApiViewSet):
         kind = get_kind(values["run_type"])
         usual = question_set.default_version(answered=kind.needs_answers)
         read = usual.number if number is None and usual is not None else number
-        version = lifecycle.find_version(
+        version = lifecycle.find_gradable_version(
             question_set, None if read is None else str(read), answered=kind.needs_answers
         )
         if version is None:
@@ -215,7 +215,7 @@ class RunViewSet(ApiViewSet):
         named = values.get("parameters", {})
         parameters = kind.options(**named)
         if EXCLUDE not in named:
-            parameters = leave_out_excluded(parameters, version)
+            parameters = add_excluded_workers(parameters, version)
         try:
             run = lifecycle.queue_run(
                 version,
@@ -471,7 +471,7 @@ class ExportViewSet(ApiViewSet):
         if wanted is None:
             return None
         try:
-            return find_run(version, wanted, self.request.user)
+            return choose_run(version, wanted, self.request.user)
         except ChoiceError as error:
             raise build_parameter_problem("run", str(error)) from None
 

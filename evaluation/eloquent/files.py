@@ -51,9 +51,9 @@ from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
+    refuse_to_replace_inputs,
     write_metrics,
-    write_table,
+    write_result_table,
 )
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
@@ -117,7 +117,7 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     BackendError
         The replies cannot be embedded.
     """
-    refuse_to_replace(request.output, TABLES, request.inputs)
+    refuse_to_replace_inputs(request.output, TABLES, request.inputs)
     prompts = read_prompts(request.prompts, repair=request.repair)
     hashes = {"prompts": prompts.sha256}
     exclusions = Exclusions()
@@ -186,7 +186,7 @@ def write_tables(folder: OutputFolder, evaluated: FileEvaluation) -> None:
     if findings.judgements:
         written += [JUDGEMENTS, AGREEMENT]
     for table in written:
-        write_table(folder, table, table.rows(findings))
+        write_result_table(folder, table, table.rows(findings))
     folder.write_json(SUMMARY, build_summary(evaluated))
 
 
@@ -334,7 +334,7 @@ def execute_study(
         Not everything was asked; received replies are stored.
     """
     inputs = [request.prompts, request.changed, request.judge_instructions]
-    refuse_to_replace(request.output, TABLES, inputs)
+    refuse_to_replace_inputs(request.output, TABLES, inputs)
     _refuse_foreign_tables(request.output)
     prompts = read_prompts(request.prompts, repair=request.repair)
     hashes = {"prompts": prompts.sha256}

@@ -47,10 +47,10 @@ from evaluation.llm_judge.run import (
 )
 from evaluation.models import Run
 from evaluation.runs.files.answers import (
-    check_not_empty,
+    check_has_answers,
     convert_answers,
     convert_model_answers,
-    load_precomputed,
+    load_precomputed_vectors,
     read_worker_answers,
 )
 from evaluation.runs.files.asking import AskSettings
@@ -58,7 +58,7 @@ from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
+    refuse_to_replace_inputs,
     write_metrics,
 )
 from evaluation.runs.files.study import Step, StudyFolder
@@ -144,9 +144,9 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
-    refuse_to_replace(request.output, (*FILES, *TABLES), (*inputs, vectors))
+    refuse_to_replace_inputs(request.output, (*FILES, *TABLES), (*inputs, vectors))
     loaded = _read_inputs(request)
-    embed_texts, vector_hashes = load_precomputed(loaded.grading, loaded.answers, loaded.models)
+    embed_texts, vector_hashes = load_precomputed_vectors(loaded.grading, loaded.answers, loaded.models)
     # Before the first request: an embedder that fails must not cost replies.
     worker_scores, model_scores, embedding = compute_aqer_scores(
         loaded.grading, embed_texts, progress
@@ -263,7 +263,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
     grading = select_graded_answers(
         request.parameters.grading(), convert_answers(answers), model_answers
     )
-    check_not_empty(answers, grading)
+    check_has_answers(answers, grading)
     wordings, passages = _read_wordings(request, answers, hashes)
     to_judge = _build_columns(grading, wordings, passages)
     n_without_wording = len({q for q in to_judge.questions if q not in wordings})

@@ -41,8 +41,8 @@ from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
-    write_table,
+    refuse_to_replace_inputs,
+    write_result_table,
 )
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
@@ -75,7 +75,7 @@ def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> Maq
 
     Raises `InputError` if a file is invalid.
     """
-    refuse_to_replace(request.output, MAQA_FILES, (request.questions, request.replies))
+    refuse_to_replace_inputs(request.output, MAQA_FILES, (request.questions, request.replies))
     with _pause_garbage_collection():
         questions = read_several_answers(request.questions)
         replies = read_several_answers_replies(request.replies, request.keep_thinking)
@@ -119,7 +119,7 @@ def write_maqa(
     """
     for table in STUDY_TABLES:
         if table.file:
-            write_table(folder, table, table.rows(study))
+            write_result_table(folder, table, table.rows(study))
     for name, content in pictures(study).items():
         with folder.open(name) as file:
             file.write(content)
@@ -191,7 +191,7 @@ def execute_study(
         Some requests were not sent; the same command continues.
     """
     written = (*MAQA_FILES, REPLIES, REPLIES_AS_READ)
-    refuse_to_replace(request.output, written, (request.questions,))
+    refuse_to_replace_inputs(request.output, written, (request.questions,))
     file = read_several_answers(request.questions)
     questions = {question.id: question for question in file.questions[: request.first]}
     with StudyFolder(request.output, asking, progress) as folder:

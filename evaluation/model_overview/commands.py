@@ -47,7 +47,7 @@ from evaluation.model_overview.run.gathering import (
 )
 from evaluation.model_overview.storage import list_kinds_of_files
 from evaluation.models import Run
-from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
+from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace_inputs
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.flow.stored import ViewedObservation, ViewSource, read_views
 
@@ -141,7 +141,7 @@ def list_fields(row: Any) -> tuple[str, ...]:
 
 def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
     """Combine the results in the request's folders; writes nothing, raises `InputError`."""
-    refuse_to_replace(request.output, FILES, [request.questions])
+    refuse_to_replace_inputs(request.output, FILES, [request.questions])
     hashes: dict[str, str] = {}
     texts: dict[str, str] = {}
     if request.questions is not None:

@@ -31,12 +31,12 @@ from evaluation.grading.files.tables import FileGrading
 from evaluation.grading.run.maps import compute_question_means
 from evaluation.models import Run
 from evaluation.runs.files.answers import (
-    check_not_empty,
+    check_has_answers,
     convert_answers,
-    load_precomputed,
+    load_precomputed_vectors,
     read_worker_answers,
 )
-from evaluation.runs.files.metrics import build_study_signature, refuse_to_replace
+from evaluation.runs.files.metrics import build_study_signature, refuse_to_replace_inputs
 from evaluation.runs.flow.forecast import (
     GradedQuestion,
     TypicalAnswer,
@@ -135,7 +135,7 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     """
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    refuse_to_replace(
+    refuse_to_replace_inputs(
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
     )
     answers = read_worker_answers(
@@ -146,12 +146,12 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
         keep_ids=request.keep_ids,
     )
     inputs = select_graded_answers(request.parameters.grading(), convert_answers(answers))
-    check_not_empty(answers, inputs)
+    check_has_answers(answers, inputs)
     hashes = answers.hashes
     grades: dict[Any, float] = {}
     if request.judgements is not None:
         grades, hashes["judgements"] = _read_grades(request, inputs, answers)
-    embed_texts, vector_hashes = load_precomputed(inputs, answers, None)
+    embed_texts, vector_hashes = load_precomputed_vectors(inputs, answers, None)
     hashes |= vector_hashes
     try:
         trial = try_crowd(request.parameters, inputs, grades, embed_texts, progress)
@@ -251,7 +251,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
     """
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    refuse_to_replace(
+    refuse_to_replace_inputs(
         request.output,
         (PLAN_QUESTIONS, PLAN_WORKERS, SUMMARY),
         (request.answers, request.models, vectors),

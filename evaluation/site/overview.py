@@ -33,8 +33,8 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import SITE
 from evaluation.models import LanguageModel, LLMResponse, Run, RunOfRecord, Webhook, WorkerGrade
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
-from evaluation.runs.background.progress import HOW_TO_START, count_running, is_any_running
-from evaluation.runs.background.runs import visible_runs
+from evaluation.runs.background.progress import HOW_TO_START, build_process_count, is_any_process_running
+from evaluation.runs.background.runs import select_visible_runs
 from evaluation.runs.judging.tasks import filter_requests
 from evaluation.runs.reports.lists import count_alarms, filter_unarchived, select_list_rows
 from evaluation.runs.run_types.run_list import list_runs
@@ -75,7 +75,7 @@ def find_items_needing_attention(
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
-        listens = is_any_running()
+        listens = is_any_process_running()
     items = [item for row in _load_sets(user) for item in _find_items(row, listens)]
     items += _find_webhooks_off(user)
     return sorted(items, key=lambda item: order[item.level])
@@ -271,7 +271,7 @@ def show_overview(request: HttpRequest) -> TemplateResponse:
         "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
         "invitations": list_invitations(request.user),
         "runs": list_runs(
-            select_list_rows(filter_unarchived(visible_runs(request.user))).order_by("-id")[
+            select_list_rows(filter_unarchived(select_visible_runs(request.user))).order_by("-id")[
                 :RUNS_SHOWN
             ]
         ),
@@ -314,7 +314,7 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
         name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
     }
     table_counts = TableCounts(filter_requests(get_user_id(request)), ALL)
-    numbers = read_numbers({**parts, LISTENING: count_running(), ASKED: table_counts})
+    numbers = read_numbers({**parts, LISTENING: build_process_count(), ASKED: table_counts})
     return {name: n for name, [(n,)] in numbers.items()}
 
 

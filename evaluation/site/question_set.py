@@ -34,7 +34,7 @@ from evaluation.grading.results.report.run import OfficialRun, read_official_run
 from evaluation.model_overview.views import select_overviews
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE, GRADING
-from evaluation.runs.background.progress import HOW_TO_START, count_running
+from evaluation.runs.background.progress import HOW_TO_START, build_process_count
 from evaluation.runs.judging import load_progress
 from evaluation.runs.reports.lists import select_list_rows
 from evaluation.runs.run_types.run_list import list_runs
@@ -117,7 +117,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     uploads = select_open_uploads(question_set, me)
     parts = {
         "asked": build_asked_count(me),
-        "listening": count_running(),
+        "listening": build_process_count(),
         "uploads": TableCounts(uploads, (Count("pk"),)),
     }
     if version is not None:

@@ -38,7 +38,7 @@ from evaluation.runs.background.progress import (
     HOW_TO_START,
     compute_progress,
     format_duration,
-    is_any_running,
+    is_any_process_running,
 )
 from evaluation.runs.forms import (
     InitialSettings,
@@ -76,7 +76,7 @@ RUNS_PER_PAGE = 25
 
 def show_runs(request: HttpRequest) -> HttpResponse:
     """List the visible runs, searched, filtered and sorted as `RunFilter` declares."""
-    rows = filter_unarchived(lifecycle.visible_runs(request.user))
+    rows = filter_unarchived(lifecycle.select_visible_runs(request.user))
     list_of = (
         RunFilter(request.GET, rows)
         .offering(request.user)
@@ -88,7 +88,7 @@ def show_runs(request: HttpRequest) -> HttpResponse:
         "title": "Runs",
         **list_of,
         "runs": list_runs(page),
-        "waiting": mark_code(HOW_TO_START) if waits and not is_any_running() else "",
+        "waiting": mark_code(HOW_TO_START) if waits and not is_any_process_running() else "",
     }
     return TemplateResponse(request, "admin/runs/list.html", context)
 
@@ -296,7 +296,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
     for file in kind.start.files:
         if request.POST.get("file") == file.name or file.name in request.FILES:
             return _take_file(request, question_set, file) or redirect(request.get_full_path())
-    version = lifecycle.find_version(
+    version = lifecycle.find_gradable_version(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
     like = get_initial_settings(request, question_set, kind)
@@ -371,7 +371,7 @@ def _show_form(
         "seen": hash_options(form.parameters()) if foreseen else "",
         "is_unseen": foreseen is not None and request.POST.get("do") != "foresee",
         "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
-        "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
+        "waiting": "" if is_any_process_running() else mark_code(HOW_TO_START),
     }
     wrong = form.errors or label.errors
     return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)

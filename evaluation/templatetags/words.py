@@ -19,7 +19,7 @@ from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
 from evaluation.core.text.quality import check_language, detect_main_language
 from evaluation.runs.judging import Progress
-from evaluation.runs.judging.tasks import load_inbox, sum_by_set
+from evaluation.runs.judging.tasks import load_inbox, sum_progress_by_set
 
 register = template.Library()
 # Smaller ones say no more about the difference, only about the number of questions.
@@ -84,7 +84,7 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Pro
     Sets without a task are left out. Makes two queries.
     """
     question_sets = QuestionSet.objects.filter(pk__in=[question_set.pk for question_set in sets])
-    return sum_by_set(load_inbox(question_sets, get_user_id(request)))
+    return sum_progress_by_set(load_inbox(question_sets, get_user_id(request)))
 
 
 @register.filter

@@ -298,7 +298,7 @@ class TriageViewSet(GradingViewSet):
         # Without ids the client accepts whatever is decided now.
         seen_verdicts = values.pop("verdicts", None)
         try:
-            new_run = exclusions.start_without_excluded(
+            new_run = exclusions.start_run_without_excluded(
                 run,
                 get_user_id(request),
                 None if seen_verdicts is None else [str(verdict) for verdict in seen_verdicts],

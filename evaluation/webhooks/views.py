@@ -22,7 +22,7 @@ from annotations.web.scope import get_editable, require_requester, select_visibl
 from annotations.web.texts import mark_code
 from evaluation.models import Delivery, Webhook
 from evaluation.models.webhooks import LONGEST_URL
-from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 from evaluation.webhooks.messages import EVENT_TYPES, FAILURES, LABELS, TEST, WebhookError
 from evaluation.webhooks.storage import (
     SECONDS,
@@ -205,7 +205,7 @@ def _render_page(request: HttpRequest, webhook: Webhook, secret: str | None = No
         "page": page,
         "rows": [(row, LABELS[row.event.type], failures.get(row.error, row.error)) for row in page],
         "is_sending": is_sending,
-        "how_to_start": "" if not is_sending or is_any_running() else mark_code(HOW_TO_START),
+        "how_to_start": "" if not is_sending or is_any_process_running() else mark_code(HOW_TO_START),
         "most_attempts": len(PAUSES) + 1,
         "most_failures": MOST_FAILURES,
         "seconds": SECONDS_BETWEEN_LOOKS,

@@ -57,7 +57,7 @@ from evaluation.models import (
     WorkerVerdict,
 )
 from evaluation.models.runs import ACTIVE, GRADING
-from evaluation.runs.background.leases import notify_on_commit
+from evaluation.runs.background.leases import wake_process_on_commit
 from evaluation.runs.run_types import list_run_kinds
 
 SENTENCES: Final = {
@@ -360,7 +360,7 @@ def store_request(
     )
     write_audit_entry(removal, action)
     # Not before the commit: a background process that wakes earlier finds no removal.
-    notify_on_commit()
+    wake_process_on_commit()
     return removal
 
 

@@ -31,7 +31,7 @@ from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.tables import write_table
 from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
 from evaluation.runs.files.asking import AskSettings
-from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace
+from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace_inputs
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
@@ -159,7 +159,7 @@ def study_prompting(
         Not everything was asked; stored replies are not requested again.
     """
     inputs = (request.questions, request.answers, *request.templates)
-    refuse_to_replace(request.output, FILES, inputs)
+    refuse_to_replace_inputs(request.output, FILES, inputs)
     prompts = [
         read_prompt(template, system)
         for template, system in zip(request.templates, request.systems, strict=True)

@@ -28,7 +28,7 @@ from evaluation.core.options import OptionError
 from evaluation.language_models.views.models import Place, get_place, offers_packaged
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import (
     BUDGET,
@@ -154,7 +154,7 @@ class RequestTotals:
 def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form and a preview of the requests; start only what was previewed."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    version = lifecycle.find_version(question_set, request.GET.get("version"), answered=False)
+    version = lifecycle.find_gradable_version(question_set, request.GET.get("version"), answered=False)
     like = get_initial_settings(request, question_set, get_kind(ASK))
     form = AskForm(
         request.user,
@@ -192,7 +192,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "like": like,
         "offers_packaged": offers_packaged(request),
         "asked_unseen": request.POST.get("do") == "ask" and bool(extra),
-        "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
+        "waiting": "" if is_any_process_running() else mark_code(HOW_TO_START),
         **extra,
     }
     wrong = form.errors or label.errors

@@ -124,7 +124,7 @@ class Command(SetCommand):
     def _find_run(self, options: dict[str, Any]) -> Any:
         """Return the run with the id, or the official run of the set; exit status 2 if none."""
         from evaluation.models import Run
-        from evaluation.runs.exports import RECORD, ChoiceError, find_run, find_version
+        from evaluation.runs.exports import RECORD, ChoiceError, choose_run, choose_version
 
         try:
             wanted = UUID(options["question_set"].strip())
@@ -134,9 +134,9 @@ class Command(SetCommand):
         run = None if wanted is None else runs.filter(public_id=wanted).first()
         try:
             if run is not None:
-                return find_run(run.version, str(run.public_id))
-            version = find_version(self.question_set(options), answered=True)
-            return find_run(version, RECORD)
+                return choose_run(run.version, str(run.public_id))
+            version = choose_version(self.question_set(options), answered=True)
+            return choose_run(version, RECORD)
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 

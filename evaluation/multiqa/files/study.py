@@ -49,7 +49,7 @@ from evaluation.multiqa.run.study import (
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.journal import NAME as JOURNAL
 from evaluation.runs.files.journal import ReplyRow
-from evaluation.runs.files.metrics import FILES, refuse_to_replace
+from evaluation.runs.files.metrics import FILES, refuse_to_replace_inputs
 from evaluation.runs.files.problem_messages import add_problem, build_error
 from evaluation.runs.files.study import EndedEarlyError, Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
@@ -123,7 +123,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
         table is written.
     """
     inputs = (request.items, request.variants, request.crowd, request.labelled_pairs)
-    refuse_to_replace(request.output, TABLES, inputs)
+    refuse_to_replace_inputs(request.output, TABLES, inputs)
     refuse_tables_without_journal(request.output)
     items = load_items(request.items, request.columns, request.mapping)
     _refuse_items_without_question(items)

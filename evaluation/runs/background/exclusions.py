@@ -61,25 +61,25 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
     return _WorkerIds(version).list_ids(workers) if workers else ()
 
 
-def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
+def add_excluded_workers(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
     """Return run options, which also exclude the workers excluded from the question set.
 
     Options of a run type that reads no workers' answers are returned unchanged.
     """
-    if not has_exclusions(options):
+    if not has_exclude_option(options):
         return options
     before: Any = getattr(options, EXCLUDE)
     ids: dict[str, Any] = {EXCLUDE: tuple(dict.fromkeys([*before, *list_excluded_ids(version)]))}
     return replace(options, **ids)
 
 
-def has_exclusions(options: Parameters | type[Parameters]) -> bool:
+def has_exclude_option(options: Parameters | type[Parameters]) -> bool:
     """Return whether these run options include a list of workers to leave out."""
     return EXCLUDE in options.options()
 
 
 @transaction.atomic
-def start_without_excluded(
+def start_run_without_excluded(
     run: Run,
     owner_id: int,
     shown: Sequence[str] | None = None,
@@ -105,7 +105,7 @@ def start_without_excluded(
         raise StaleDecisionsError
     if not verdicts:
         raise NoExclusionsError
-    options = leave_out_excluded(build_options_without(run, verdicts), run.version)
+    options = add_excluded_workers(build_options_excluding(run, verdicts), run.version)
     started = lifecycle.queue_run(
         run.version, owner_id, options, run.kind, name=name, notes=notes, made_from=run
     )
@@ -113,7 +113,7 @@ def start_without_excluded(
     return started
 
 
-def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
+def build_options_excluding(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
     """Return a run's options, which also exclude the workers of these decisions."""
     options: Any
     try:

@@ -42,7 +42,7 @@ START = "import django, sys; django.setup(); " + (
 )
 
 
-class Watch:
+class ReportedWork:
     """Work reported by a background process, by which its guard decides whether to kill it.
 
     `clock` returns seconds.
@@ -178,7 +178,7 @@ def main(worker: int) -> None:
     # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    watch, rest = Watch(), ""
+    watch, rest = ReportedWork(), ""
     while True:
         if select.select([0], [], [], LOOK_EVERY)[0]:
             received = os.read(0, 65536).decode()

@@ -30,12 +30,12 @@ from django.utils.module_loading import import_string
 
 from evaluation.models import Run
 from evaluation.runs.background import process_guard
-from evaluation.runs.background.leases import Claim, filter_claimable, select_tasks
-from evaluation.runs.background.run_tasks import TaskClaim, claim_next, claim_task
+from evaluation.runs.background.leases import Claim, build_claimable_filter, select_claimable_tasks
+from evaluation.runs.background.run_tasks import TaskClaim, claim_next_run_or_task, claim_task
 from evaluation.runs.background.work import (
     TURN_SECONDS,
     get_process_name,
-    work_on,
+    work_on_run,
     work_on_task,
 )
 from evaluation.runs.steps.checkpoints import Lane, Turn
@@ -94,7 +94,7 @@ class Slots:
     def fill(self) -> None:
         """Claim queued runs for free slots, one per owner; if none is free, end the longest."""
         while len(slots := self.list_taken()) < self._most:
-            claim = claim_next(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
+            claim = claim_next_run_or_task(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
             if claim is None:
                 return
             self._begin(claim)
@@ -131,7 +131,7 @@ class Slots:
         deadline = self._clock() + TURN_SECONDS
         try:
             if isinstance(place.claim, Claim):
-                work_on(place.claim, deadline, self._clock, Lane.ASKING, store_turn)
+                work_on_run(place.claim, deadline, self._clock, Lane.ASKING, store_turn)
             else:
                 self._work_on_tasks(place, place.claim, deadline, store_turn)
         except Exception:
@@ -155,8 +155,8 @@ class Slots:
 
     def _end_longest_turn(self, slots: list[Slot]) -> None:
         """End the longest turn if more run owners wait than turns are already ending."""
-        tasks = select_tasks(Lane.ASKING).filter(run=OuterRef("pk"))
-        waits = filter_claimable(Lane.ASKING) | Q(Exists(tasks))
+        tasks = select_claimable_tasks(Lane.ASKING).filter(run=OuterRef("pk"))
+        waits = build_claimable_filter(Lane.ASKING) | Q(Exists(tasks))
         other_runs = Run.objects.filter(waits).exclude(owner__in={slot.owner for slot in slots})
         # order_by() drops any order: its columns would make the rows of one owner distinct.
         n_waiting = other_runs.order_by().values("owner").distinct().count()
@@ -254,7 +254,7 @@ _asking = _ProcessKeeper()
 _divided = False
 
 
-def split_lanes() -> None:
+def limit_to_computing() -> None:
     """Limit this process to computing; the process that sends requests takes other runs."""
     global _divided  # noqa: PLW0603
     _divided = True
@@ -265,16 +265,16 @@ def get_own_lane() -> Lane | None:
     return Lane.COMPUTING if _divided else None
 
 
-def start_process() -> None:
+def start_request_process() -> None:
     """Start the process that sends model requests, and restart it if it ends."""
     _asking.start()
 
 
-def stop_process() -> None:
+def stop_request_process() -> None:
     """Send a termination signal to the process of model requests, without waiting for its end."""
     _asking.stop()
 
 
-def wait_for_end() -> None:
+def wait_for_request_process() -> None:
     """Wait at most 15 seconds for the end of the process that sends model requests."""
     _asking.wait()

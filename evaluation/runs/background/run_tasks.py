@@ -26,11 +26,11 @@ from evaluation.runs.background.leases import (
     build_future_time,
     claim_run,
     fail_run,
-    filter_claimable,
+    build_claimable_filter,
     format_crash_reason,
-    get_lease_time,
-    select_in_fair_order,
-    select_tasks,
+    get_lease_duration,
+    select_runs_in_fair_order,
+    select_claimable_tasks,
 )
 from evaluation.runs.steps.checkpoints import Lane
 
@@ -84,7 +84,7 @@ class TaskClaim:
     def _extend_lease(self) -> bool:
         """Extend the task's lease from now; return False if the claim on the task is lost."""
         tasks = RunTask.objects.filter(self._filter_task())
-        return bool(tasks.update(lease_until=build_future_time(get_lease_time())))
+        return bool(tasks.update(lease_until=build_future_time(get_lease_duration())))
 
     def release(self) -> bool:
         """Let another process claim the task; return False if the claim is lost."""
@@ -125,7 +125,7 @@ class TaskClaim:
         return True
 
 
-def claim_next(
+def claim_next_run_or_task(
     process: str, lane: Lane | None = None, busy: Collection[int] = ()
 ) -> Claim | TaskClaim | None:
     """Claim the next run or task in fair order among owners; None if there is none.
@@ -133,9 +133,9 @@ def claim_next(
     With `lane` only in that lane; none of the owners whose keys are in `busy`.
     """
     while True:
-        tasks = Exists(select_tasks(lane).filter(run=OuterRef("pk")))
-        waits = filter_claimable(lane) | Q(tasks)
-        runs = select_in_fair_order(waits, lane, busy).annotate(has_tasks=tasks)
+        tasks = Exists(select_claimable_tasks(lane).filter(run=OuterRef("pk")))
+        waits = build_claimable_filter(lane) | Q(tasks)
+        runs = select_runs_in_fair_order(waits, lane, busy).annotate(has_tasks=tasks)
         candidate = runs.values(*CANDIDATE, "has_tasks").first()
         if candidate is None:
             return None
@@ -154,7 +154,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
 
     A task whose process died `MOST_CRASHES` times makes its run fail.
     """
-    free = select_tasks(lane).filter(run=run_id).order_by("number")
+    free = select_claimable_tasks(lane).filter(run=run_id).order_by("number")
     while found := free.values("pk", "run_attempt", "attempt", "state", "crashes").first():
         crashed = found["state"] == RunTask.State.RUNNING
         # Only as it was seen: whoever is first changes the attempt, and the others look again. A
@@ -168,7 +168,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
             attempt=F("attempt") + 1,
             crashes=F("crashes") + (1 if crashed else 0),
             process=process,
-            lease_until=build_future_time(get_lease_time()),
+            lease_until=build_future_time(get_lease_duration()),
             started_at=Now(),
         )
         if not was_claimed:
@@ -183,7 +183,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
     return None
 
 
-def count_helpers(n_tasks: int) -> int:
+def count_helper_processes(n_tasks: int) -> int:
     """Return how many other background processes can work on this number of new tasks."""
     return max(0, min(n_tasks, BackgroundWorker.select_running().count()) - 1)
 

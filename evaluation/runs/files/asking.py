@@ -146,7 +146,7 @@ class AskResult:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RequestEstimate:
     """Expected requests, tokens and cost of ``manage.py ask``, before anything is sent.
 
     `requests` counts all, `stored` those with a reply. The tokens are estimates; those of replies,
@@ -170,12 +170,12 @@ class _PreparedRequest:
     planned: list[Planned]
 
 
-def estimate_requests(request: AskRequest) -> Estimate:
+def estimate_requests(request: AskRequest) -> RequestEstimate:
     """Return the expected number of requests, tokens and cost; sends and writes nothing."""
     asking = request.asking
     # An estimate must neither create the folder nor take its lock.
     with Journal(request.output, read_only=True) as journal:
-        prepared = _prepare(request, journal)
+        prepared = _prepare_requests(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
         unanswered = list(
             group_by_key([entry for entry in prepared.planned if not store.has(entry)])
@@ -185,7 +185,7 @@ def estimate_requests(request: AskRequest) -> Estimate:
             sum(map(estimate_prompt_tokens, to_send)),
             sum(map(find_most_completion_tokens, to_send)),
         )
-        return Estimate(
+        return RequestEstimate(
             prepared.configuration.name,
             len(prepared.planned),
             len(prepared.planned) - sum(len(g) for g in unanswered if not store.known(g[0].key)),
@@ -200,7 +200,7 @@ def estimate_requests(request: AskRequest) -> Estimate:
 def write_batch_file(request: AskRequest, path: Path) -> int:
     """Write the missing requests as a provider's batch file; return their number."""
     with Journal(request.output, read_only=True) as journal:
-        prepared = _prepare(request, journal)
+        prepared = _prepare_requests(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
         unanswered = [entry for entry in prepared.planned if not store.has(entry)]
         unanswered = [entry for entry in unanswered if not store.known(entry.key)]
@@ -224,7 +224,7 @@ def ask_questions(
     _refuse_to_replace(request)
     asking = request.asking
     with Journal(request.output) as journal:
-        prepared = _prepare(request, journal)
+        prepared = _prepare_requests(request, journal)
         store = journal.store(prepared.model, prepared.configuration)
         # What earlier commands spent on this model counts, or each repetition would begin anew.
         budget = Budget(
@@ -285,7 +285,7 @@ def ask_until_signal(
     return asyncio.run(run_until_signal())
 
 
-def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
+def _prepare_requests(request: AskRequest, journal: Journal) -> _PreparedRequest:
     """Return the model to ask, its journal configuration and all planned requests."""
     prompt = _build_prompt(request)
     items = _build_items(request, prompt)
@@ -327,14 +327,14 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
     if request.passages is not None:
         passages = {record.passage: record for record in read_passages(request.passages).records}
     if prompt.strategy == PASSAGE:
-        _refuse_without_passage(request.questions.name, questions, passages)
+        _refuse_missing_passages(request.questions.name, questions, passages)
     return [
         Item(record.question, prompt.messages(_build_fields(record, passages)), request.samples)
         for record in questions
     ]
 
 
-def _refuse_without_passage(
+def _refuse_missing_passages(
     file: str, questions: Sequence[QuestionRecord], passages: dict[str, PassageRecord]
 ) -> None:
     """Raise InputError for the first question without a known passage."""

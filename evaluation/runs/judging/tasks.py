@@ -476,7 +476,7 @@ def load_inbox(
     )
 
 
-def sum_by_set(waiting: Iterable[InboxEntry]) -> dict[int, Progress]:
+def sum_progress_by_set(waiting: Iterable[InboxEntry]) -> dict[int, Progress]:
     """Return the expert's progress in each set, over all scales, by the set's primary key."""
     progress_by_set: dict[int, Progress] = {}
     for entry in waiting:

@@ -187,7 +187,7 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
     # All problems but an invalid option mean that the data changed since the page.
     status = 409
     try:
-        new_run = exclusions.start_without_excluded(
+        new_run = exclusions.start_run_without_excluded(
             graded_run, get_user_id(request), seen, **label.get_labels()
         )
     except exclusions.NoExclusionsError:

@@ -206,7 +206,7 @@ def ask_and_classify(turn: Turn) -> None:
         )
 
 
-def check_start(
+def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: UmwpRunOptions
 ) -> list[Problem]:
     """Return why a run with these options cannot start; [] if it can."""

@@ -24,8 +24,8 @@ UNKNOWN_MODEL = "00000000-0000-0000-0000-000000000000"
 def quiet(settings, monkeypatch):
     """This machine may be asked; nobody hears the bell."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture

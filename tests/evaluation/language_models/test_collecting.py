@@ -12,7 +12,7 @@ from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import OptionError
 from evaluation.models import LLMResponse, RawReply, Run
 from evaluation.runs.background import runs
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.asker import BUDGET_USED_UP
 from evaluation.runs.flow.asking.plan import TEMPLATES, Prompt
@@ -375,7 +375,7 @@ def test_who_pauses_or_cancels_keeps_what_was_under_way(version, rana, end):
             assert work_one_turn()
         run.refresh_from_db()
         assert run.state == {"pause": "paused", "cancel": "cancelled"}[end]
-        assert claim_oldest("ann") is None
+        assert claim_next_run("ann") is None
         came = len(slow.bodies)
         assert came < REQUESTS
         # Whatever was sent was paid for, and is there.

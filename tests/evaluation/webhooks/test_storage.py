@@ -18,7 +18,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage.record import find_set_dependents
 from evaluation.models import Alarm, Delivery, Event, Run, Webhook
 from evaluation.runs.background import runs
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.steps.checkpoints import record_run_end, store_failed_run
 from evaluation.webhooks.messages import EVENT_TYPES, WebhookError
@@ -105,7 +105,7 @@ def test_a_grading_without_alarms_raises_none(hook, run):
 
 def test_each_way_in_which_a_run_fails_is_an_event_without_the_reason(hook, rivers, rana, settings):
     Run.objects.create(owner=rana, version=rivers)
-    claim_oldest("ann").fail("ValueError: north of the hills")
+    claim_next_run("ann").fail("ValueError: north of the hills")
     assert types() == ["run.failed"]
     assert body_of("run.failed")["run"]["state"] == "failed"
     assert "hills" not in Event.objects.get().body
@@ -113,14 +113,14 @@ def test_each_way_in_which_a_run_fails_is_an_event_without_the_reason(hook, rive
         owner=rana, version=rivers, state="running", attempt=5, crashes=4, lease_owner="gone",
         lease_until=timezone.now() - timedelta(hours=1), started_at=timezone.now(),
     )  # fmt: skip
-    assert claim_oldest("ann") is None
+    assert claim_next_run("ann") is None
     given_up.refresh_from_db()
     assert (given_up.state, given_up.crashes, types()) == ("failed", 5, ["run.failed"] * 2)
 
 
 def test_a_failure_that_a_lost_claim_reports_is_none(hook, rivers, rana):
     Run.objects.create(owner=rana, version=rivers)
-    claim = claim_oldest("ann")
+    claim = claim_next_run("ann")
     Run.objects.update(attempt=9)
     claim.fail("too late")
     assert types() == []

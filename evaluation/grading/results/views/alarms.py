@@ -58,7 +58,7 @@ from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
 from evaluation.runs import judging
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.exclusions import leave_out_excluded
+from evaluation.runs.background.exclusions import add_excluded_workers
 from evaluation.runs.forms import format_refusal
 from evaluation.runs.reports.verdicts import load_current_verdicts, load_run_exclusions
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
@@ -378,7 +378,7 @@ def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
         read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
     try:
-        options = leave_out_excluded(parameters, run.version)
+        options = add_excluded_workers(parameters, run.version)
         started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
         return _show_refusal(request, run, error)
@@ -415,7 +415,7 @@ def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
         read_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
     try:
-        options = leave_out_excluded(parameters, run.version)
+        options = add_excluded_workers(parameters, run.version)
         started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
         return _show_refusal(request, run, error)

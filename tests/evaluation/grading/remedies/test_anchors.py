@@ -25,7 +25,7 @@ HOSTILE = "<script>alert(1)</script> {{ 7*7 }} שלום"
 
 @pytest.fixture(autouse=True)
 def _no_bell(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture

@@ -203,8 +203,8 @@ def test_rest_tells_what_became_of_each_alarm(site, version):
 @pytest.fixture
 def two_ways(db, monkeypatch):
     """A run by letters over a crowd that words rank otherwise, and the run by words after it."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     question_set = QuestionSet.objects.create(owner=world.user("rana", is_staff=True), name="ways")
     rows = "".join(f"{who},{what},{text}\n" for (who, what), text in endings().items())
     file = make_bytes_source("answers.csv", f"worker,question,answer\n{rows}".encode())

@@ -25,7 +25,7 @@ CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0
 
 @pytest.fixture(autouse=True)
 def vectors_of_the_crowd(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     original = run_grading.embed_texts
 
     def found(parameters, turn, answers, of_models):

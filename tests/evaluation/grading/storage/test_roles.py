@@ -21,8 +21,8 @@ ROLES = {"r1": "graded", "r2": "gold", "r3": "practice", "r4": "attention"}
 @pytest.fixture
 def version(db, monkeypatch):
     """A question of each role, answered by three workers and a model."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     draft = world.version(world.user("rana"), n_questions=4)
     for name, role in ROLES.items():
         draft.questions.filter(external_id=name).update(role=role)

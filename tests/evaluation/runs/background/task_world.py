@@ -43,7 +43,7 @@ def embedder(monkeypatch):
     monkeypatch.setattr(cache, "GUESSED_SPEED", 2 * (10 + cache.WORK_OF_A_TEXT) / 3)
     monkeypatch.setattr(run_tasks, "measure_speed", lambda subject, guess: guess)
     monkeypatch.setattr(cache, "measure_speed", lambda subject, guess: guess)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return made
 
 

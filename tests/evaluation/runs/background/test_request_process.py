@@ -8,7 +8,7 @@ import pytest
 from evaluation.models import Run, RunData
 from evaluation.runs.background import request_process as asking
 from evaluation.runs.background import work
-from evaluation.runs.background.leases import claim_oldest, notify_if_needed
+from evaluation.runs.background.leases import claim_next_run, wake_process_if_needed
 from evaluation.runs.background.request_process import SHORT_TURN, Slots
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.steps.asking.registration import find_lane
@@ -45,36 +45,36 @@ def lane_of_run(run):
 
 def test_a_run_begins_in_the_lane_of_its_kind(begin):
     graded, asked = begin("aqer"), begin("multiqa")
-    assert claim_oldest("ann", ASKING).run_id == asked.pk
-    assert claim_oldest("ann", ASKING) is None
-    assert claim_oldest("ann", COMPUTING).run_id == graded.pk
-    assert claim_oldest("ann") is None
+    assert claim_next_run("ann", ASKING).run_id == asked.pk
+    assert claim_next_run("ann", ASKING) is None
+    assert claim_next_run("ann", COMPUTING).run_id == graded.pk
+    assert claim_next_run("ann") is None
 
 
 def test_who_has_no_process_that_asks_does_everything(begin):
     asked, graded = begin("ask"), begin("aqer")
-    assert [claim_oldest("ann").run_id for _ in range(2)] == [asked.pk, graded.pk]
+    assert [claim_next_run("ann").run_id for _ in range(2)] == [asked.pk, graded.pk]
 
 
 def test_a_run_is_handed_over_and_back_without_a_crash(begin, monkeypatch):
     run = begin("multiqa")
     wanted = iter([COMPUTING, ASKING])
     rung = []
-    monkeypatch.setattr(work, "notify", lambda: rung.append(True))
+    monkeypatch.setattr(work, "wake_process", lambda: rung.append(True))
     monkeypatch.setattr(
         work,
         "get_run_kind",
         lambda run: SimpleNamespace(run=lambda turn: turn.go_on_in(next(wanted))),
     )
-    work.work_on(claim_oldest("ann", ASKING), 1e9, lane=ASKING)
+    work.work_on_run(claim_next_run("ann", ASKING), 1e9, lane=ASKING)
     run.refresh_from_db()
     assert (run.state, run.lease_owner, lane_of_run(run)) == ("queued", "", "computing")
-    assert claim_oldest("ann", ASKING) is None
+    assert claim_next_run("ann", ASKING) is None
     assert work_one_turn(lane=COMPUTING)
     run.refresh_from_db()
     assert (run.state, run.attempt, run.crashes, lane_of_run(run)) == ("queued", 2, 0, "asking")
-    assert claim_oldest("ann", COMPUTING) is None
-    assert claim_oldest("ann", ASKING).run_id == run.pk
+    assert claim_next_run("ann", COMPUTING) is None
+    assert claim_next_run("ann", ASKING).run_id == run.pk
     assert rung == [True, True]
 
 
@@ -86,7 +86,7 @@ def test_a_turn_for_everything_is_handed_over_to_nobody():
 
 def test_a_lost_claim_hands_nothing_over(begin):
     run = begin("multiqa")
-    claim = claim_oldest("ann")
+    claim = claim_next_run("ann")
     Run.objects.update(attempt=9)
     assert not claim.hand_over(COMPUTING)
     assert lane_of_run(run) is None
@@ -95,29 +95,29 @@ def test_a_lost_claim_hands_nothing_over(begin):
 def test_hours_of_asking_do_not_make_somebody_the_last_to_have_something_computed(begin):
     rana, otto = world.user("rita"), world.user("otto")
     begin("ask", rana)
-    assert claim_oldest("ann", ASKING)
+    assert claim_next_run("ann", ASKING)
     begin("aqer", otto)
-    assert claim_oldest("ann", COMPUTING)  # otto had the last turn there
+    assert claim_next_run("ann", COMPUTING)  # otto had the last turn there
     of_otto, of_rana = begin("aqer", otto), begin("aqer", rana)
-    assert claim_oldest("ann", COMPUTING).run_id == of_rana.pk
-    assert claim_oldest("ann", COMPUTING).run_id == of_otto.pk
+    assert claim_next_run("ann", COMPUTING).run_id == of_rana.pk
+    assert claim_next_run("ann", COMPUTING).run_id == of_otto.pk
 
 
 def test_runs_of_somebody_who_has_a_place_wait(begin):
     rana, otto = world.user("rita"), world.user("otto")
     begin("ask", rana)
     of_otto = begin("ask", otto)
-    assert claim_oldest("ann", ASKING, busy={rana.pk}).run_id == of_otto.pk
-    assert claim_oldest("ann", ASKING, busy={rana.pk, otto.pk}) is None
+    assert claim_next_run("ann", ASKING, busy={rana.pk}).run_id == of_otto.pk
+    assert claim_next_run("ann", ASKING, busy={rana.pk, otto.pk}) is None
 
 
 def test_the_bell_of_a_process_that_computes_rings_for_its_own_lane(begin, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     begin("ask")
-    assert not notify_if_needed(COMPUTING)
-    assert notify_if_needed()
+    assert not wake_process_if_needed(COMPUTING)
+    assert wake_process_if_needed()
     begin("aqer")
-    assert notify_if_needed(COMPUTING)
+    assert wake_process_if_needed(COMPUTING)
 
 
 def test_a_model_that_computes_on_this_machine_is_asked_where_one_computes():
@@ -140,7 +140,7 @@ def held(monkeypatch):
         while not (go_on.wait(0.01) or turn.is_over()):
             pass
 
-    monkeypatch.setattr(asking, "work_on", work_on)
+    monkeypatch.setattr(asking, "work_on_run", work_on)
     # The test's transaction is not to be seen from other threads, and its connection not closed.
     monkeypatch.setattr(asking, "connections", SimpleNamespace(close_all=lambda: None))
     yield go_on

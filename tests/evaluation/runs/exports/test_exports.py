@@ -11,7 +11,7 @@ from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing import import_answers
 from annotations.models import COUNTERS, QuestionSet, Response, Worker
 from evaluation.runs import exports
-from evaluation.runs.exports import ChoiceError, find_run, find_version
+from evaluation.runs.exports import ChoiceError, choose_run, choose_version
 from tests.annotations import world
 from tests.evaluation.grading.results.world import finished, queued
 from tests.problems import check_problem
@@ -121,23 +121,23 @@ def test_what_is_exported_is_what_one_may_see():
 def test_the_run_is_the_latest_that_is_done_or_the_one_that_is_named():
     run = finished()
     version = run.version
-    assert find_run(version, "latest") == run
-    assert find_run(version, str(run.public_id)) == run
+    assert choose_run(version, "latest") == run
+    assert choose_run(version, str(run.public_id)) == run
     with pytest.raises(ChoiceError) as caught:
-        find_run(version, "nonsense")
+        choose_run(version, "nonsense")
     assert (caught.value.code, caught.value.values["wanted"]) == ("no_run", "nonsense")
     other = queued(world.user("otto"))
     with pytest.raises(ChoiceError) as caught:
-        find_run(version, str(other.public_id))
+        choose_run(version, str(other.public_id))
     assert caught.value.code == "no_run"
     with pytest.raises(ChoiceError) as caught:
-        find_run(other.version, "latest")
+        choose_run(other.version, "latest")
     assert caught.value.code == "no_done_run"
     with pytest.raises(ChoiceError) as caught:
-        find_run(other.version, str(other.public_id))
+        choose_run(other.version, str(other.public_id))
     assert caught.value.code == "run_without_results"
     with pytest.raises(ChoiceError) as caught:
-        find_version(version.question_set, 7)
+        choose_version(version.question_set, 7)
     assert caught.value.code == "no_version"
     assert (caught.value.values["number"], caught.value.values["known"]) == (7, "1")
 
