@@ -209,7 +209,7 @@ class JudgingViewSet(ApiViewSet):
         """Return the expert's tasks in a set, by scale."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         rows = []
-        for queue in door.load_queues(question_set, get_user_id(request)):
+        for queue in door.load_judging_queues(question_set, get_user_id(request)):
             try:
                 rows.append({"judging": find_judging(queue.declared), "progress": queue.progress})
             except UnknownKindError:
@@ -266,10 +266,10 @@ class JudgingViewSet(ApiViewSet):
 
     def _find_task(
         self, request: Request, set_id: Any, task_id: UUID
-    ) -> tuple[QuestionSet, Judging, door.Task]:
+    ) -> tuple[QuestionSet, Judging, door.JudgingTask]:
         """Return set, judging and task of a request. Raises Http404."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
-        task = door.load_task(question_set, get_user_id(request), task_id)
+        task = door.load_judging_task(question_set, get_user_id(request), task_id)
         if task is None:
             raise Http404
         try:

@@ -28,7 +28,7 @@ from evaluation.eloquent.storage import (
     load_items,
 )
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.result_pages import Context, get_correction, results_page
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 
@@ -97,28 +97,28 @@ START = Start(
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "reply_similarity",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Similarity of replies",
             "Similarity of the model's replies to wordings with the same meaning; 1 if all "
             "replies have the same meaning.",
             highest=1.0,
         ),
-        read_column("similarity"),
+        build_column_reader("similarity"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "judged_similarity",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Judge's similarity score",
             "A judge's similarity score of the model's replies to wordings with the same "
             "meaning, from 0 to 5.",
             lowest=0.0,
             highest=5.0,
         ),
-        read_column("score"),
+        build_column_reader("score"),
     ),
 )
 

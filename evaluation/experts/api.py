@@ -30,13 +30,13 @@ from evaluation.runs.judging.audit import (
     MOST,
     PRESETS,
     CannotDrawError,
-    ask_for_audit,
-    draw_audit,
-    load_drawable,
+    request_audit_grades,
+    draw_audit_sample,
+    load_drawable_answers,
     withdraw_requests,
 )
 from evaluation.runs.judging.declaration import MOST_SEED, ExpertProgress
-from evaluation.runs.judging.tasks import CannotSettleError, ask_to_settle
+from evaluation.runs.judging.tasks import CannotSettleError, ask_expert_to_settle
 from evaluation.runs.reports.judging import JudgedAnswer
 from evaluation.runs.rest.views import find_experts
 from evaluation.trust.api import FactSerializer
@@ -150,13 +150,13 @@ class AuditViewSet(GradingViewSet):
         if preset := data.pop("preset", None):
             if "count" in request.data:
                 raise build_field_problem("preset", "Give a count or a preset, not both.")
-            data["count"] = load_drawable(run).drawn_by(preset, data["with_models"])
+            data["count"] = load_drawable_answers(run).drawn_by(preset, data["with_models"])
         try:
-            drawn = draw_audit(run, **data)
+            drawn = draw_audit_sample(run, **data)
         except CannotDrawError as error:
             raise ApiProblem("conflict", str(error)) from error
         for expert in experts:
-            ask_for_audit(drawn, expert)
+            request_audit_grades(drawn, expert)
         return _respond(run)
 
     @extend_schema(
@@ -177,7 +177,7 @@ class AuditViewSet(GradingViewSet):
         try:
             if audit is None:
                 raise CannotSettleError("No answer of this run was drawn yet.")
-            ask_to_settle(audit, expert)
+            ask_expert_to_settle(audit, expert)
         except CannotSettleError as error:
             raise ApiProblem("conflict", str(error)) from error
         return _respond(run)

@@ -30,9 +30,9 @@ from evaluation.experts.run import (
     iterate_estimate_rows,
 )
 from evaluation.models import AnswerScore, Audit, LLMAnswerScore, Run, WorkerGrade
-from evaluation.runs.judging.audit import STRATA, Drawable, list_audit_progress, load_drawable
+from evaluation.runs.judging.audit import STRATA, DrawableAnswers, list_audit_progress, load_drawable_answers
 from evaluation.runs.judging.declaration import ExpertProgress
-from evaluation.runs.judging.tasks import list_disputes, list_parties
+from evaluation.runs.judging.tasks import list_disputes, list_disputing_experts
 from evaluation.runs.reports.about import RunAbout, build_about
 from evaluation.runs.reports.judging import (
     MOST_EXPERTS,
@@ -166,7 +166,7 @@ def build_audit_report(run: Run) -> AuditReport:
     audit = find_audit(run)
     judged = load_judged_answers(run, audit) if audit else []
     people = [answer for answer in judged if not answer.of_model]
-    drawable = load_drawable(run)
+    drawable = load_drawable_answers(run)
     own = audit if audit and audit.run_id == run.pk else None
     experts = list_audit_progress(own) if own else []
     users = {expert.user for expert in experts}
@@ -197,7 +197,7 @@ def build_audit_report(run: Run) -> AuditReport:
         n_disputed=len(disputed),
         n_settling=sum(dispute.adjudicator is not None for dispute in open_ones),
         n_settled=len(disputed) - len(open_ones),
-        parties=list_parties(disputed),
+        parties=list_disputing_experts(disputed),
         experts=experts,
         of_set=accepted,
         others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in users],
@@ -214,7 +214,7 @@ def build_audit_report(run: Run) -> AuditReport:
     )
 
 
-def forecast_intervals(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
+def forecast_intervals(drawable: DrawableAnswers, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
     """Return the expected intervals for several sample sizes and for a tenth of the answers."""
     most = len(drawable.answers)
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})

@@ -11,7 +11,7 @@ from annotations.languages import name_of
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
 from evaluation.grading.summary import read_summary
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.result_pages import annotate_other_gradings
 from evaluation.runs.run_types.kind import Beforehand, Page, Start
 
@@ -108,25 +108,25 @@ START = Start(before=build_language_warning)
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "crowd_score",
-            Side.CROWD,
+            Aspect.CROWD,
             "Similarity to people",
             "Similarity of the model's answer to the people's consensus answer; 1 if both have "
             "the same meaning.",
             highest=1.0,
         ),
-        read_column("score"),
+        build_column_reader("score"),
         table="model-answers",
         model="model",
         question="question",
         merges=False,
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "crowd_dispersion",
-            Side.CROWD,
+            Aspect.CROWD,
             "Disagreement of people",
             "Disagreement of the people's answers to the question: 0 if all have the same "
             "meaning, near 1 if they have nothing in common.",
@@ -135,16 +135,16 @@ VIEWS = (
             better="",
             of="question",
         ),
-        read_column("dispersion"),
+        build_column_reader("dispersion"),
         table="questions",
         file="exemplars.csv",
         question="question",
         merges=False,
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "crowd_percentile",
-            Side.CROWD,
+            Aspect.CROWD,
             "Percentile among people",
             "Percentage of people whose answers are less similar to the consensus of the others "
             "than the model, on the questions that it answered.",
@@ -152,7 +152,7 @@ VIEWS = (
             highest=100.0,
             of="model",
         ),
-        read_column("percentile"),
+        build_column_reader("percentile"),
         table="models",
         model="model",
         merges=False,

@@ -29,7 +29,7 @@ from evaluation.models.collecting import (
 from evaluation.models.runs import FINISHED
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import add_excluded_workers
-from evaluation.runs.flow.forecast import WITHIN, convert_to_dict, forecast_more_workers
+from evaluation.runs.flow.forecast import WITHIN, convert_forecast_to_dict, forecast_more_workers
 from evaluation.trust.report import build_trust_report
 
 logger = logging.getLogger(__name__)
@@ -143,5 +143,5 @@ def _build_findings(interim: Interim) -> dict[str, Any]:
         "level": verdict.level,
         "headline": verdict.headline.as_dict(),
         **counts,
-        "hint": None if hint is None else convert_to_dict(hint),
+        "hint": None if hint is None else convert_forecast_to_dict(hint),
     }

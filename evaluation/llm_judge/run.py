@@ -28,7 +28,7 @@ from evaluation.llm_judge.options import (
     JudgeParameters,
 )
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
+from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, ask_and_parse_replies
 from evaluation.runs.flow.metrics import MetricRow
 
 NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE = "no_number", "several_numbers", "out_of_range"
@@ -118,7 +118,7 @@ def judge_answers(
         )
         for row in rows
     ]
-    replies, n_again = read_replies(ask, "score", score, items, read_score, NO_NUMBER)
+    replies, n_again = ask_and_parse_replies(ask, "score", score, items, read_score, NO_NUMBER)
     scores = np.full((len(answers), repeats), np.nan)
     reasons: list[list[str | None]] = [[None] * repeats for _ in rows]
     for row in rows:
@@ -129,7 +129,7 @@ def judge_answers(
     # Both orders of a pair are neighbours: even positions show the left answer first.
     ordered = [order for left, right in pairs for order in ((left, right), (right, left))]
     comparisons = [_build_comparison(answers, compare, *order) for order in ordered]
-    verdicts, n_compared_again = read_replies(
+    verdicts, n_compared_again = ask_and_parse_replies(
         ask, "compare", compare, comparisons, read_verdict, NO_VERDICT
     )
     results = [verdicts[item.id, 0] for item in comparisons]

@@ -14,7 +14,7 @@ from evaluation.maqa.run.result_tables import CALIBRATION, CURVES, ITEMS
 from evaluation.maqa.run.tables import BinRow
 from evaluation.maqa.storage import estimate_requests, load_questions
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 from evaluation.runs.steps.checkpoints import read_table
 
@@ -104,50 +104,50 @@ START = Start(
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "semantic_entropy",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "Semantic entropy",
             "Number of meanings of the model's replies to the same question, as entropy in "
             "nats: 0 if all replies have the same meaning, more if the model is unsure.",
             lowest=0.0,
             better="lower",
         ),
-        read_column("semantic_entropy"),
+        build_column_reader("semantic_entropy"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "stated_confidence",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "Stated confidence",
             "The confidence that the model states, from 0 to 100; the mean over its replies.",
             lowest=0.0,
             highest=100.0,
             better="",
         ),
-        read_column("verbalised"),
+        build_column_reader("verbalised"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "consistency",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "Consistency",
             "Similarity of the model's replies to the same question: 1 if all are the same.",
             lowest=0.0,
             highest=1.0,
         ),
-        read_column("consistency"),
+        build_column_reader("consistency"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "first_word_spread",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "First-token entropy",
             "Entropy of the first token of the model's answers, in nats.",
             lowest=0.0,
             better="lower",
         ),
-        read_column("entropy"),
+        build_column_reader("entropy"),
     ),
 )

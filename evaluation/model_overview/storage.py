@@ -25,7 +25,7 @@ from evaluation.model_overview.run.gathering import (
     ViewsParameters,
 )
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.stored import ViewedObservation
+from evaluation.runs.flow.stored import MeasuredObservation
 from evaluation.runs.run_types.kind import Kind
 from evaluation.runs.run_types.registry import list_kinds, list_run_kinds
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
@@ -49,7 +49,7 @@ class ViewProvider:
 
     kind: str
     title: str
-    read_observations: Callable[[Run], Iterator[ViewedObservation]]
+    read_observations: Callable[[Run], Iterator[MeasuredObservation]]
     merging: frozenset[str]
 
 
@@ -96,7 +96,7 @@ def gather_runs(
     total, done = sum(map(len, by_kind.values())), 0
     for kind, provider in known.items():
         seen: set[str] = set()
-        sources: tuple[Source, list[ViewedObservation]] | None = None
+        sources: tuple[Source, list[MeasuredObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
                 turn.report("loading", done, total)
@@ -119,8 +119,8 @@ def gather_runs(
 
 
 def _select_new(
-    viewed_observations: Iterable[ViewedObservation], seen: set[str], merging: frozenset[str]
-) -> Iterator[ViewedObservation]:
+    viewed_observations: Iterable[MeasuredObservation], seen: set[str], merging: frozenset[str]
+) -> Iterator[MeasuredObservation]:
     """Yield an older run's observations of models that no newer run contains."""
     for one in viewed_observations:
         name = one.view.name.partition(":")[0]

@@ -25,7 +25,7 @@ from evaluation.model_overview.run.conclusions import build_portrait
 from evaluation.model_overview.run.findings import ViewsSummary
 from evaluation.model_overview.storage import find_source_runs, list_kinds_of_runs, load_values
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side
+from evaluation.runs.flow.stored import Aspect
 from evaluation.runs.result_pages import (
     Context,
     StartLink,
@@ -51,7 +51,7 @@ class NextStep:
     starts: list[StartLink]
 
 
-def build_next_steps(question_set: QuestionSet, missing: Iterable[Side | str]) -> list[NextStep]:
+def build_next_steps(question_set: QuestionSet, missing: Iterable[Aspect | str]) -> list[NextStep]:
     """Return links to start the runs that would provide the missing aspects of models."""
     result = []
     for side in missing:

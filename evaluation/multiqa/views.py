@@ -18,7 +18,7 @@ from evaluation.multiqa.report import (
     load_texts_page,
 )
 from evaluation.multiqa.storage.questions import estimate_requests, load
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.run_types.kind import Beforehand, Page, Start
 from evaluation.runs.steps.asking.registration import list_ids
 
@@ -165,27 +165,27 @@ START = Start(
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "certainty_in_other_words",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Certainty over wordings",
             "Consistency of the model's answers to all wordings of the question: 1 if all are "
             "the same, 0 where all are equally frequent.",
             lowest=0.0,
             highest=1.0,
         ),
-        read_column("certainty"),
+        build_column_reader("certainty"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "right_in_every_wording",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Right in every wording",
             "Whether the model answers the question correctly in every wording.",
             lowest=0.0,
             highest=1.0,
         ),
-        read_column("worst_case"),
+        build_column_reader("worst_case"),
     ),
 )

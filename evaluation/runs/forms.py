@@ -48,7 +48,7 @@ from evaluation.runs.reports.about import build_title
 from evaluation.runs.run_types import Kind
 
 
-def get_seen_decision(request: HttpRequest) -> UUID | None:
+def get_seen_decision_id(request: HttpRequest) -> UUID | None:
     """Return the id of the newest decision that the posted page showed; None if it showed none."""
     try:
         return UUID(request.POST.get("seen", ""))
@@ -56,7 +56,7 @@ def get_seen_decision(request: HttpRequest) -> UUID | None:
         return None
 
 
-def format_conflict(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
+def format_decision_conflict(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
     """Return the message that another decision was made meanwhile, so that none is stored."""
     name = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
     return (
@@ -152,14 +152,14 @@ class OptionForm(forms.Form):
         `excluded` are ids of workers excluded by decisions, which are added to the initial value of
         the field of workers to leave out.
         """
-        self.options = list_options(self.options_of)
+        self.options = list_database_options(self.options_of)
         self.preset = {
             name: value for name, value in (preset or {}).items() if name in self.options
         }
         initial = {**self._initial(like or self.options_of()), **self.preset}
         self._excluded = tuple(excluded) if EXCLUDE in self.options else ()
         if self._excluded:
-            named = dict.fromkeys([*_ids(initial[EXCLUDE]), *self._excluded])
+            named = dict.fromkeys([*_split_ids(initial[EXCLUDE]), *self._excluded])
             initial[EXCLUDE] = "\n".join(named)
         kwargs["initial"] = initial
         super().__init__(*args, **kwargs)
@@ -219,7 +219,7 @@ class OptionForm(forms.Form):
         """The field that leaves out excluded workers; None if no worker is excluded."""
         if not self._excluded:
             return None
-        left_out = set(self._excluded).intersection(_ids(self[EXCLUDE].value()))
+        left_out = set(self._excluded).intersection(_split_ids(self[EXCLUDE].value()))
         return ExcludedField(self[EXCLUDE], len(self._excluded), len(left_out))
 
     @property
@@ -271,13 +271,13 @@ class OptionForm(forms.Form):
         return values
 
 
-def _ids(value: Any) -> list[str]:
+def _split_ids(value: Any) -> list[str]:
     """Return the ids in a field's value, which is a list, or text with one id per line."""
     lines = value.splitlines() if isinstance(value, str) else value or ()
     return [line.strip() for line in lines if line.strip()]
 
 
-def list_options(parameters: type[Parameters]) -> dict[str, Option]:
+def list_database_options(parameters: type[Parameters]) -> dict[str, Option]:
     """Return the options of runs in the database by name, without those only for files."""
     return {
         name: option for name, option in parameters.options().items() if DATABASE in option.places
@@ -287,18 +287,18 @@ def list_options(parameters: type[Parameters]) -> dict[str, Option]:
 _FORMS: dict[type[Parameters], type[OptionForm]] = {}
 
 
-def get_form(parameters: type[Parameters]) -> type[OptionForm]:
+def get_option_form(parameters: type[Parameters]) -> type[OptionForm]:
     """Return the form class of an options class; cached."""
     if parameters not in _FORMS:
-        _FORMS[parameters] = _build_form(parameters)
+        _FORMS[parameters] = _build_option_form(parameters)
     return _FORMS[parameters]
 
 
-def _build_form(parameters: type[Parameters]) -> type[OptionForm]:
+def _build_option_form(parameters: type[Parameters]) -> type[OptionForm]:
     """Return a new form class with a field for each option."""
     fields: dict[str, forms.Field] = {}
-    for name, option in list_options(parameters).items():
-        field = fields[name] = build_field(option)
+    for name, option in list_database_options(parameters).items():
+        field = fields[name] = build_form_field(option)
         field.label, field.initial = option.label, option.default
         field.help_text = SITE.help(parameters, name)
         if code := getattr(option, "needed", ""):
@@ -370,12 +370,12 @@ class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
 
 
 @singledispatch
-def build_field(option: Option) -> forms.Field:
+def build_form_field(option: Option) -> forms.Field:
     """Return the form field of an option, without checks of bounds, which the form does."""
     raise TypeError(f"no form has a field for {type(option).__name__}")
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Text) -> forms.Field:
     if option.suggestions:
         return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
@@ -386,17 +386,17 @@ def _(option: Text) -> forms.Field:
     return forms.CharField(required=not option.optional, widget=widget)
 
 
-@build_field.register
+@build_form_field.register
 def _(option: RegisteredModel) -> forms.Field:
     return ModelChooser(required=bool(option.needed))
 
 
-@build_field.register
+@build_form_field.register
 def _(option: RegisteredModels) -> forms.Field:
     return ModelsChooser(required=bool(option.needed))
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Whole) -> forms.Field:
     bounds = {"min": 0 if option.or_zero else option.lowest, "max": option.highest}
     attributes = {name: value for name, value in bounds.items() if value is not None}
@@ -404,18 +404,18 @@ def _(option: Whole) -> forms.Field:
     return forms.IntegerField(required=_is_required(option), widget=widget)
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Real) -> forms.Field:
     widget = forms.TextInput(attrs={"inputmode": "decimal"})
     return forms.FloatField(required=_is_required(option), widget=widget)
 
 
-@build_field.register
+@build_form_field.register
 def _(_option: Switch) -> forms.Field:
     return forms.BooleanField(required=False)
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Choice) -> forms.Field:
     choices = [(value, words or value) for value, words in option.choices.items()]
     if option.optional:
@@ -423,8 +423,8 @@ def _(option: Choice) -> forms.Field:
     return forms.ChoiceField(required=not option.optional, choices=choices)
 
 
-@build_field.register(Ids)
-@build_field.register(JsonObject)
+@build_form_field.register(Ids)
+@build_form_field.register(JsonObject)
 def _(option: Option) -> forms.Field:
     return ParsedField(option)
 

@@ -16,7 +16,7 @@ from evaluation.core.charts.chart import Chart
 from evaluation.core.options import SITE
 from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.models import Run
-from evaluation.runs.forms import OptionForm, get_form
+from evaluation.runs.forms import OptionForm, get_option_form
 from evaluation.runs.reports.planner import build_planner_report
 from evaluation.runs.result_pages import Context
 from evaluation.runs.run_types.kind import Page
@@ -114,9 +114,9 @@ def _build_form(request: HttpRequest) -> OptionForm:
     known = PlanTargets.options()
     values = {name: value for name, value in request.GET.items() if name in known}
     if not values:
-        return get_form(PlanTargets)(request.user)
+        return get_option_form(PlanTargets)(request.user)
     # A bound form takes a missing field for empty, not for its default.
     defaults = {
         name: "" if option.default is None else option.default for name, option in known.items()
     }
-    return get_form(PlanTargets)(request.user, {**defaults, **values})
+    return get_option_form(PlanTargets)(request.user, {**defaults, **values})

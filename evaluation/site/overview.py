@@ -35,7 +35,7 @@ from evaluation.models import LanguageModel, LLMResponse, Run, RunOfRecord, Webh
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
 from evaluation.runs.background.progress import HOW_TO_START, build_process_count, is_any_process_running
 from evaluation.runs.background.runs import select_visible_runs
-from evaluation.runs.judging.tasks import filter_requests
+from evaluation.runs.judging.tasks import select_all_requests
 from evaluation.runs.reports.lists import count_alarms, filter_unarchived, select_list_rows
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_to_judge
@@ -313,7 +313,7 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
     parts = {
         name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
     }
-    table_counts = TableCounts(filter_requests(get_user_id(request)), ALL)
+    table_counts = TableCounts(select_all_requests(get_user_id(request)), ALL)
     numbers = read_numbers({**parts, LISTENING: build_process_count(), ASKED: table_counts})
     return {name: n for name, [(n,)] in numbers.items()}
 

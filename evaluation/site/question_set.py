@@ -35,7 +35,7 @@ from evaluation.model_overview.views import select_overviews
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE, GRADING
 from evaluation.runs.background.progress import HOW_TO_START, build_process_count
-from evaluation.runs.judging import load_progress
+from evaluation.runs.judging import load_expert_progress
 from evaluation.runs.reports.lists import select_list_rows
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.runs import build_start_links
@@ -137,7 +137,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "earlier_wave": find_visible_wave(request, question_set),
         "question_set": question_set,
         "rights": permissions,
-        "to_judge": load_progress(question_set, me, is_asked=True)
+        "to_judge": load_expert_progress(question_set, me, is_asked=True)
         if numbers["asked"] != [(0,)]
         else None,
         "versions": versions,

@@ -45,7 +45,7 @@ from evaluation.runs.forms import (
     OptionForm,
     RunLabelForm,
     find_run_to_repeat,
-    get_form,
+    get_option_form,
     get_initial_settings,
     hash_options,
 )
@@ -300,7 +300,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
     like = get_initial_settings(request, question_set, kind)
-    form = get_form(kind.options)(
+    form = get_option_form(kind.options)(
         request.user,
         request.POST or None,
         like=like.parameters,

@@ -18,7 +18,7 @@ from evaluation.core.backends.embedding.contract import EmbedderInfo
 from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
 from evaluation.core.text.quality import check_language, detect_main_language
-from evaluation.runs.judging import Progress
+from evaluation.runs.judging import JudgingProgress
 from evaluation.runs.judging.tasks import load_inbox, sum_progress_by_set
 
 register = template.Library()
@@ -78,7 +78,7 @@ def probability(p: float | None) -> str:
 
 
 @register.simple_tag
-def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Progress]:
+def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, JudgingProgress]:
     """Return the user's progress with judging tasks in some sets, by set key.
 
     Sets without a task are left out. Makes two queries.
@@ -88,7 +88,7 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Pro
 
 
 @register.filter
-def of_set(progress: dict[int, Progress], question_set: QuestionSet) -> Progress | None:
+def of_set(progress: dict[int, JudgingProgress], question_set: QuestionSet) -> JudgingProgress | None:
     """Return a set's progress from the result of `to_judge`; None without tasks."""
     return progress.get(question_set.pk)
 

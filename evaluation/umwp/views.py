@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from annotations.models import QuestionSetVersion
 from evaluation.core.charts.chart import Chart
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Cells, Side, View, ViewSource
+from evaluation.runs.flow.stored import Cells, Aspect, Measure, MeasureSource
 from evaluation.runs.result_pages import Context, results_page
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 from evaluation.umwp.charts import build_f1_by_size_chart, build_f1_chart
@@ -144,10 +144,10 @@ def score_classification(row: Cells) -> float | None:
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "notices",
-            Side.ANSWERABILITY,
+            Aspect.ANSWERABILITY,
             "Answerability classified correctly",
             "1 where the model answers an answerable question or calls an unanswerable one "
             "unanswerable; else 0.",
@@ -157,10 +157,10 @@ VIEWS = (
         score_classification,
         split="form",
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "says_no_answer",
-            Side.ANSWERABILITY,
+            Aspect.ANSWERABILITY,
             "Classified as unanswerable",
             "1 if the model's reply states that the question has no answer, rightly or not.",
             lowest=0.0,

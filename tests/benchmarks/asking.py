@@ -18,7 +18,7 @@ import tenacity
 
 from evaluation.core.backends.server import Patience
 from evaluation.runs.files.asking import AskRequest, AskSettings, ask_questions
-from evaluation.runs.flow.asking.asker import Settings
+from evaluation.runs.flow.asking.asker import RequestSettings
 from evaluation.runs.flow.asking.plan import CLOSED, SYSTEM, TEMPLATES, Prompt
 from tests.benchmarks import chat_server
 from tests.benchmarks.results import Claim, FailedError, Figure, Findings, timed
@@ -109,7 +109,7 @@ def _server(load: Load) -> Iterator[str]:
 
 def _ask(path: Path, address: str, load: Load, questions: int) -> None:
     output = path.parent / "asked"
-    settings = Settings(at_once=load.at_once, patience=PATIENCE)
+    settings = RequestSettings(at_once=load.at_once, patience=PATIENCE)
     asking = AskSettings(f"openai:m@{address}", parameters=PARAMETERS, settings=settings)
     request = AskRequest(path, asking, output)
     try:

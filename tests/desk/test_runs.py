@@ -15,7 +15,7 @@ from evaluation.models import BackgroundWorker, Run, RunOfRecord
 from evaluation.runs.background import runs
 from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.progress import format_duration
-from evaluation.runs.forms import get_form
+from evaluation.runs.forms import get_option_form
 from evaluation.runs.run_types import UnknownKindError
 from evaluation.site.overview import find_items_needing_attention
 from tests.desk.flashes import flashed
@@ -61,7 +61,7 @@ def page(client, run):
 
 
 def test_the_forms_fields_are_the_parameters_with_their_defaults(world):
-    form = get_form(AqerParameters)(world.rana)
+    form = get_option_form(AqerParameters)(world.rana)
     for name, value in AqerParameters().as_dict().items():
         assert (form[name].initial or None) == (value or None), name
         assert form[name].help_text, name
@@ -369,7 +369,7 @@ def test_the_overview_lists_the_latest_runs(signed_in, world):
 
 def test_the_form_takes_every_remedy(world):
     one, two = str(uuid4()), str(uuid4())
-    form_of = get_form(AqerParameters)
+    form_of = get_option_form(AqerParameters)
     data = {name: field.initial for name, field in form_of(world.rana).fields.items()}
     data = {name: value for name, value in data.items() if value is not None}
     form = form_of(

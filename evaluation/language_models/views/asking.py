@@ -39,7 +39,7 @@ from evaluation.runs.flow.asking.summary import (
     AskSummary,
     ModelOutcome,
 )
-from evaluation.runs.forms import RunLabelForm, get_form, get_initial_settings, hash_options
+from evaluation.runs.forms import RunLabelForm, get_option_form, get_initial_settings, hash_options
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.run_types.kind import Page
 from evaluation.runs.run_types.run_list import build_progress, list_priced
@@ -70,7 +70,7 @@ class ModelBox:
         return self.model.price_in is not None
 
 
-class AskForm(get_form(AskOptions)):  # type: ignore[misc]
+class AskForm(get_option_form(AskOptions)):  # type: ignore[misc]
     """Form of `AskOptions` in which models and prompts are chosen by name, not id."""
 
     def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:

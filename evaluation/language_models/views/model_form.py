@@ -34,7 +34,7 @@ from evaluation.core.backends.server import Patience
 from evaluation.core.messages.reasons import get_fault_words
 from evaluation.core.options import SITE, OptionError, Parameters, Problem
 from evaluation.models import LanguageModel
-from evaluation.runs.flow.asking.asker import Settings, ask
+from evaluation.runs.flow.asking.asker import RequestSettings, ask_model
 from evaluation.runs.flow.asking.options import LOCAL, OPENAI, ModelOptions
 from evaluation.runs.flow.asking.plan import (
     PASSAGE,
@@ -404,7 +404,7 @@ async def _ask_model(
 ) -> RecordedReply:
     planned = plan_requests(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
     store = MemoryStore()
-    outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
+    outcome = await ask_model(chat, planned, store, RequestSettings(at_once=1, patience=PATIENCE))
     return store.kept.get((0, 0)) or RecordedReply(
         Reply.from_fault(Fault("not_asked", outcome.reason or "it was not asked"))
     )

@@ -43,7 +43,7 @@ from evaluation.language_models.views.model_form import (
 )
 from evaluation.model_overview.views import build_model_link
 from evaluation.models import LanguageModel, LLMResponse, Removal
-from evaluation.runs.flow.asking.options import LOCAL, parse_url
+from evaluation.runs.flow.asking.options import LOCAL, parse_spec_url
 from evaluation.runs.reports.across import list_notes
 from evaluation.runs.reports.lists import ModelFilter, annotate_answers
 from evaluation.workers.views import send_chart
@@ -89,7 +89,7 @@ def get_place(model: LanguageModel, mine: bool = True) -> Place:
         return Place("by its owner", True) if model.spec else UPLOADED
     if model.spec == LOCAL:
         return Place("on this machine", True)
-    if host := urlsplit(parse_url(model.spec)).netloc:
+    if host := urlsplit(parse_spec_url(model.spec)).netloc:
         # Without what precedes an @, which may be a user name and a password.
         return Place(f"at {host.rpartition('@')[2]}", True)
     if model.spec:

@@ -35,16 +35,16 @@ from evaluation.runs.files.reply_tables import (
     write_batch,
     write_reply_tables,
 )
-from evaluation.runs.flow.asking.asker import End, Outcome, Progress, Settings, ask
+from evaluation.runs.flow.asking.asker import End, Outcome, Progress, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
     PASSAGE,
     SYSTEM,
     TEMPLATES,
     Item,
-    Planned,
+    PlannedRequest,
     Prompt,
-    Store,
+    ReplyStore,
     TemplateError,
     build_item_fields,
     group_by_key,
@@ -54,7 +54,7 @@ from evaluation.runs.flow.asking.summary import (
     Budget,
     Prices,
     estimate_prompt_tokens,
-    find_most_completion_tokens,
+    get_reply_token_limit,
 )
 
 LONGEST_NAME = 255
@@ -78,7 +78,7 @@ class AskSettings:
     name: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = 0
-    settings: Settings = field(default_factory=Settings)
+    settings: RequestSettings = field(default_factory=RequestSettings)
     prices: Prices | None = None
     budget: float | None = None
     key_variable: str = "OPENAI_API_KEY"
@@ -167,7 +167,7 @@ class _PreparedRequest:
 
     model: ChatModel
     configuration: Configuration
-    planned: list[Planned]
+    planned: list[PlannedRequest]
 
 
 def estimate_requests(request: AskRequest) -> RequestEstimate:
@@ -183,7 +183,7 @@ def estimate_requests(request: AskRequest) -> RequestEstimate:
         to_send = [group[0].request for group in unanswered if not store.known(group[0].key)]
         n_prompt_tokens, n_completion_tokens = (
             sum(map(estimate_prompt_tokens, to_send)),
-            sum(map(find_most_completion_tokens, to_send)),
+            sum(map(get_reply_token_limit, to_send)),
         )
         return RequestEstimate(
             prepared.configuration.name,
@@ -266,9 +266,9 @@ def ask_questions(
 
 def ask_until_signal(
     model: ChatModel,
-    planned: Sequence[Planned],
-    store: Store,
-    settings: Settings,
+    planned: Sequence[PlannedRequest],
+    store: ReplyStore,
+    settings: RequestSettings,
     budget: Budget,
     progress: Progress | None,
 ) -> Outcome:
@@ -280,7 +280,7 @@ def ask_until_signal(
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop.set)
-        return await ask(model, planned, store, settings, budget, progress, stop)
+        return await ask_model(model, planned, store, settings, budget, progress, stop)
 
     return asyncio.run(run_until_signal())
 

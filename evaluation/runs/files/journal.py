@@ -24,7 +24,7 @@ from annotations.exchange.model_replies import read_reply
 from annotations.exchange.thinking import join_thinking
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.runs.files.problem_messages import build_error
-from evaluation.runs.flow.asking.plan import Planned, Prompt, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, Prompt, RecordedReply
 
 NAME = "requests.jsonl"
 SYNC_SECONDS = 1.0
@@ -381,7 +381,7 @@ class JournalStore:
         self._configuration = configuration
         self._id = configuration.id
 
-    def has(self, planned: Planned) -> bool:
+    def has(self, planned: PlannedRequest) -> bool:
         """Return whether a request's question and sample has a reply that is no ERROR."""
         request = planned.request
         row = self._journal.rows.get((self._id, request.id, request.sample))
@@ -393,7 +393,7 @@ class JournalStore:
         """Return whether a reply to this request key is stored, under any configuration."""
         return self._journal.find_reply(key) is not None
 
-    def copy(self, planned: Planned) -> None:
+    def copy(self, planned: PlannedRequest) -> None:
         """Store the known reply of the same request key for another item, at no cost."""
         known = self._journal.find_reply(planned.key)
         assert known is not None
@@ -401,7 +401,7 @@ class JournalStore:
         cells |= self._build_key_fields(planned) | {"cost": 0.0}
         self._journal.add(self._configuration, ReplyRow(**cells), {"copied": True})
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> None:
+    def keep(self, planned: PlannedRequest, kept: RecordedReply) -> None:
         """Append a reply to the journal, with its raw request and raw answer."""
         reply = kept.reply
         row = ReplyRow(
@@ -430,7 +430,7 @@ class JournalStore:
             },
         )
 
-    def _build_key_fields(self, planned: Planned) -> dict[str, Any]:
+    def _build_key_fields(self, planned: PlannedRequest) -> dict[str, Any]:
         """Return the row fields that identify a planned request."""
         request = planned.request
         return {

@@ -24,11 +24,11 @@ from evaluation.core.backends.server import FaultError, classify_failure
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
 from evaluation.runs.files.problem_messages import build_error
 from evaluation.runs.flow.asking.asker import End, Outcome
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply, Store, group_by_key
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply, ReplyStore, group_by_key
 from evaluation.runs.flow.asking.summary import Budget
 
 
-def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int:
+def write_batch(path: Path, model: ChatModel, waiting: Sequence[PlannedRequest]) -> int:
     """Write one JSON line per request (custom_id, method, url, body); return their number.
 
     The custom_id is the key of the request. Raises InputError for a model without an
@@ -56,7 +56,7 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int
     return len(groups)
 
 
-def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Budget) -> Outcome:
+def read_batch(path: Path, planned: Sequence[PlannedRequest], store: ReplyStore, budget: Budget) -> Outcome:
     """Store the replies in a provider's batch file; requests without one remain to be sent.
 
     Raises InputError if it is no file of responses, or none answers one of these requests.
@@ -91,7 +91,7 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
 
 
 def _store_reply(
-    planned: Planned, reply: Reply, store: Store, budget: Budget, outcome: Outcome
+    planned: PlannedRequest, reply: Reply, store: ReplyStore, budget: Budget, outcome: Outcome
 ) -> None:
     """Store one reply with its cost, and count it in `outcome`."""
     # Nothing is reserved, as nothing is sent; settle() expects a reservation and adds the cost.

@@ -24,7 +24,7 @@ from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.runs.flow.stored import RunSummary
 
 
-def _check_labels(text: str) -> Problem | None:
+def _find_labels_problem(text: str) -> Problem | None:
     """Return the problem of a text that gives no values for labels; None if it is valid."""
     try:
         Labels.parse(text)
@@ -46,7 +46,7 @@ class GradedOptions(Parameters):
             group=BASIC,
             optional=True,
             max_length=2000,
-            test=_check_labels,
+            test=_find_labels_problem,
         ),
     )
     slow: bool = declare_option(

@@ -295,7 +295,7 @@ def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
     )
 
 
-def list_progress(run: Run, judging: Judging) -> list[ExpertProgress]:
+def list_expert_progress(run: Run, judging: Judging) -> list[ExpertProgress]:
     """Return the experts asked to judge a run's items, with their progress; two queries."""
     mine = {"exhibit__run": run, "exhibit__judging": judging.name}
     done = dict(

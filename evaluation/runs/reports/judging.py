@@ -28,7 +28,7 @@ from evaluation.core.stats.inference.raters import RaterAgreement, compute_rater
 from evaluation.core.stats.statistics.descriptive import compute_partial_correlation
 from evaluation.core.text.quality import compute_log_words
 from evaluation.models import Audit, AuditItem, Exhibit, HumanJudgement, Run, WorkerGrade
-from evaluation.runs.judging import ExpertJudgement, Judging, list_progress, load_judgements
+from evaluation.runs.judging import ExpertJudgement, Judging, list_expert_progress, load_judgements
 from evaluation.runs.judging.declaration import Choice, ExpertProgress, Key
 from evaluation.runs.reports.lists import Table
 
@@ -85,7 +85,7 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
     """Return the report on experts' judgements of a run, by six queries or more."""
     judgements = load_judgements(run, judging)
     seeds = Exhibit.objects.filter(run=run, judging=judging.name).values_list("seed", flat=True)
-    experts = list_progress(run, judging)
+    experts = list_expert_progress(run, judging)
     users = {expert.user for expert in experts}
     shares = Share.objects.of_experts(run.version.question_set).values_list(
         "user", "user__username"

@@ -8,7 +8,7 @@ from django.db.models import Avg, F, Max, Min, Sum
 
 from evaluation.core.stats.planner import Plan, Requirement, find_workers_needed, plan_error
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.runs.flow.forecast import DELTA, ErrorForecast, convert_left_out, forecast_error
+from evaluation.runs.flow.forecast import DELTA, ConsensusErrorForecast, build_typical_answer, forecast_consensus_error
 from evaluation.runs.reports.about import RunAbout, build_about
 
 TARGETS = (0.1, 0.05, 0.02, 0.01)
@@ -75,12 +75,12 @@ def build_planner_report(run: Run) -> PlannerReport:
     reason = _find_reason(run, left_out)
     similarity = None
     if not reason and left_out is not None:
-        similarity = convert_left_out(mean, left_out).similarity
-    forecast: ErrorForecast | None = None
+        similarity = build_typical_answer(mean, left_out).similarity
+    forecast: ConsensusErrorForecast | None = None
     table: list[Plan] = []
     needed: list[Requirement] = []
     if similarity is not None:
-        forecast = forecast_error(similarity, round(mean))
+        forecast = forecast_consensus_error(similarity, round(mean))
         rows = sorted({*TABLE, forecast.now.workers, forecast.more.workers})
         table = [plan_error(similarity, workers, DELTA) for workers in rows]
         needed = [find_workers_needed(similarity, target, DELTA) for target in TARGETS]

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evaluation.core.options import Parameters, Problem
     from evaluation.models import Run
     from evaluation.runs.files.asking import AskSettings
-    from evaluation.runs.flow.stored import ViewedObservation, ViewSource
+    from evaluation.runs.flow.stored import MeasuredObservation, MeasureSource
     from evaluation.runs.judging import Judging
     from evaluation.runs.reports.lists import Table
     from evaluation.runs.steps.asking.preview import RequestForecast
@@ -373,7 +373,7 @@ class Kind:
     is_research: bool = False
     suits: Part[Callable[[Sequence[Question]], bool] | None] = Part(None)
     start: Part[Start] = Part(Start())
-    views: Part[tuple[ViewSource, ...]] = Part(())
+    views: Part[tuple[MeasureSource, ...]] = Part(())
     counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)
 
     @property
@@ -422,11 +422,11 @@ class Kind:
         """Return the result of a finished run as a dataclass: its report, else its summary."""
         return self.report(run) if self.report else self.summary_of(run)
 
-    def read_observations(self, run: Run) -> Iterator[ViewedObservation]:
+    def read_observations(self, run: Run) -> Iterator[MeasuredObservation]:
         """Yield a finished run's numbers for each view that the run type supplies, by table."""
-        from evaluation.runs.flow.stored import read_views
+        from evaluation.runs.flow.stored import read_measures
 
         for name in dict.fromkeys(viewed.table for viewed in self.views):
             table = self.tables[name](run)
             here = [viewed for viewed in self.views if viewed.table == name]
-            yield from read_views(here, table.header, table.rows)
+            yield from read_measures(here, table.header, table.rows)

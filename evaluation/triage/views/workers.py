@@ -28,7 +28,7 @@ from evaluation.grading.results.report.evidence import read_signals
 from evaluation.grading.results.report.workers import build_worker_row_of_grade
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, WorkerVerdict
-from evaluation.runs.forms import format_conflict, get_seen_decision
+from evaluation.runs.forms import format_decision_conflict, get_seen_decision_id
 from evaluation.runs.reports.verdicts import (
     WorkerDecision,
     find_own_last_verdict,
@@ -148,7 +148,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     action = request.POST.get("do", "")
     try:
         if action == "undo":
-            undo_row = take_back(graded_run, subject, request.user, seen=get_seen_decision(request))
+            undo_row = take_back(graded_run, subject, request.user, seen=get_seen_decision_id(request))
             undone: Any = undo_row.takes_back
             sentence = f"Taken back: {undone.get_kind_display()}."
             messages.success(request, f"{subject.external_id}: {sentence}")
@@ -160,7 +160,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
                 return _render_problem(request, run, worker, form=form, status=400)
             values = form.cleaned_data
         verdict = decide(
-            graded_run, subject, request.user, action, **values, seen=get_seen_decision(request)
+            graded_run, subject, request.user, action, **values, seen=get_seen_decision_id(request)
         )
         messages.success(request, f"{subject.external_id}: {verdict.get_kind_display()}.")
         return redirect(_find_next_page(request, graded_run, worker))
@@ -172,7 +172,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     except NothingToTakeBackError:
         problem = VERDICT_PROBLEMS["nothing_to_take_back"]
     except DecidedMeanwhileError as error:
-        problem = format_conflict(error.newest, request.user, _describe_verdict(error.newest))
+        problem = format_decision_conflict(error.newest, request.user, _describe_verdict(error.newest))
         status = 409
     return _render_problem(request, run, worker, form=form, problem=problem, status=status)
 

@@ -402,7 +402,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
     if expert != user_id and not is_expert:
         messages.error(request, "Choose an expert who has access to the set.")
         return redirect(_build_address(run))
-    judging.request_answers(run, read_suggested_anchors(run), expert)
+    judging.request_answer_judgements(run, read_suggested_anchors(run), expert)
     if expert == user_id:
         return redirect("admin:judging", run.version.question_set.public_id)
     messages.success(request, "The expert finds the answers on the page of the question set.")

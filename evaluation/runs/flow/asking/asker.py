@@ -1,6 +1,6 @@
 """Ask a model for all replies that a store lacks, at a limited pace (`pace`).
 
-`ask` is the flow. Each task stores its reply before it sends its next request, so that at
+`ask_model` is the flow. Each task stores its reply before it sends its next request, so that at
 most `at_once` requests are repeated if the process is killed.
 """
 
@@ -20,7 +20,7 @@ from annotations.exchange.records import MISSING
 from evaluation.core.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.core.backends.server import Patience
 from evaluation.runs.flow.asking.pace import Pace, Reserve
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply, Store, group_by_key
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply, ReplyStore, group_by_key
 from evaluation.runs.flow.asking.summary import Budget, Prices, estimate_prompt_tokens
 
 Progress = Callable[[int, int], None]
@@ -41,7 +41,7 @@ LOOK_AGAIN = 0.2
 """Seconds after which a budget that others use too is looked at again."""
 
 
-class _OverError(Exception):
+class _AskingEndedError(Exception):
     """The requests to a model were ended before this one was sent."""
 
 
@@ -57,7 +57,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True)
-class Settings:
+class RequestSettings:
     """Settings of requests to a model: concurrency, retries, rate limits and time limit.
 
     Attributes
@@ -112,11 +112,11 @@ class Outcome:
         return not self.n_left and not any(self.statuses[status] for status in MISSING)
 
 
-async def ask(
+async def ask_model(
     model: ChatModel,
-    planned: Sequence[Planned],
-    store: Store,
-    settings: Settings,
+    planned: Sequence[PlannedRequest],
+    store: ReplyStore,
+    settings: RequestSettings,
     budget: Budget | None = None,
     progress: Progress | None = None,
     stop: asyncio.Event | None = None,
@@ -149,8 +149,8 @@ class _Asker:
     def __init__(
         self,
         model: ChatModel,
-        store: Store,
-        settings: Settings,
+        store: ReplyStore,
+        settings: RequestSettings,
         budget: Budget,
         progress: Progress | None,
         reserve: Reserve | None,
@@ -162,7 +162,7 @@ class _Asker:
         self.at_once = min(settings.at_once, model.at_once or settings.at_once)
         self._settled = asyncio.Event()
         self._over = asyncio.Event()
-        self._left: list[list[Planned]] = []
+        self._left: list[list[PlannedRequest]] = []
         self._faults_in_a_row: list[Fault] = []
         self._busy_in_a_row = 0
         self._last_success = 0.0
@@ -172,7 +172,7 @@ class _Asker:
             first, max=patience.longest_wait
         ) + tenacity.wait_random(0, first)
 
-    async def find_unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
+    async def find_unknown(self, planned: Sequence[PlannedRequest]) -> list[list[PlannedRequest]]:
         """Return the requests without a stored reply, grouped by key; copy stored replies."""
         waiting, copied = [], []
         for group in group_by_key([entry for entry in planned if not self.store.has(entry)]):
@@ -181,7 +181,7 @@ class _Asker:
             else:
                 copied += group
         try:
-            await _await_all([self.store.copy(entry) for entry in copied])
+            await _await_stored([self.store.copy(entry) for entry in copied])
         except OSError as error:
             self._end_for_store_error(error)
             return []
@@ -190,7 +190,7 @@ class _Asker:
         return waiting
 
     async def ask_all(
-        self, waiting: list[list[Planned]], stop: asyncio.Event, enough: asyncio.Event
+        self, waiting: list[list[PlannedRequest]], stop: asyncio.Event, enough: asyncio.Event
     ) -> None:
         """Ask all groups of requests, `at_once` at a time, until done or a limit is reached."""
         # One iterator for all tasks: each takes the next group, so that none is sent twice.
@@ -246,7 +246,7 @@ class _Asker:
         """Return whether the requests have been ended, for whatever reason."""
         return self.outcome.end is not End.DONE
 
-    async def _ask(self, group: list[Planned]) -> bool:
+    async def _ask(self, group: list[PlannedRequest]) -> bool:
         """Ask for one group's reply and store it; return False if the asking has ended."""
         request = group[0].request
         price = self.budget.most(request)
@@ -268,7 +268,7 @@ class _Asker:
         reply: Reply | None = None
         try:
             reply, attempts, seconds = await self._persist(group[0])
-        except _OverError:
+        except _AskingEndedError:
             self._left.append(group)
             return False
         finally:
@@ -285,7 +285,7 @@ class _Asker:
         self._give_up_if_faulty(reply.fault, began)
         return not self._has_ended()
 
-    async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
+    async def _persist(self, planned: PlannedRequest) -> tuple[Reply, int, float]:
         """Send one request, with retries of temporary errors; return reply, attempts, seconds."""
         tokens = estimate_prompt_tokens(planned.request)
         attempts, seconds = 0, 0.0
@@ -295,7 +295,7 @@ class _Asker:
             nonlocal attempts, seconds, reply
             if not await self._wait_for_turn(tokens):
                 if not attempts:
-                    raise _OverError
+                    raise _AskingEndedError
                 return reply  # of the attempt before: there is no other
             attempts += 1
             self.outcome.n_attempts += 1
@@ -384,13 +384,13 @@ class _Asker:
         ):
             self._end(End.GIVEN_UP, fault.message)
 
-    async def _keep(self, group: list[Planned], kept: RecordedReply) -> bool:
+    async def _keep(self, group: list[PlannedRequest], kept: RecordedReply) -> bool:
         """Store one reply for a group of equal requests; return False if the store fails."""
         try:
             # First the reply itself: a store copies only what it has.
-            await _await_all([self.store.keep(group[0], kept)])
+            await _await_stored([self.store.keep(group[0], kept)])
             copied = kept.reply.fault is None
-            await _await_all(
+            await _await_stored(
                 [
                     self.store.copy(planned) if copied else self.store.keep(planned, kept)
                     for planned in group[1:]
@@ -427,7 +427,7 @@ class _Asker:
             self.progress(outcome.n_stored + outcome.statuses.total(), outcome.n_planned)
 
 
-async def _await_all(stored: Sequence[Awaitable[None] | None]) -> None:
+async def _await_stored(stored: Sequence[Awaitable[None] | None]) -> None:
     """Await those results of a store that are awaitable."""
     if waiting := [one for one in stored if one is not None]:
         await asyncio.gather(*waiting)

@@ -153,7 +153,7 @@ class AnswerColumns:
         return codes, author, np.array(self.people, dtype=bool)
 
 
-def read_replies(
+def ask_and_parse_replies(
     ask: Ask,
     step: str,
     prompt: PromptWithReminder,
@@ -170,7 +170,7 @@ def read_replies(
     if not items:
         return {}, 0
     replies = ask(step, prompt, items)
-    values = {which: _read_reply(reply, read, nothing) for which, reply in replies.items()}
+    values = {which: _parse_reply(reply, read, nothing) for which, reply in replies.items()}
     messages = {item.id: item.messages for item in items}
     unread = [
         which
@@ -187,11 +187,11 @@ def read_replies(
         ]
         second = ask(f"{step} again", prompt, more)
         for which in unread:
-            values[which] = _read_reply(second[name[which], 0], read, nothing)
+            values[which] = _parse_reply(second[name[which], 0], read, nothing)
     return values, len(unread)
 
 
-def _read_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
+def _parse_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
     """Return what `read` parses from one reply; None with a reason if it has no text."""
     if reply.status is AnswerStatus.TEXT:
         return read(reply.answer)

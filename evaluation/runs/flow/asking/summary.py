@@ -54,7 +54,7 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(len(text.encode(errors="replace")) / BYTES_A_TOKEN)
 
 
-def find_most_completion_tokens(request: ChatRequest) -> int:
+def get_reply_token_limit(request: ChatRequest) -> int:
     """Return the reply's token limit in a request; 1,024 if the request sets none."""
     for name in ("max_tokens", "max_completion_tokens"):
         limit = request.parameters.get(name)
@@ -73,7 +73,7 @@ def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
 
 
 @dataclass
-class Purse:
+class SharedBudget:
     """Budget shared by all models that are asked together; `limit` is None for no limit.
 
     `spent` begins above 0 if the cost of earlier requests counts.
@@ -97,10 +97,10 @@ class Budget:
         prices: Prices,
         limit: float | None = None,
         spent: float = 0.0,
-        purse: Purse | None = None,
+        purse: SharedBudget | None = None,
     ) -> None:
         self.prices = prices
-        self.purse = purse or Purse(limit, spent)
+        self.purse = purse or SharedBudget(limit, spent)
 
     @property
     def spent(self) -> float:
@@ -115,7 +115,7 @@ class Budget:
     def most(self, request: ChatRequest) -> float:
         """Return the highest possible price of a request: its prompt and the longest reply."""
         return self.prices.cost(
-            estimate_prompt_tokens(request), find_most_completion_tokens(request)
+            estimate_prompt_tokens(request), get_reply_token_limit(request)
         )
 
     def can_spend(self, price: float) -> bool:

@@ -23,7 +23,7 @@ from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import SITE, build_signature_parts
 from evaluation.models import LLMResponse, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, ask
+from evaluation.runs.flow.asking.asker import End, Outcome, ask_model
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import (
     BUDGET,
@@ -35,7 +35,7 @@ from evaluation.runs.flow.asking.summary import (
     Budget,
     ModelOutcome,
     Prices,
-    Purse,
+    SharedBudget,
 )
 from evaluation.runs.steps.asking.conversation import (
     Conversation,
@@ -164,7 +164,7 @@ class _ModelWork:
 class _Conversation(Conversation[_ModelWork, ModelAsking]):
     """Asks all models of a run within a turn, and writes replies as `LLMResponse` rows."""
 
-    def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: Purse) -> None:
+    def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: SharedBudget) -> None:
         super().__init__(turn, [work for work in working if work.waits])
         self.working, self.purse = working, purse
 
@@ -174,7 +174,7 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
         assert asking.chat is not None
         work.replies.mailbox = self.mailbox
         try:
-            outcome = await ask(
+            outcome = await ask_model(
                 asking.chat,
                 asking.planned,
                 work.replies,
@@ -210,12 +210,12 @@ def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
     return sum(state.done for state in states), sum(state.total for state in states)
 
 
-def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
+def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> SharedBudget:
     """Return the run's budget minus the cost of its earlier turns."""
     # From the stored replies and not from a counter: a turn that died has spent its money, too.
     replies = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
     spent = sum(reply for reply in replies if isinstance(reply, int | float))
-    return Purse(askings[0].options.budget, float(spent))
+    return SharedBudget(askings[0].options.budget, float(spent))
 
 
 def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:

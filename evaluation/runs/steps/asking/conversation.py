@@ -28,7 +28,7 @@ from django.db import DatabaseError, transaction
 from django.db.models.functions import Now
 
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply
 from evaluation.runs.flow.stored import Stored
 from evaluation.runs.steps.checkpoints import Turn
 
@@ -50,7 +50,7 @@ class PendingReply(Generic[AskingT]):
     """
 
     asking: AskingT
-    planned: Planned
+    planned: PlannedRequest
     kept: RecordedReply | None
     source: int | None
     written: asyncio.Future[None]
@@ -102,7 +102,7 @@ class ReplyQueue(Generic[AskingT]):
     def put(
         self,
         asking: AskingT,
-        planned: Planned,
+        planned: PlannedRequest,
         kept: RecordedReply | None,
         source: int | None = None,
     ) -> asyncio.Future[None]:
@@ -245,7 +245,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
 
     Attributes
     ----------
-    stop, enough : events for `evaluation.runs.flow.asking.asker.ask`, set up when it starts.
+    stop, enough : events for `evaluation.runs.flow.asking.asker.ask_model`, set up when it starts.
     """
 
     def __init__(self, turn: Turn, works: Sequence[WorkT]) -> None:

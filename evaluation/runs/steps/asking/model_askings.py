@@ -27,7 +27,7 @@ from evaluation.runs.flow.asking.plan import (
     PASSAGE,
     TEMPLATES,
     Item,
-    Planned,
+    PlannedRequest,
     Prompt,
     build_item_fields,
     plan_requests,
@@ -128,7 +128,7 @@ class ModelAsking:
         ).hexdigest()
 
     @cached_property
-    def planned(self) -> list[Planned]:
+    def planned(self) -> list[PlannedRequest]:
         """All requests, the first samples of all questions first; none without a chat model."""
         if self.chat is None:
             return []

@@ -20,12 +20,12 @@ from evaluation.core.backends.chat.contract import Message
 from evaluation.core.backends.errors import BackendError
 from evaluation.models import LanguageModel, LLMResponse
 from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.flow.asking.plan import Planned, group_by_key
+from evaluation.runs.flow.asking.plan import PlannedRequest, group_by_key
 from evaluation.runs.flow.asking.summary import (
     BYTES_A_TOKEN,
     Prices,
     estimate_prompt_tokens,
-    find_most_completion_tokens,
+    get_reply_token_limit,
 )
 from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, build_fields
 from evaluation.runs.steps.asking.replies import Replies
@@ -124,7 +124,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
     open_ = [group[0] for group in groups if not store.known(group[0].key)]
     n_open = sum(len(group) for group in groups if not store.known(group[0].key))
     read = sum(estimate_prompt_tokens(one.request) for one in open_)
-    written = sum(find_most_completion_tokens(one.request) for one in open_)
+    written = sum(get_reply_token_limit(one.request) for one in open_)
     prices = asking.prices
     return Estimate(
         id=asking.id,
@@ -139,7 +139,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
     )
 
 
-def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
+def _estimate_duration(asking: ModelAsking, open_: Sequence[PlannedRequest]) -> timedelta | None:
     """Return the expected time of requests, by the pace of the model's latest replies."""
     # Replies to requests of this site have a key; imported answers have none.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
@@ -280,7 +280,7 @@ def estimate_round(user: AnyUser, step: str, round_: Round, times: int = 1) -> S
 def _estimate_requests(
     model: LanguageModel,
     step: str,
-    planned: Sequence[Planned],
+    planned: Sequence[PlannedRequest],
     answered_names: set[str],
     times: int,
 ) -> StepEstimate:
@@ -289,7 +289,7 @@ def _estimate_requests(
     open_ = [group for group in groups if build_name(group) not in answered_names]
     reckoned = [*open_, *(group for group in groups for _ in range(times - 1))]
     read = sum(estimate_prompt_tokens(one.request) for one in reckoned)
-    written = sum(find_most_completion_tokens(one.request) for one in reckoned)
+    written = sum(get_reply_token_limit(one.request) for one in reckoned)
     # Without prices the cost is unknown, not 0.
     cost = None
     if model.price_in is not None and model.price_out is not None:

@@ -35,7 +35,7 @@ from evaluation.core.backends.server import Patience
 from evaluation.core.options import SITE, Problem, build_problem
 from evaluation.models import LanguageModel, PromptVersion, Run
 from evaluation.models import Prompt as StoredPrompt
-from evaluation.runs.flow.asking.options import ModelOptions, parse_url
+from evaluation.runs.flow.asking.options import ModelOptions, parse_spec_url
 from evaluation.runs.flow.asking.plan import SYSTEM, TEMPLATES, Prompt
 from evaluation.runs.steps.checkpoints import Lane, RunInputError
 
@@ -110,7 +110,7 @@ def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
     problems: list[Problem] = []
     if spec.startswith("replies:") and not is_operator(user):
         problems.append(build_problem("spec_operators", "spec"))
-    url = parse_url(spec)
+    url = parse_spec_url(spec)
     # Only an address written as numbers is checked here. A name may resolve to another address at
     # any time, so it is checked at each connection (`vet` in `open_chat`).
     address = parse_url_address(url) if url else None

@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LLMResponse, RawReply, request_hash
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply
 from evaluation.runs.steps.asking.conversation import PendingReply as AnyPendingReply
 from evaluation.runs.steps.asking.conversation import ReplyQueue
 from evaluation.runs.steps.asking.model_askings import ModelAsking
@@ -39,7 +39,7 @@ PendingReply = AnyPendingReply[ModelAsking]
 
 @dataclass
 class Replies:
-    """Reply store of one model in a run (see `evaluation.runs.flow.asking.plan.Store`).
+    """Reply store of one model in a run (see `evaluation.runs.flow.asking.plan.ReplyStore`).
 
     Attributes
     ----------
@@ -75,7 +75,7 @@ class Replies:
         )
         return replies
 
-    def has(self, planned: Planned) -> bool:
+    def has(self, planned: PlannedRequest) -> bool:
         """Return whether the request's question and sample has a stored reply."""
         return (planned.place, planned.request.sample) in self.has_reply
 
@@ -83,11 +83,11 @@ class Replies:
         """Return whether any stored reply has this request key, of any question or model."""
         return key in self.by_key
 
-    def copy(self, planned: Planned) -> asyncio.Future[None]:
+    def copy(self, planned: PlannedRequest) -> asyncio.Future[None]:
         """Queue a copy of the stored reply to the same request key."""
         return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> asyncio.Future[None]:
+    def keep(self, planned: PlannedRequest, kept: RecordedReply) -> asyncio.Future[None]:
         """Queue a reply for the thread that writes to the database."""
         return self.mailbox.put(self.asking, planned, kept)
 

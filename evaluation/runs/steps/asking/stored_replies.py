@@ -15,7 +15,7 @@ from annotations.exchange import AnswerStatus
 from annotations.exchange.model_replies import read_reply
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.steps.asking.replies import REPLACED, convert_to_storable
 
@@ -118,7 +118,7 @@ STATES = ("answered", "empty", "refused", "cut_off")
 _FIELDS = {field.name for field in fields(StoredReply)}
 
 
-def build_name(planned: Planned) -> str:
+def build_name(planned: PlannedRequest) -> str:
     """Return the name under which `RunData` stores the reply to a request."""
     return PREFIX + planned.key[:DIGITS]
 
@@ -130,7 +130,7 @@ def read_replies(run_id: int) -> Iterator[StoredReply]:
 
 
 def read_own_and_other_replies(
-    run: Run, planned: Iterable[Planned]
+    run: Run, planned: Iterable[PlannedRequest]
 ) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
     """Return stored replies by name: the run's own, and reusable ones of other runs."""
     names = {build_name(entry): f"{JUDGE}{entry.key[:JUDGE_DIGITS]}" for entry in planned}
@@ -154,7 +154,7 @@ def read_own_and_other_replies(
     return own, {name: reply for name, reply in others.items() if name not in own}
 
 
-def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
+def find_answered_names(owner_id: int, planned: Iterable[PlannedRequest]) -> set[str]:
     """Return the names of requests that any run of the owner has a usable reply to."""
     names = list(dict.fromkeys(build_name(entry) for entry in planned))
     answered_names: set[str] = set()
@@ -171,7 +171,7 @@ def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
     return answered_names
 
 
-def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
+def mark_rejected(run_id: int, planned: Iterable[PlannedRequest]) -> None:
     """Mark a run's replies to requests as rejected; call it in a transaction."""
     names = [build_name(entry) for entry in planned]
     for first in range(0, len(names), QUERIED):

@@ -19,9 +19,9 @@ from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, Settings, ask
-from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, Planned, RecordedReply, plan_requests
-from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, Purse, Usage
+from evaluation.runs.flow.asking.asker import End, Outcome, RequestSettings, ask_model
+from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, PlannedRequest, RecordedReply, plan_requests
+from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, SharedBudget, Usage
 from evaluation.runs.steps.asking.conversation import (
     Conversation,
     ModelProgress,
@@ -75,7 +75,7 @@ class Round:
     seed: int = 0
 
 
-def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
+def plan_round(round_: Round, chat: ChatModel | None = None) -> list[PlannedRequest]:
     """Return the requests of one model in a step; opens its chat if none is passed."""
     sent = {**round_.parameters, **round_.model.parameters}
     seed = sent.pop("seed", round_.seed % MOST_SEEDS)
@@ -111,7 +111,7 @@ class StudyAsker:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
-        self.purse = Purse(budget, sum(reply.cost for reply in read_replies(run.pk)))
+        self.purse = SharedBudget(budget, sum(reply.cost for reply in read_replies(run.pk)))
         # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _connect(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
@@ -235,7 +235,7 @@ class _StepWork:
     """
 
     def __init__(
-        self, step: str, model: LanguageModel, chat: ChatModel, planned: list[Planned]
+        self, step: str, model: LanguageModel, chat: ChatModel, planned: list[PlannedRequest]
     ) -> None:
         self.step, self.model, self.chat, self.planned = step, model, chat, planned
         self.replies: dict[str, StoredReply] = {}
@@ -254,7 +254,7 @@ class _StepWork:
         """Number of requests that have no reply yet."""
         return sum(build_name(one) not in self.replies for one in self.planned)
 
-    def has(self, planned: Planned) -> bool:
+    def has(self, planned: PlannedRequest) -> bool:
         """Return whether a reply to the request's key is stored."""
         return build_name(planned) in self.replies
 
@@ -262,10 +262,10 @@ class _StepWork:
         """Return False: `has` finds all stored replies, so nothing is copied."""
         return False
 
-    def copy(self, planned: Planned) -> None:
+    def copy(self, planned: PlannedRequest) -> None:
         """Do nothing: requests with the same key share one stored reply."""
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> Awaitable[None] | None:
+    def keep(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Queue a reply for the writing thread, unless the request was never sent."""
         return self.mailbox.put(self, planned, kept) if kept.attempts else None
 
@@ -304,11 +304,11 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         work.mailbox = self.mailbox
         prices = Prices(work.model.price_in or 0.0, work.model.price_out or 0.0)
         try:
-            work.outcome = await ask(
+            work.outcome = await ask_model(
                 work.chat,
                 work.planned,
                 work,
-                Settings(at_once=self.study.at_once, patience=PATIENCE),
+                RequestSettings(at_once=self.study.at_once, patience=PATIENCE),
                 Budget(prices, purse=self.study.purse),
                 stop=self.stop,
                 enough=self.enough,

@@ -18,7 +18,7 @@ from evaluation.grading.alarms.storage import save_review
 from evaluation.models import AnswerScore, HumanJudgement, Run
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.judging.audit import draw_audit
+from evaluation.runs.judging.audit import draw_audit_sample
 from evaluation.runs.reports.judging import ExpertsCheck
 from evaluation.runs.reports.lists import select_list_rows
 from evaluation.trust.report import build_trust_report
@@ -216,7 +216,7 @@ def two_ways(db, monkeypatch):
 
 def judged_like(run, n, drawn_for=None):
     """An expert grades a random sample of n answers in the order of a run's scores."""
-    audit = draw_audit(drawn_for or run, n, "random", with_models=False, seed=1)
+    audit = draw_audit_sample(drawn_for or run, n, "random", with_models=False, seed=1)
     scores = dict(
         AnswerScore.objects.filter(run=run).values_list("response_id", "score_leave_one_out")
     )

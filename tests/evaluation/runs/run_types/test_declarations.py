@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.core.options import Parameters
 from evaluation.models.runs import GRADING
-from evaluation.runs.flow.stored import RunSummary, ViewSource
+from evaluation.runs.flow.stored import RunSummary, MeasureSource
 from evaluation.runs.judging import Judging
 from evaluation.runs.run_types import Evaluation, Kind, Page, Start, Study, list_kinds
 from evaluation.runs.run_types.kind import Part, Parts, list_part_names
@@ -53,7 +53,7 @@ def test_every_dotted_name_of_a_kind_names_a_part_of_its_type(kind):
     assert kind.evaluate is None or isinstance(kind.evaluate, Evaluation)
     assert kind.study is None or isinstance(kind.study, Study)
     assert all(callable(command.run) for command in (kind.evaluate, kind.study) if command)
-    for each, of in ((kind.pages, Page), (kind.judging, Judging), (kind.views, ViewSource)):
+    for each, of in ((kind.pages, Page), (kind.judging, Judging), (kind.views, MeasureSource)):
         assert all(isinstance(one, of) for one in each)
     for each in (kind.tables, kind.charts):
         assert isinstance(each, Mapping)
