@@ -22,7 +22,7 @@ from evaluation.runs.judging import Choice, Judging, Part
 from evaluation.runs.judging.declaration import MOST_DRAWN, MOST_SEED, ExpertProgress
 from evaluation.runs.judging.tasks import load_inbox
 from evaluation.runs.reports.judging import JudgingReport, build_judging_report
-from evaluation.runs.rest.views import FinishedRunViewSet, find_experts
+from evaluation.runs.rest.views import FinishedRunViewSet, find_expert_keys
 from evaluation.runs.run_types import RunSummary, UnknownKindError, find_judging
 
 AboutJudging = build_serializer(JudgingReport, without=("judging", "experts", "others"))
@@ -141,7 +141,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         data = self.checked(AskExpertsSerializer).validated_data
-        experts = find_experts(request, run, data["experts"])
+        experts = find_expert_keys(request, run, data["experts"])
         drawn = door.draw_sample(run, judging, data["count"], data["seed"])
         if not drawn:
             raise ApiProblem("conflict", f"This run has no {judging.many} to judge.")

@@ -53,7 +53,7 @@ from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import EXCLUDE, add_excluded_workers
 from evaluation.runs.exports import ChoiceError, Export, choose_run
 from evaluation.runs.reports.about import build_run_file_name
-from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived, select_list_rows
+from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived_runs, annotate_runs_for_list
 from evaluation.runs.rest.runs import (
     NEW_RUN,
     RunRowSerializer,
@@ -64,7 +64,7 @@ from evaluation.runs.rest.runs import (
 from evaluation.runs.rest.runs import RUN as RUN_BODY
 from evaluation.runs.rest.views import FORMAT, SECONDS_BETWEEN_LOOKS, FinishedRunViewSet
 from evaluation.runs.run_types import RunSummary, get_kind, get_run_kind
-from evaluation.runs.run_types.data_sheets import FORMS, build_workbook, build_zip
+from evaluation.runs.run_types.data_sheets import FORMS, build_run_workbook, build_run_zip
 from evaluation.runs.run_types.run_list import list_runs
 
 WATCH = {
@@ -181,9 +181,9 @@ class RunViewSet(ApiViewSet):
         if parse_flag(request.query_params, "archived"):
             rows = rows.exclude(archived_at=None)
         else:
-            rows = filter_unarchived(rows)
+            rows = filter_unarchived_runs(rows)
         page = load_filtered_page(
-            request, RunApiFilter(request.query_params, select_list_rows(rows))
+            request, RunApiFilter(request.query_params, annotate_runs_for_list(rows))
         )
         known = {"listed": {run.run.pk: run for run in list_runs(page.rows)}}
         data = RunRowSerializer(page.rows, many=True, context=known).data
@@ -360,7 +360,7 @@ class TableViewSet(FinishedRunViewSet):
         run = self.done(request, run_id, summary=RunSummary)
         kind = self.get_kind(run)
         form = parse_choice(request.query_params, "format", FORMS, "zip")
-        chunks = build_zip(kind, run) if form == "zip" else build_workbook(kind, run)
+        chunks = build_run_zip(kind, run) if form == "zip" else build_run_workbook(kind, run)
         return download(chunks, build_run_file_name(run, "results"), form)
 
     @extend_schema(

@@ -29,7 +29,7 @@ from evaluation.eloquent.storage import (
 )
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
-from evaluation.runs.result_pages import Context, get_correction, results_page
+from evaluation.runs.result_pages import Context, get_p_value_correction, make_results_page
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 
 CHART = "reply-scores"
@@ -123,7 +123,7 @@ VIEWS = (
 )
 
 
-@results_page("evaluation/eloquent/texts.html", EloquentSummary)
+@make_results_page("evaluation/eloquent/texts.html", EloquentSummary)
 def show_texts(request: HttpRequest, run: Run) -> Context:
     """Show a page of reply sets, least similar replies first, optionally of one model."""
     findings = load_findings_with_people(run)
@@ -139,11 +139,11 @@ def show_texts(request: HttpRequest, run: Run) -> Context:
     }
 
 
-@results_page("evaluation/eloquent/models.html", EloquentSummary)
+@make_results_page("evaluation/eloquent/models.html", EloquentSummary)
 def show_comparison(request: HttpRequest, run: Run) -> Context:
     """Show model comparisons by item group, and the items on which two models differ most."""
     findings = load_findings_with_people(run)
-    correction = get_correction(request.GET)
+    correction = get_p_value_correction(request.GET)
     systems = findings.systems
     report = build_comparison_report(findings, compare_run_groups(run, findings, correction))
     differences, first, second = None, "", ""

@@ -38,7 +38,7 @@ from evaluation.runs.judging.audit import (
 from evaluation.runs.judging.declaration import MOST_SEED, ExpertProgress
 from evaluation.runs.judging.tasks import CannotSettleError, ask_expert_to_settle
 from evaluation.runs.reports.judging import JudgedAnswer
-from evaluation.runs.rest.views import find_experts
+from evaluation.runs.rest.views import find_expert_keys
 from evaluation.trust.api import FactSerializer
 from evaluation.trust.report.report import build_experts_fact
 
@@ -146,7 +146,7 @@ class AuditViewSet(GradingViewSet):
         """Draw a sample, assign the experts, and return the expert check."""
         run = self._changed(request, run_id)
         data = self.checked(AskForAuditSerializer).validated_data
-        experts = find_experts(request, run, data.pop("experts"))
+        experts = find_expert_keys(request, run, data.pop("experts"))
         if preset := data.pop("preset", None):
             if "count" in request.data:
                 raise build_field_problem("preset", "Give a count or a preset, not both.")
@@ -172,7 +172,7 @@ class AuditViewSet(GradingViewSet):
         """Assign an expert to settle disagreements, and return the expert check."""
         run = self._changed(request, run_id)
         name = self.checked(SettleSerializer).validated_data["expert"]
-        (expert,) = find_experts(request, run, [name], "expert")
+        (expert,) = find_expert_keys(request, run, [name], "expert")
         audit = Audit.objects.filter(run=run).first()
         try:
             if audit is None:

@@ -156,10 +156,10 @@ class RunCommand(SetCommand):
 
     def write_tables(self, kind: Kind, run: Run, output: Path) -> None:
         """Write a run's tables as CSV with its summary, or all in one file."""
-        from evaluation.runs.run_types.data_sheets import write_data
+        from evaluation.runs.run_types.data_sheets import write_run_data
 
         with report_bad_input():
-            names = write_data(kind, run, output)
+            names = write_run_data(kind, run, output)
         place = output.parent if names == [output.name] else output
         print_report(self.stdout, f"{', '.join(names)} written to {place}")
 

@@ -36,7 +36,7 @@ from evaluation.maqa.storage import MaqaSummary
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import collect_column_help
-from evaluation.runs.reports.lists import build_readers
+from evaluation.runs.reports.lists import build_table_readers
 from evaluation.runs.steps.checkpoints import read_table, read_tables
 
 # Questions on the page with texts, of each of its two lists.
@@ -297,6 +297,6 @@ def _build_sort_key(row: ItemRow) -> tuple[float, float]:
     return entropy, -(row.verbalised or 0.0)
 
 
-TABLES = build_readers(STUDY_TABLES)
+TABLES = build_table_readers(STUDY_TABLES)
 """Readers of a run's result tables, with the columns of the files of `evaluate maqa`."""
 COLUMNS = collect_column_help(STUDY_TABLES)

@@ -31,7 +31,7 @@ from evaluation.runs.result_pages import (
     StartLink,
     build_breadcrumbs,
     build_start_link,
-    results_page,
+    make_results_page,
 )
 from evaluation.runs.run_types import get_run_kind
 from evaluation.runs.run_types.kind import Page
@@ -77,7 +77,7 @@ def find_newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
     ]
 
 
-@results_page("evaluation/model_overview/views.html", ViewsSummary)
+@make_results_page("evaluation/model_overview/views.html", ViewsSummary)
 def show_overview(request: HttpRequest, run: Run) -> Context:
     """Show the overview page: answered questions, models, and where views disagree."""
     summary = ViewsSummary.from_json(run.summary)
@@ -112,7 +112,7 @@ def show_overview(request: HttpRequest, run: Run) -> Context:
     }
 
 
-@results_page("evaluation/model_overview/answers.html", ViewsSummary)
+@make_results_page("evaluation/model_overview/answers.html", ViewsSummary)
 def show_answers(request: HttpRequest, run: Run) -> Context:
     """Show the values of every answer; query parameters `show_model` (index) and `start`."""
     summary = ViewsSummary.from_json(run.summary)
@@ -129,7 +129,7 @@ def show_answers(request: HttpRequest, run: Run) -> Context:
     }
 
 
-@results_page("evaluation/model_overview/model.html", ViewsSummary)
+@make_results_page("evaluation/model_overview/model.html", ViewsSummary)
 def show_model(request: HttpRequest, run: Run, place: int) -> Context:
     """Show all evidence about one model, for readers who decide about it."""
     summary = ViewsSummary.from_json(run.summary)

@@ -44,7 +44,7 @@ from evaluation.core.options.declaration import BASIC, DATABASE
 from evaluation.models import LanguageModel, Run, WorkerVerdict
 from evaluation.runs.background.exclusions import EXCLUDE
 from evaluation.runs.background.runs import find_reserved_options
-from evaluation.runs.reports.about import build_title
+from evaluation.runs.reports.about import build_run_title
 from evaluation.runs.run_types import Kind
 
 
@@ -99,7 +99,7 @@ def get_initial_settings(
     run = find_run_to_repeat(request, question_set, kind)
     if run is None:
         return InitialSettings(kind.options())
-    title = build_title(run, kind.options).title
+    title = build_run_title(run, kind.options).title
     try:
         return InitialSettings(kind.options.from_dict(run.parameters), title)
     except KeyError:  # it is of another version of the platform

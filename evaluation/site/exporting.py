@@ -24,7 +24,7 @@ from evaluation.models.runs import GRADING
 from evaluation.runs import exports
 from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, choose_run
 from evaluation.runs.reports.about import build_run_file_name
-from evaluation.runs.reports.lists import select_list_rows
+from evaluation.runs.reports.lists import annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.question_set import find_draft, load_versions, select_version
 
@@ -189,7 +189,7 @@ def _send_file(
 
 def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
     """Return choices of graded runs, the official one first; empty without runs."""
-    done = select_list_rows(select_visible(request, Run.objects.all())).filter(
+    done = annotate_runs_for_list(select_visible(request, Run.objects.all())).filter(
         version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
     # As a subquery: one query, however many runs there are.

@@ -36,7 +36,7 @@ from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
 from evaluation.runs.background.progress import HOW_TO_START, build_process_count, is_any_process_running
 from evaluation.runs.background.runs import select_visible_runs
 from evaluation.runs.judging.tasks import select_all_requests
-from evaluation.runs.reports.lists import count_alarms, filter_unarchived, select_list_rows
+from evaluation.runs.reports.lists import build_alarm_count, filter_unarchived_runs, annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_to_judge
 
@@ -148,7 +148,7 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
 
 def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
     """Return state, error, start time, warnings and alarm counts of runs, by primary key."""
-    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=count_alarms(OuterRef("pk")))
+    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=build_alarm_count(OuterRef("pk")))
     columns = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
     return {row["pk"]: dict(row) for row in columns}
 
@@ -271,7 +271,7 @@ def show_overview(request: HttpRequest) -> TemplateResponse:
         "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
         "invitations": list_invitations(request.user),
         "runs": list_runs(
-            select_list_rows(filter_unarchived(select_visible_runs(request.user))).order_by("-id")[
+            annotate_runs_for_list(filter_unarchived_runs(select_visible_runs(request.user))).order_by("-id")[
                 :RUNS_SHOWN
             ]
         ),

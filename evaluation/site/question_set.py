@@ -36,7 +36,7 @@ from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE, GRADING
 from evaluation.runs.background.progress import HOW_TO_START, build_process_count
 from evaluation.runs.judging import load_expert_progress
-from evaluation.runs.reports.lists import select_list_rows
+from evaluation.runs.reports.lists import annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.runs import build_start_links
 
@@ -106,7 +106,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     # Users who may see the answers may see the runs.
     of_set = Run.objects.filter(version__question_set=question_set, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
-    runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
+    runs = list(annotate_runs_for_list(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
     record = (
         read_official_run_sources(question_set, select_overviews(question_set))

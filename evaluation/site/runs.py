@@ -49,12 +49,12 @@ from evaluation.runs.forms import (
     get_initial_settings,
     hash_options,
 )
-from evaluation.runs.reports.about import build_title
+from evaluation.runs.reports.about import build_run_title
 from evaluation.runs.reports.lists import (
     RunFilter,
-    count_replies,
-    filter_unarchived,
-    select_list_rows,
+    list_reply_counts,
+    filter_unarchived_runs,
+    annotate_runs_for_list,
 )
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.runs.reports.work_log import read_work_log
@@ -76,11 +76,11 @@ RUNS_PER_PAGE = 25
 
 def show_runs(request: HttpRequest) -> HttpResponse:
     """List the visible runs, searched, filtered and sorted as `RunFilter` declares."""
-    rows = filter_unarchived(lifecycle.select_visible_runs(request.user))
+    rows = filter_unarchived_runs(lifecycle.select_visible_runs(request.user))
     list_of = (
         RunFilter(request.GET, rows)
         .offering(request.user)
-        .listing(request, RUNS_PER_PAGE, select_list_rows)
+        .listing(request, RUNS_PER_PAGE, annotate_runs_for_list)
     )
     page = list_of["page"]
     waits = any(run.state in ACTIVE for run in page)
@@ -102,7 +102,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _show_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpResponse:
     """Render a run's page, with the errors of its label form."""
     question_set = run.version.question_set
-    name, took = build_title(run, get_options_class(run)), None
+    name, took = build_run_title(run, get_options_class(run)), None
     if run.finished_at and run.started_at:
         took = format_duration((run.finished_at - run.started_at).total_seconds())
     context = {
@@ -140,7 +140,7 @@ def build_kind_context(run: Run) -> dict[str, Any]:
         "kind": kind,
         **_build_settings_context(kind.options, run, kind.named(run) if kind.named else {}),
         "counts": kind.get_counts(run).items() if done else (),
-        "came": count_replies(kind.summary_of(run)) if done else (),
+        "came": list_reply_counts(kind.summary_of(run)) if done else (),
         "results": find_results_address(run),
         **build_standing_context(kind, run),
     }

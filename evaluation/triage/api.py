@@ -34,7 +34,7 @@ from evaluation.runs.reports.verdicts import (
     AcceptedBatch,
     WorkerDecision,
     load_active_and_history,
-    load_history,
+    load_decision_history,
 )
 from evaluation.runs.rest.runs import RUN, RunSerializer
 from evaluation.runs.rest.views import (
@@ -250,7 +250,7 @@ class TriageViewSet(GradingViewSet):
             raise build_field_problem(error.field, str(error)) from None
         except DecidedMeanwhileError as error:
             raise _build_conflict(error) from None
-        return Response(VerdictSerializer(load_history(run, worker), many=True).data)
+        return Response(VerdictSerializer(load_decision_history(run, worker), many=True).data)
 
     @extend_schema(
         operation_id="results_triage_undo",
@@ -270,7 +270,7 @@ class TriageViewSet(GradingViewSet):
             raise ApiProblem("conflict", "Nothing is decided of this worker.") from None
         except DecidedMeanwhileError as error:
             raise _build_conflict(error) from None
-        return Response(VerdictSerializer(load_history(run, worker), many=True).data)
+        return Response(VerdictSerializer(load_decision_history(run, worker), many=True).data)
 
     @extend_schema(
         operation_id="results_triage_preview",

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from evaluation.core.messages.console import build_minimum_type
-from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns, add_keep_thinking
+from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns_argument, add_keep_thinking_argument
 from evaluation.runs.run_types.kind import Evaluation, Study
 from evaluation.umwp.prompts import FORMS
 
@@ -36,7 +36,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
     add("--replies", type=Path, metavar="FILE", required=True, help="what the systems replied")
-    add_keep_thinking(parser)
+    add_keep_thinking_argument(parser)
     add(
         "--templates",
         type=Path,
@@ -52,7 +52,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         "layout of --labels",
     )
     add("--people", type=Path, metavar="FILE", help="what people answered to the problems")
-    add_columns(parser, WITHOUT_MODELS)
+    add_columns_argument(parser, WITHOUT_MODELS)
     add(
         "--systems",
         type=Path,

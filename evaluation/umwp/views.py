@@ -13,7 +13,7 @@ from annotations.models import QuestionSetVersion
 from evaluation.core.charts.chart import Chart
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Cells, Aspect, Measure, MeasureSource
-from evaluation.runs.result_pages import Context, results_page
+from evaluation.runs.result_pages import Context, make_results_page
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 from evaluation.umwp.charts import build_f1_by_size_chart, build_f1_chart
 from evaluation.umwp.report.people import LABELS, UNRELATED_LABELS, build_people_report
@@ -190,7 +190,7 @@ class ChooseForm(forms.Form):
         self.fields["outcome"].choices = outcomes  # type: ignore[attr-defined]
 
 
-@results_page("evaluation/umwp/replies.html", UmwpSummary)
+@make_results_page("evaluation/umwp/replies.html", UmwpSummary)
 def show_replies(request: HttpRequest, run: Run) -> Context:
     """Show a page of a run's replies, wrong ones first.
 

@@ -8,7 +8,7 @@ from annotations.exchange.graded import ACCEPTED
 from annotations.exchange.reading.source import Source
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.models import Run
-from evaluation.runs.reports.graded import build_report
+from evaluation.runs.reports.graded import build_graded_report
 from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
 from evaluation.runs.steps.answers import describe_file, load_graded_answers, store_graded_answers
 
@@ -17,14 +17,14 @@ PAGES = (
         "",
         "Which method to trust",
         "evaluation/graded.html",
-        lambda run: {"report": build_report(run)},
+        lambda run: {"report": build_graded_report(run)},
     ),
 )
 
 
 def format_run(run: Run) -> str:
     """Return the verdict of a finished run as lines for the terminal."""
-    report = build_report(run)
+    report = build_graded_report(run)
     return "\n".join([report.said, *report.more])
 
 

@@ -18,7 +18,7 @@ from evaluation.evidence.prompting.study import (
 )
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.asking.plan import SYSTEM
-from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns
+from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns_argument
 from evaluation.runs.run_types.kind import Progress, Studied, Study
 
 EPILOG = """\
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the crowd's answers: worker, question and answer",
     )
-    add_columns(parser, WITHOUT_MODELS)
+    add_columns_argument(parser, WITHOUT_MODELS)
     add(
         "--first-template",
         type=Path,

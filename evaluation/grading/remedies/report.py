@@ -13,7 +13,7 @@ from evaluation.core.stats.statistics.agreement import Agreement, compare_expert
 from evaluation.grading import summary as aqer_summary
 from evaluation.grading.summary import AnchorChoice, RemediesDone, read_summary
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerGrade, WorkerVerdict
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 from evaluation.runs.steps.answers import read_parameters
 from evaluation.runs.steps.checkpoints import RunInputError
 
@@ -270,7 +270,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     )[:MOST_EXPERTS]
     asked_users = {user for user, _ in n_asked}
     return AnchorsReport(
-        about=build_about(run),
+        about=build_run_about(run),
         asked=suggested is not None,
         reason=suggested.reason if suggested else None,
         suggestions=[

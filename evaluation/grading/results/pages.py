@@ -12,7 +12,7 @@ from annotations.web.query import parse_number
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
 from evaluation.runs.rest.views import FinishedRunViewSet
-from evaluation.runs.result_pages import Context, View, results_file, results_page
+from evaluation.runs.result_pages import Context, View, make_results_file, make_results_page
 
 
 def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
@@ -20,12 +20,12 @@ def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
 
     Runs of other types get 404.
     """
-    return results_page(template, AqerSummary)
+    return make_results_page(template, AqerSummary)
 
 
 def grading_file(build: View) -> View:
     """Return a view that sends a file built from a grading; runs of other types get 404."""
-    return results_file(build, AqerSummary)
+    return make_results_file(build, AqerSummary)
 
 
 OF_ALARM = OpenApiParameter(

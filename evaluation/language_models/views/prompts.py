@@ -36,7 +36,7 @@ from evaluation.runs.flow.asking.plan import (
     Prompt,
     TemplateError,
 )
-from evaluation.runs.reports.lists import PromptFilter, annotate_versions
+from evaluation.runs.reports.lists import PromptFilter, annotate_version_counts
 from evaluation.runs.steps.asking.model_askings import build_fields
 from evaluation.runs.steps.asking.registration import (
     BUILT_IN,
@@ -122,7 +122,7 @@ def show_prompts(request: HttpRequest) -> HttpResponse:
         "title": "Prompts",
         "subtitle": "The instruction to language models and the wording of their questions.",
         "breadcrumbs": _build_breadcrumbs()[:1],
-        **prompt_filter.listing(request, add=annotate_versions),
+        **prompt_filter.listing(request, add=annotate_version_counts),
         "built_in": [build_built_in_prompt(strategy) for strategy in BUILT_IN],
         "strategies": STRATEGIES,
     }

@@ -16,13 +16,13 @@ from evaluation.maqa.construction.storage import (
 )
 from evaluation.models import Run
 from evaluation.runs.flow.stored import collect_column_help
-from evaluation.runs.reports.lists import build_readers
+from evaluation.runs.reports.lists import build_table_readers
 from evaluation.runs.run_types.kind import Beforehand, Page, Start
 from evaluation.runs.steps.checkpoints import read_table
 
 MAX_SHOWN = 100
 RESULT_TABLES = (CANDIDATES, BATCHES)
-TABLES = build_readers(RESULT_TABLES)
+TABLES = build_table_readers(RESULT_TABLES)
 COLUMNS = collect_column_help(RESULT_TABLES)
 
 

@@ -83,7 +83,7 @@ def build_options_serializer(
     for key, option in parameters.options().items():
         if DATABASE not in option.places:
             continue
-        fields[key] = build_field(option, _build_arguments(parameters, option))
+        fields[key] = build_serializer_field(option, _build_arguments(parameters, option))
     return type(
         name, (OptionSerializer,), {**fields, "options_of": parameters, "__doc__": description}
     )
@@ -114,23 +114,23 @@ class IdsField(serializers.ListField):
 
 
 @singledispatch
-def build_field(option: Option, _common: dict[str, Any]) -> Any:
+def build_serializer_field(option: Option, _common: dict[str, Any]) -> Any:
     """Return the serializer field of an option. Raises TypeError for an unknown option type."""
     raise TypeError(f"no request has a field for {type(option).__name__}")
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Text, common: dict[str, Any]) -> Any:
     return serializers.CharField(max_length=option.max_length, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Whole, common: dict[str, Any]) -> Any:
     lowest = 0 if option.or_zero else option.lowest
     return serializers.IntegerField(min_value=lowest, max_value=option.highest, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Real, common: dict[str, Any]) -> Any:
     kind: Any = serializers.FloatField
     if option.above is not None:
@@ -142,23 +142,23 @@ def _(option: Real, common: dict[str, Any]) -> Any:
     return kind(min_value=option.lowest, max_value=option.highest, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(_option: Switch, common: dict[str, Any]) -> Any:
     return serializers.BooleanField(**common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Choice, common: dict[str, Any]) -> Any:
     return serializers.ChoiceField(choices=list(option.choices), **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Ids, common: dict[str, Any]) -> Any:
     child = serializers.UUIDField() if option.uuids else serializers.CharField()
     return IdsField(child=child, max_length=option.most, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(_option: JsonObject, common: dict[str, Any]) -> Any:
     return serializers.DictField(**common)
 

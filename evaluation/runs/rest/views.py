@@ -74,7 +74,7 @@ def build_conflict_problem(
     return ApiProblem("conflict", text, reason=code, **(more or {}))
 
 
-def find_experts(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
+def find_expert_keys(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
     """Return the primary keys of a set's experts with these names. Raises `ApiProblem`.
 
     `field` is the request's field with a single name, for the error.

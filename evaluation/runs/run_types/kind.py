@@ -294,11 +294,11 @@ def _add_judgements(
     """Return a run type's tables, with one more for each kind of experts' judgement."""
     if not kind.judging:
         return tables
-    from evaluation.runs.reports.judging import build_table
+    from evaluation.runs.reports.judging import build_judgement_table
 
     return {
         **tables,
-        **{one.name: partial(build_table, judging=one) for one in kind.judging},
+        **{one.name: partial(build_judgement_table, judging=one) for one in kind.judging},
     }
 
 

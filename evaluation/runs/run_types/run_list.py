@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.models import LanguageModel, Run, RunOfRecord
 from evaluation.runs.flow.asking.summary import ENDS
-from evaluation.runs.reports.about import RunTitle, build_titles
+from evaluation.runs.reports.about import RunTitle, build_run_titles
 from evaluation.runs.run_types.kind import Page
 from evaluation.runs.run_types.registry import get_options_class
 from evaluation.runs.steps.asking.conversation import ModelProgress, read_progress_by_model
@@ -31,11 +31,11 @@ class ListedRun:
 def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
     """Return the runs with titles and whether they are official, by at most two queries.
 
-    Rows from `select_list_rows` hold `is_of_record`, which saves a query.
+    Rows from `annotate_runs_for_list` hold `is_of_record`, which saves a query.
     """
     rows = list(runs)
     of_record = _find_official([run for run in rows if run.archived_at is None])
-    names = build_titles([(run, get_options_class(run)) for run in rows])
+    names = build_run_titles([(run, get_options_class(run)) for run in rows])
     return [
         ListedRun(run, name, run.pk in of_record) for run, name in zip(rows, names, strict=True)
     ]
@@ -43,7 +43,7 @@ def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
 
 def _find_official(runs: list[Run]) -> set[int]:
     """Return the primary keys of those runs that are official for their question set."""
-    # Rows of `select_list_rows` are annotated with it; other rows need a query.
+    # Rows of `annotate_runs_for_list` are annotated with it; other rows need a query.
     if all(hasattr(run, "is_of_record") for run in runs):
         return {run.pk for run in runs if getattr(run, "is_of_record", False)}
     records = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])

@@ -32,7 +32,7 @@ from evaluation.runs.forms import format_decision_conflict, get_seen_decision_id
 from evaluation.runs.reports.verdicts import (
     WorkerDecision,
     find_own_last_verdict,
-    group_batches,
+    group_accepted_batches,
     load_active_and_history,
 )
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
@@ -127,7 +127,7 @@ def show_queue(request: HttpRequest, run: Run) -> Context:
         "n_excluded": len(excluded),
         "n_decided": len(queue.verdicts),
         "n_undecided": queue.n_all - len(queue.verdicts),
-        "together": group_batches(queue.decided)[:MAX_BATCHES],
+        "together": group_accepted_batches(queue.decided)[:MAX_BATCHES],
         "files": PanelFiles(run, queue.verdicts) if queue.verdicts else None,
         "made": Run.objects.filter(applied_verdicts__run=run).distinct().order_by("-pk")[:10],
     }
@@ -251,7 +251,7 @@ def _render_problem(
 ) -> HttpResponseBase:
     """Render the page again with the posted values and the problem, with its status code."""
     status = values.pop("status")
-    # `results_page` renders only GET and HEAD; the form of the POST is passed on.
+    # `make_results_page` renders only GET and HEAD; the form of the POST is passed on.
     request.method = "GET"
     response: Any = _render_page(request, run=run, worker=worker, **values)
     response.status_code = status

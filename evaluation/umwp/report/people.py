@@ -21,7 +21,7 @@ from evaluation.models import Run
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
 from evaluation.runs.judging import Choice, Exhibit, Judging, Part, load_judgements
 from evaluation.runs.judging.declaration import Key
-from evaluation.runs.reports.lists import Table, build_readers
+from evaluation.runs.reports.lists import Table, build_table_readers
 from evaluation.runs.steps.checkpoints import read_table
 from evaluation.umwp.methods.detection import Draws
 from evaluation.umwp.problems import build_stratum
@@ -280,7 +280,7 @@ def _is_overall_row(row: MetricRow) -> bool:
 
 TABLES: Mapping[str, Callable[[Run], Table]] = {
     **results.TABLES,
-    **build_readers([PERSONS]),
+    **build_table_readers([PERSONS]),
     LABELLED.name: build_labelled_table,
     AGREEMENT.name: build_agreement_table,
     UNRELATED_CONTENT.name: build_unrelated_table,

@@ -13,7 +13,7 @@ from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.reports.lists import build_readers
+from evaluation.runs.reports.lists import build_table_readers
 from evaluation.runs.steps.checkpoints import read_table
 from evaluation.umwp.problems import NoiseRow
 from evaluation.umwp.run.classification import (
@@ -278,7 +278,7 @@ def _build_parts(rows: Iterable[AblationRow]) -> list[PartAlone]:
     ]
 
 
-TABLES = build_readers(STORED_TABLES)
+TABLES = build_table_readers(STORED_TABLES)
 
 
 MISSED, FALSE_ALARM, WRONG, REFUSAL = "missed", "gave_up", "wrong_number", "refused"
