@@ -41,12 +41,12 @@ from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_o
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
 from evaluation.runs.steps.asking.preview import RequestCounter, RequestForecast
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
+    find_model_problems,
     load_registered_models,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round, StepAsker, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder, open_stored_embedder
+from evaluation.runs.steps.cache import find_embedding_lane, open_stored_embedder
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 VERSION = 1
@@ -226,7 +226,7 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError("run.no_model_replied", reason=study_asker.find_first_fault())
     judgements = _request_judgements(study_asker, judges, items, replies, instructions, parameters)
     # The replies are stored; a turn of another lane ends here, before the embedder is loaded.
-    turn.go_on_in(find_lane_of_embedder(parameters.embedder))
+    turn.go_on_in(find_embedding_lane(parameters.embedder))
     turn.check_interruption()
     exclusions = Exclusions()
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
@@ -276,7 +276,7 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
 ) -> list[Problem]:
     """Return why a run with these options cannot start; [] if it can."""
-    problems = find_problems_with_models(user, options, ("models", "judges"), needed=("models",))
+    problems = find_model_problems(user, options, ("models", "judges"), needed=("models",))
     if problems:
         return problems
     items = load_items(version)

@@ -30,7 +30,7 @@ from evaluation.eloquent.storage import (
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.result_pages import Context, get_p_value_correction, make_results_page
-from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
 
 CHART = "reply-scores"
 
@@ -68,14 +68,14 @@ def build_submission_files(run: Run) -> Mapping[str, bytes]:
     }
 
 
-def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's text: questions with several wordings, and languages."""
     items = () if version is None else load_items(version)
     if not has_comparable_item(items):
-        return Beforehand("No question has two wordings in one language yet.", ready=False)
+        return DataReadiness("No question has two wordings in one language yet.", ready=False)
     n_prompts = sum(len(item.variants) for item in items)
     languages = ", ".join(dict.fromkeys(code for item in items for code in item.languages))
-    return Beforehand(f"{len(items)} questions in {n_prompts} wordings; languages: {languages}.")
+    return DataReadiness(f"{len(items)} questions in {n_prompts} wordings; languages: {languages}.")
 
 
 START = Start(

@@ -13,7 +13,7 @@ from evaluation.grading.summary import read_summary
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.result_pages import annotate_other_gradings
-from evaluation.runs.run_types.kind import Beforehand, Page, Start
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start
 
 PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
 
@@ -72,7 +72,7 @@ PAGES = (
 )
 
 
-def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | None:
+def build_language_warning(version: QuestionSetVersion | None) -> DataReadiness | None:
     """Return the warning that answers are in several languages; None for one language.
 
     A language is that in which the question was read. Choices are the same in all languages.
@@ -92,7 +92,7 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
     languages = ", ".join(
         f"{name_of(tag) if tag else 'an unknown language'} ({n:,})" for tag, n in counts
     )
-    return Beforehand(
+    return DataReadiness(
         "People read the questions in several languages. Answers in their own words: "
         f"{languages}. A "
         "model that knows only one of these languages, or that counts words or letters, cannot "

@@ -65,7 +65,7 @@ from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item, TemplateError
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
-from evaluation.runs.run_types.kind import Progress, Studied
+from evaluation.runs.run_types.kind import Progress, StudyOutcome
 
 TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
 
@@ -354,7 +354,7 @@ def run_study(
     arguments: Mapping[str, Any],
     asking: AskSettings,
     progress: Progress,
-) -> Studied:
+) -> StudyOutcome:
     """Judge a file of answers, write the tables, and return the text to print."""
     request = JudgeRequest(
         answers=arguments["answers"],
@@ -376,7 +376,7 @@ def run_study(
     study = judge_file(request, progress)
     findings = study.findings
     text = format_findings(findings.system, findings.metrics, findings.corrected, study.warnings)
-    return Studied(f"{text}\n\nFiles: {request.output}", study.complete)
+    return StudyOutcome(f"{text}\n\nFiles: {request.output}", study.complete)
 
 
 # Corrected means in the output; the file has all.

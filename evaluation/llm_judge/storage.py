@@ -33,18 +33,18 @@ from evaluation.runs.flow.asking.summary import Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import RunSummary
 from evaluation.runs.steps.answers import (
-    compute_mean_judgements,
-    find_worker_problems,
-    read_answers,
-    read_model_answers,
-    remove_workers,
-    select_judgements,
+    compute_expert_grades,
+    find_worker_id_problems,
+    load_worker_answers,
+    load_model_answers,
+    remove_worker_answers,
+    select_answer_judgements,
 )
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
-from evaluation.runs.steps.asking.registration import list_ids, open_chat, select_registered_models
+from evaluation.runs.steps.asking.registration import list_option_ids, open_chat_model, select_registered_models
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 VERSION = 1
@@ -225,8 +225,8 @@ class JudgeInputs:
 
 def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
     """Return the answers and expert grades of a version; `RunInputError` without an answer."""
-    answers = remove_workers(version, parameters.exclude_workers, read_answers(version.pk))
-    grading = select_graded_answers(parameters.grading(), answers, read_model_answers(version.pk))
+    answers = remove_worker_answers(version, parameters.exclude_workers, load_worker_answers(version.pk))
+    grading = select_graded_answers(parameters.grading(), answers, load_model_answers(version.pk))
     answered = grading.answered
     if not len(answered):
         raise RunInputError("run.no_answer")
@@ -246,7 +246,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
         passages,
     )
     rows = {key: row for row, key in enumerate(answered.keys)}
-    judgements = select_judgements(version).values_list("response_id", "expert_id", "grade")
+    judgements = select_answer_judgements(version).values_list("response_id", "expert_id", "grade")
     grades = [
         (rows[response], f"expert {expert}", grade)
         for response, expert, grade in judgements
@@ -262,7 +262,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
     responses = set(adjudicated.values_list("response_id", flat=True))
     settled = {
         rows[response]: grade
-        for response, grade in (compute_mean_judgements(version) if responses else {}).items()
+        for response, grade in (compute_expert_grades(version) if responses else {}).items()
         if response in rows and response in responses
     }
     return JudgeInputs(grading, to_judge, grades, has_suggested, settled)
@@ -283,10 +283,10 @@ def find_start_problems(
     if parameters.budget is not None and not model.has_prices:
         return [build_problem("no_prices", "budget", name=str(model))]
     try:
-        open_chat(model)
+        open_chat_model(model)
     except ChatError as error:
         return [build_problem("judge_refused", "judge", reason=str(error))]
-    return find_worker_problems(version, user, parameters)
+    return find_worker_id_problems(version, user, parameters)
 
 
 def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
@@ -334,7 +334,7 @@ def judge_set(turn: Turn) -> None:
     loaded = load(run.version, parameters)
     client = _JudgeClient(turn, run, model, parameters)
     replies = judge_answers(loaded.to_judge, parameters, client)
-    embed = partial(embed_texts, loaded.grading.parameters, turn)
+    embed = partial(embed_answers, loaded.grading.parameters, turn)
     worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report)
     findings = Findings(
         str(model),
@@ -390,7 +390,7 @@ def estimate_requests(
     judge_answers(to_judge, options, record)
     takes = [
         estimate_round(user, step, Round(model, items, SENT, options.seed))
-        for model in select_registered_models(user, list_ids(options.judge))
+        for model in select_registered_models(user, list_option_ids(options.judge))
         for step, items in steps.items()
     ]
     prompts = {f"{step}: the first request": items[0].messages for step, items in steps.items()}

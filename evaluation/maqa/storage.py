@@ -38,13 +38,13 @@ from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
+    find_model_problems,
     load_registered_models,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder, open_stored_embedder
+from evaluation.runs.steps.cache import find_embedding_lane, open_stored_embedder
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
 
 VERSION = 1
@@ -174,7 +174,7 @@ def execute_run(turn: Turn) -> None:
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
-    turn.go_on_in(find_lane_of_embedder(options.embedder))
+    turn.go_on_in(find_embedding_lane(options.embedder))
     turn.check_interruption()
     parameters = options.build_evaluation_parameters()
     study = evaluate_replies(
@@ -207,7 +207,7 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
 ) -> list[Problem]:
     """Return why a run cannot start: no model chosen or allowed, or no question with text."""
-    problems = find_problems_with_models(user, options, needed=("models",))
+    problems = find_model_problems(user, options, needed=("models",))
     if problems:
         return problems
     return [] if load_questions(version) else [build_problem("no_text")]

@@ -15,7 +15,7 @@ from evaluation.maqa.run.tables import BinRow
 from evaluation.maqa.storage import estimate_requests, load_questions
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
-from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
 from evaluation.runs.steps.checkpoints import read_table
 
 
@@ -70,20 +70,20 @@ CHARTS: Mapping[str, Callable[[Run], Chart | None]] = {
 }
 
 
-def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's text on a version: number of questions, and with right answers.
 
     A run cannot start if no question has a text.
     """
     questions = [] if version is None else load_questions(version)
     if not questions:
-        return Beforehand("No question has a text yet.", ready=False)
+        return DataReadiness("No question has a text yet.", ready=False)
     n_known = sum(bool(question.answers) for question in questions)
     n_several = sum(len(question.answers) > 1 for question in questions)
     text = f"{len(questions)} questions; {n_known} with right answers, {n_several} with several."
     if n_known < len(questions):
         text += " For the others only confidence is measured, not accuracy."
-    return Beforehand(text)
+    return DataReadiness(text)
 
 
 START = Start(

@@ -18,7 +18,7 @@ CROWD_SIZE = Kind(
     report="evaluation.sample_size.report.build_report",
     text="evaluation.sample_size.commands.format_run",
     pages=("evaluation.sample_size.views.CURVES",),
-    check="evaluation.runs.steps.answers.find_worker_problems",
+    check="evaluation.runs.steps.answers.find_worker_id_problems",
     evaluate="evaluation.sample_size.arguments.EVALUATE_CROWD_SIZE",
     action="Sample size",
 )

@@ -8,8 +8,8 @@ from typing import Any
 from evaluation.consensus.inputs import select_graded_answers
 from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.models import Run, RunData
-from evaluation.runs.steps.answers import compute_mean_judgements, read_answers, remove_workers
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.answers import compute_expert_grades, load_worker_answers, remove_worker_answers
+from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
 from evaluation.sample_size.run.trial import (
@@ -38,11 +38,11 @@ def execute_run(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
-    answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
+    answers = remove_worker_answers(run.version, parameters.exclude_workers, load_worker_answers(run.version_id))
     inputs = select_graded_answers(parameters.grading(), answers)
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
-    grades = compute_mean_judgements(run.version)
+    grades = compute_expert_grades(run.version)
     input_hash = hash_trial(inputs, grades)
     key = combine_hashes([input_hash, collect_versions()["crowdgrade"]])
     stored = turn.read_stored(ASIDE) or {}
@@ -58,7 +58,7 @@ def execute_run(turn: Turn) -> None:
                 turn.keep(ASIDE, {"key": key, "parts": computed})
             raise OutOfTimeError(turn.run_id)
 
-    embed = partial(embed_texts, parameters.grading(), turn)
+    embed = partial(embed_answers, parameters.grading(), turn)
     try:
         trial = try_crowd(parameters, inputs, grades, embed, report_progress, computed)
     except TooFewWorkersError:

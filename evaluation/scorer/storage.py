@@ -16,7 +16,7 @@ from evaluation.grading.facts.texts.names import WordCounts
 from evaluation.grading.storage.running import NotAtOnceError, read_graded_input
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.answers import read_grading_parameters
 from evaluation.scorer.run import (
     NotExportableError,
     Origin,
@@ -47,7 +47,7 @@ def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
 
     Raises `NotExportableError`.
     """
-    refuse_parameters(read_parameters(run.parameters))
+    refuse_parameters(read_grading_parameters(run.parameters))
     refuse_options(options)
     facts, words, facts_reason = _load_facts(run)
     scores, lowest = _load_scores(run)

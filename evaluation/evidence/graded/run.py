@@ -22,7 +22,7 @@ from evaluation.evidence.tables import FIRST_SEED
 from evaluation.models import Run, RunData
 from evaluation.runs.flow.graded import GradedOptions
 from evaluation.runs.steps.answers import load_graded_answers
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 
 # Name under which scores of methods are stored between turns.
@@ -114,7 +114,7 @@ def _build_corpus(
         if spec not in embedded:
             parameters = AqerParameters(embedder=spec)
             others = references if complete else None
-            embedded[spec] = embed_texts(parameters, turn, answers.texts, others)
+            embedded[spec] = embed_answers(parameters, turn, answers.texts, others)
         return embedded[spec]
 
     def embed_references(spec: str) -> Vectors:

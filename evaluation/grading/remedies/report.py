@@ -14,7 +14,7 @@ from evaluation.grading import summary as aqer_summary
 from evaluation.grading.summary import AnchorChoice, RemediesDone, read_summary
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerGrade, WorkerVerdict
 from evaluation.runs.reports.about import RunAbout, build_run_about
-from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.answers import read_grading_parameters
 from evaluation.runs.steps.checkpoints import RunInputError
 
 # Runs among which the plain one is looked for.
@@ -120,7 +120,7 @@ def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
 def _find_plain_run(run: Run) -> UUID | None:
     """Return the newest run with the same options but no remedies; None if there is none."""
     try:
-        plain_parameters = read_parameters(run.parameters).without_remedies()
+        plain_parameters = read_grading_parameters(run.parameters).without_remedies()
     except RunInputError:  # it is of another version of the platform
         return None
     others = (
@@ -135,7 +135,7 @@ def _find_plain_run(run: Run) -> UUID | None:
 def _is_equal(expected: AqerParameters, stored: dict[str, Any]) -> bool:
     """Return whether stored run parameters equal the wanted ones; False if unreadable."""
     try:
-        return read_parameters(stored) == expected
+        return read_grading_parameters(stored) == expected
     except RunInputError:
         return False
 

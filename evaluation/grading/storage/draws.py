@@ -25,7 +25,7 @@ from evaluation.core.stats.cells import Booleans, Floats
 from evaluation.grading.run.grading import prepare_bootstrap
 from evaluation.grading.storage.inputs import load_inputs
 from evaluation.models import DrawPart, EmbedderVersion, RunTask
-from evaluation.runs.steps.cache import find_version, load_vectors_of_texts
+from evaluation.runs.steps.cache import find_embedder_version, load_vectors_of_texts
 from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
 from evaluation.runs.steps.run_tasks import split_by_work, store_progress, store_tasks
 
@@ -161,7 +161,7 @@ class DrawParts:
         """Store one task per list of chunks; ends the turn by raising `WaitsForTasksError`."""
         assert self._bootstrap is not None
         columns = self._bootstrap.draws.chunks
-        version = None if self.info is None else find_version(self.info)
+        version = None if self.info is None else find_embedder_version(self.info)
         payloads = [
             (
                 sum(columns[number].stop - columns[number].start for number in numbers),

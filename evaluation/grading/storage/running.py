@@ -36,8 +36,8 @@ from evaluation.grading.storage.inputs import load_inputs
 from evaluation.grading.storage.save import save_results
 from evaluation.grading.summary import read_summary
 from evaluation.models import EmbedderVersion, LLMAnswerScore, Run
-from evaluation.runs.steps.answers import convert_to_run_input_error, read_parameters
-from evaluation.runs.steps.cache import embed_texts, has_stored_vectors, load_vectors_of_texts
+from evaluation.runs.steps.answers import convert_to_run_input_error, read_grading_parameters
+from evaluation.runs.steps.cache import embed_answers, is_cached_embedder, load_vectors_of_texts
 from evaluation.runs.steps.checkpoints import RunInputError, Turn
 
 FACTS = "facts"
@@ -49,7 +49,7 @@ def grade_run(turn: Turn) -> None:
     draws = DrawParts.from_input(inputs, turn)
 
     def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> Embedded:
-        embedded = embed_texts(inputs.parameters, turn, answers, of_models)
+        embedded = embed_answers(inputs.parameters, turn, answers, of_models)
         # Tasks of the draws read the vectors of this version of the embedder.
         draws.info = embedded.info
         return embedded
@@ -121,7 +121,7 @@ def read_graded_vectors(run: Run, grading_input: GradingInput) -> Vectors:
 
     Raises `NotAtOnceError` where they are not stored and a model would have to make them.
     """
-    parameters = read_parameters(run.parameters)
+    parameters = read_grading_parameters(run.parameters)
     if parameters.spelling is not None:
         raise NotAtOnceError("slow_settings")
     texts = grading_input.answered.texts
@@ -130,7 +130,7 @@ def read_graded_vectors(run: Run, grading_input: GradingInput) -> Vectors:
             return embed(parameters, texts, None).answers
         except BackendError:
             raise NotAtOnceError("no_vectors") from None
-    if not has_stored_vectors(parameters.embedder):
+    if not is_cached_embedder(parameters.embedder):
         raise NotAtOnceError("no_vectors")
     embedding_info = read_summary(run).embedding
     version = EmbedderVersion.objects.filter(
@@ -173,7 +173,7 @@ def compute_without(run: Run, worker: Worker) -> dict[UUID, Outcome]:
     if _is_large(run):
         raise NotAtOnceError("large")
     inputs = read_graded_input(run)
-    if read_parameters(run.parameters).init == "entailment":
+    if read_grading_parameters(run.parameters).init == "entailment":
         raise NotAtOnceError("slow_settings")
     return _replace_keys(_grade_without(inputs, read_graded_vectors(run, inputs), worker))
 

@@ -43,7 +43,7 @@ from evaluation.runs.imports import import_model_answers
 from evaluation.runs.reports.lists import ModelFilter, annotate_answer_counts
 from evaluation.runs.rest.views import NoteSerializer, NotingViewSet
 from evaluation.runs.steps.asking.registration import (
-    convert_to_columns,
+    convert_to_model_columns,
     find_registration_problems,
     read_model_options,
 )
@@ -114,7 +114,7 @@ class LanguageModelSerializer(StrictModelSerializer):
                 reasons.setdefault(problem.option, []).append(error_detail)
             raise serializers.ValidationError(reasons)
         reached = {
-            name: value for name, value in convert_to_columns(options).items() if name in values
+            name: value for name, value in convert_to_model_columns(options).items() if name in values
         }
         return values | reached
 

@@ -42,9 +42,9 @@ from evaluation.runs.flow.asking.summary import (
 from evaluation.runs.forms import RunLabelForm, get_option_form, get_initial_settings, hash_options
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.run_types.kind import Page
-from evaluation.runs.run_types.run_list import build_progress, list_priced
+from evaluation.runs.run_types.run_list import build_model_progress_context, list_priced_model_ids
 from evaluation.runs.steps.asking.preview import (
-    Estimate,
+    AskingEstimate,
     Preview,
     estimate_askings,
     preview_askings,
@@ -125,7 +125,7 @@ class RequestTotals:
     duration: timedelta | None
 
     @classmethod
-    def from_estimates(cls, estimates: Sequence[Estimate]) -> RequestTotals:
+    def from_estimates(cls, estimates: Sequence[AskingEstimate]) -> RequestTotals:
         """Return the totals of the models' estimates.
 
         The time is that of the slowest model, because the models are asked in parallel.
@@ -292,13 +292,13 @@ def build_standing_context(run: Run) -> Mapping[str, Any]:
     """Return template values on each model's progress; for a finished run, its reply counts."""
     if run.state == Run.State.DONE:
         return build_results_context(run)
-    return build_progress(run)
+    return build_model_progress_context(run)
 
 
 def build_results_context(run: Run) -> Mapping[str, Any]:
     """Return template values: each model's reply counts, and advice on missing replies."""
     summary = AskSummary.from_json(run.summary)
-    known = list_priced([model.id for model in summary.models])
+    known = list_priced_model_ids([model.id for model in summary.models])
     return {
         "asked": [_build_outcome_row(model, model.id in known) for model in summary.models],
         "spent": summary.cost if len(known) == len(summary.models) else None,

@@ -46,11 +46,11 @@ from evaluation.runs.flow.asking.plan import (
 )
 from evaluation.runs.steps.asking.registration import (
     NamedPrompt,
-    convert_to_columns,
+    convert_to_model_columns,
     find_prompt,
     find_registration_problems,
     list_prompts,
-    open_chat,
+    open_chat_model,
     read_model_options,
 )
 
@@ -219,7 +219,7 @@ class ModelForm(forms.Form):
         """Save the model from the form."""
         for name in ("name", *DETAILS, "notice"):
             setattr(self.model, name, self.cleaned_data[name])
-        for name, value in convert_to_columns(self.options()).items():
+        for name, value in convert_to_model_columns(self.options()).items():
             setattr(self.model, name, value)
         self.model.save()
         return self.model
@@ -394,7 +394,7 @@ def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()
-        return PreparedTrial(messages, open_chat(model, PATIENCE), dict(model.parameters or {}))
+        return PreparedTrial(messages, open_chat_model(model, PATIENCE), dict(model.parameters or {}))
     except (BackendError, TemplateError, InputError) as error:
         return PreparedTrial(messages, None, {}, str(error))
 

@@ -37,14 +37,14 @@ from evaluation.runs.flow.asking.plan import (
     TemplateError,
 )
 from evaluation.runs.reports.lists import PromptFilter, annotate_version_counts
-from evaluation.runs.steps.asking.model_askings import build_fields
+from evaluation.runs.steps.asking.model_askings import build_prompt_fields
 from evaluation.runs.steps.asking.registration import (
     BUILT_IN,
     LONGEST_TEXT,
     build_built_in_prompt,
     create_prompt,
     edit_prompt,
-    name_prompt,
+    build_named_prompt,
 )
 
 STRATEGIES = {
@@ -155,7 +155,7 @@ def show_prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         "strategy": STRATEGIES[version.strategy],
         "sets": sets,
         "question": question,
-        "messages_shown": name_prompt(version).prompt.messages(build_fields(question))
+        "messages_shown": build_named_prompt(version).prompt.messages(build_prompt_fields(question))
         if question
         else (),
     }

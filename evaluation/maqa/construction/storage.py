@@ -39,8 +39,8 @@ from evaluation.runs.flow.asking.summary import StudySummary, build_cut_off_warn
 from evaluation.runs.flow.stored import ResultTable
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
-    list_ids,
+    find_model_problems,
+    list_option_ids,
     load_registered_models,
     select_registered_models,
 )
@@ -163,7 +163,7 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: ConstructionOptions
 ) -> list[Problem]:
     """Return why a run cannot start: its models, or no topic, or too many."""
-    problems = find_problems_with_models(
+    problems = find_model_problems(
         user, options, ("generator", "verifier"), needed=("generator",)
     )
     sources = list_sources(version, options)
@@ -183,12 +183,12 @@ def estimate_requests(
     sources = list_sources(version, options)
     batches = _plan_batches(sources, options)
     takes, extra = [], {}
-    for model in select_registered_models(user, list_ids(options.generator)):
+    for model in select_registered_models(user, list_option_ids(options.generator)):
         round_ = _build_round(model, [batch.item for batch in batches], options)
         takes.append(estimate_round(user, "Generating questions", round_))
         extra["The first batch, as the model sees it"] = batches[0].item.messages
     most = len(batches) * options.per_request
-    for model in select_registered_models(user, list_ids(options.verifier)):
+    for model in select_registered_models(user, list_option_ids(options.verifier)):
         # Which questions pass the filters is not known yet: a long one represents each.
         example = build_check_messages("?" * 200, tuple(("?" * 20,) for _ in range(8)))
         round_ = _build_check_round(model, [Item("example", example)], options)
@@ -207,10 +207,10 @@ def execute_run(turn: Turn) -> None:
     sources = list_sources(run.version, options)
     if not sources:
         raise RunInputError("run.no_question_with_text")
-    generators = load_registered_models(run, list_ids(options.generator))
+    generators = load_registered_models(run, list_option_ids(options.generator))
     if not generators:
         raise RunInputError("run.no_model_to_ask")
-    verifiers = load_registered_models(run, list_ids(options.verifier))
+    verifiers = load_registered_models(run, list_option_ids(options.verifier))
     asking = StudyAsker(turn, run, [*generators, *verifiers], options.budget)
     batches = _plan_batches(sources, options)
     round_ = _build_round(generators[0], [batch.item for batch in batches], options)

@@ -61,11 +61,11 @@ from evaluation.multiqa.storage.questions import VersionItems, find_problem, loa
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.steps.asking.registration import list_ids, load_registered_models
+from evaluation.runs.steps.asking.registration import list_option_ids, load_registered_models
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
 from evaluation.runs.steps.cache import (
-    embed_texts,
-    find_lane_of_embedder,
+    embed_answers,
+    find_embedding_lane,
     open_stored_embedder,
 )
 from evaluation.runs.steps.checkpoints import (
@@ -213,7 +213,7 @@ def execute_run(turn: Turn) -> None:
     models = load_registered_models(run, options.models)
     if not models:
         raise RunInputError("run.no_model_that_answers")
-    rewriters = load_registered_models(run, list_ids(options.rewriter), "rewriter")
+    rewriters = load_registered_models(run, list_option_ids(options.rewriter), "rewriter")
     loaded = load(run.version, options)
     problem = find_problem(loaded, options)
     if problem is not None:
@@ -225,15 +225,15 @@ def execute_run(turn: Turn) -> None:
     collected = _collect_replies(turn, in_turns, loaded, options, models, rewriters)
     if all(status.is_missing for status in collected.count_statuses()):
         raise RunInputError("run.no_model_replied", reason=in_turns.find_first_fault())
-    # With a crowd `embed_texts` chooses the lane itself.
+    # With a crowd `embed_answers` chooses the lane itself.
     if loaded.crowd is None:
-        turn.go_on_in(find_lane_of_embedder(options.embedder))
+        turn.go_on_in(find_embedding_lane(options.embedder))
     turn.check_interruption()
     replies, parameters = collected.build_replies(), use_recorded_cosine(options.evaluation())
     options = replace(options, cosine=parameters.cosine)
     crowd = None
     if loaded.crowd is not None:
-        embed = partial(embed_texts, build_grading_parameters(parameters), turn)
+        embed = partial(embed_answers, build_grading_parameters(parameters), turn)
         crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report, embed)
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
     result = evaluate(
@@ -329,7 +329,7 @@ def _request_rewordings(
         if stored:
             checker.restore(stored)
         elif texts:
-            turn.go_on_in(find_lane_of_embedder(options.embedder))
+            turn.go_on_in(find_embedding_lane(options.embedder))
             stored = checker.check(texts, attempt)
             with turn.open_fenced_transaction():
                 keep_rows(turn, CHECKED, Rewording, [*checked, *stored])

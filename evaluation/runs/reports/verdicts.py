@@ -16,7 +16,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from evaluation.core.messages.reasons import OWN, REASONS
 from evaluation.models import Run, WorkerVerdict
 from evaluation.models.runs import GRADING
-from evaluation.runs.steps.answers import find_named_workers, select_answering_workers
+from evaluation.runs.steps.answers import find_known_worker_keys, select_answering_workers
 
 COLUMNS = (
     *("public_id", "worker__public_id", "kind", "category", "reason", "rejects"),
@@ -302,7 +302,7 @@ def load_run_exclusions(run: Run) -> RunExclusions:
     }
     named = run.parameters.get("exclude_workers") or ()
     if named:
-        worker_keys = find_named_workers(run.version, named)
+        worker_keys = find_known_worker_keys(run.version, named)
         for worker, name in workers.filter(pk__in=worker_keys).values_list(
             "public_id", "external_id"
         ):

@@ -40,7 +40,7 @@ Value = TypeVar("Value")
 _NEEDED: Any = object()
 
 
-class Part(Generic[Value]):
+class LazyField(Generic[Value]):
     """Dataclass field (descriptor) given as an object or by its dotted name, imported on first use.
 
     The name is imported when the field is first read. `finish` takes the imported object and the
@@ -95,7 +95,7 @@ class Part(Generic[Value]):
             yield declared
 
 
-class Parts(Part[Value]):
+class LazyFields(LazyField[Value]):
     """Dataclass field of a mapping or tuple whose values are objects or dotted names."""
 
     def __set__(
@@ -134,7 +134,7 @@ def list_part_names(instance: object) -> dict[str, tuple[str, ...]]:
     return {
         name: tuple(field.names(vars(instance)[name]))
         for name, field in vars(type(instance)).items()
-        if isinstance(field, Part)
+        if isinstance(field, LazyField)
     }
 
 
@@ -170,7 +170,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Beforehand:
+class DataReadiness:
     """A sentence on the data that a question set has for a run type, and whether these suffice."""
 
     words: str
@@ -226,7 +226,7 @@ class Start:
     """
 
     words: str = ""
-    before: Callable[[QuestionSetVersion | None], Beforehand | None] | None = None
+    before: Callable[[QuestionSetVersion | None], DataReadiness | None] | None = None
     files: tuple[StartFile, ...] = ()
     foreseen: Callable[[QuestionSetVersion, Any, Any], RequestForecast] | None = None
     address: str = ""
@@ -260,11 +260,11 @@ class Evaluation(Command):
         the files and returns the report for the terminal.
     """
 
-    run: Part[Callable[[Any, Mapping[str, Any], Progress], str]] = Part()
+    run: LazyField[Callable[[Any, Mapping[str, Any], Progress], str]] = LazyField()
 
 
 @dataclass(frozen=True)
-class Studied:
+class StudyOutcome:
     """Result of a study on the command line: text to print, and whether all replies arrived."""
 
     said: str
@@ -285,10 +285,10 @@ class Study(Command):
         `EndedEarlyError`; the same command continues the study.
     """
 
-    run: Part[Callable[[Any, Mapping[str, Any], AskSettings, Progress], Studied]] = Part()
+    run: LazyField[Callable[[Any, Mapping[str, Any], AskSettings, Progress], StudyOutcome]] = LazyField()
 
 
-def _add_judgements(
+def _add_judgement_tables(
     kind: Kind, tables: Mapping[str, Callable[[Run], Table]]
 ) -> Mapping[str, Callable[[Run], Table]]:
     """Return a run type's tables, with one more for each kind of experts' judgement."""
@@ -306,7 +306,7 @@ def _add_judgements(
 class Kind:
     """A run type with everything that it declares, from options to pages; compared by identity.
 
-    Each `Part`, and each value of `Parts`, may be given by its dotted name, such as
+    Each `LazyField`, and each value of `LazyFields`, may be given by its dotted name, such as
     "evaluation.maqa.report.build_report", which is imported at its first use, so that lists of run
     types import none of these modules.
 
@@ -350,31 +350,31 @@ class Kind:
     name: str
     title: str
     words: str
-    options: Part[type[Parameters]] = Part()
-    run: Part[Callable[[Turn], None] | None] = Part(None)
-    summary: Part[type[RunSummary]] = Part(RunSummary)
-    tables: Parts[Mapping[str, Callable[[Run], Table]]] = Parts({}, finish=_add_judgements)
-    columns: Part[Mapping[str, str]] = Part({})
-    files: Part[Callable[[Run], Mapping[str, bytes]] | None] = Part(None)
-    charts: Part[Mapping[str, Callable[[Run], Chart | None]]] = Part({})
-    report: Part[Callable[[Run], Any] | None] = Part(None)
-    text: Part[Callable[[Run], str] | None] = Part(None)
-    pages: Parts[tuple[Page, ...]] = Parts(())
-    named: Part[Callable[[Run], Mapping[str, str]] | None] = Part(None)
-    standing: Part[Page | None] = Part(None)
-    judging: Parts[tuple[Judging, ...]] = Parts(())
+    options: LazyField[type[Parameters]] = LazyField()
+    run: LazyField[Callable[[Turn], None] | None] = LazyField(None)
+    summary: LazyField[type[RunSummary]] = LazyField(RunSummary)
+    tables: LazyFields[Mapping[str, Callable[[Run], Table]]] = LazyFields({}, finish=_add_judgement_tables)
+    columns: LazyField[Mapping[str, str]] = LazyField({})
+    files: LazyField[Callable[[Run], Mapping[str, bytes]] | None] = LazyField(None)
+    charts: LazyField[Mapping[str, Callable[[Run], Chart | None]]] = LazyField({})
+    report: LazyField[Callable[[Run], Any] | None] = LazyField(None)
+    text: LazyField[Callable[[Run], str] | None] = LazyField(None)
+    pages: LazyFields[tuple[Page, ...]] = LazyFields(())
+    named: LazyField[Callable[[Run], Mapping[str, str]] | None] = LazyField(None)
+    standing: LazyField[Page | None] = LazyField(None)
+    judging: LazyFields[tuple[Judging, ...]] = LazyFields(())
     asks: bool = False
     needs_answers: bool = True
     reads_answers: bool = False
-    check: Part[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = Part(None)
-    evaluate: Part[Evaluation | None] = Part(None)
-    study: Part[Study | None] = Part(None)
+    check: LazyField[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = LazyField(None)
+    evaluate: LazyField[Evaluation | None] = LazyField(None)
+    study: LazyField[Study | None] = LazyField(None)
     action: str = ""
     is_research: bool = False
-    suits: Part[Callable[[Sequence[Question]], bool] | None] = Part(None)
-    start: Part[Start] = Part(Start())
-    views: Part[tuple[MeasureSource, ...]] = Part(())
-    counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)
+    suits: LazyField[Callable[[Sequence[Question]], bool] | None] = LazyField(None)
+    start: LazyField[Start] = LazyField(Start())
+    views: LazyField[tuple[MeasureSource, ...]] = LazyField(())
+    counts: LazyField[Callable[[Run], Mapping[str, int]] | None] = LazyField(None)
 
     @property
     def has_runs(self) -> bool:

@@ -19,15 +19,15 @@ from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
-from evaluation.runs.steps.answers import find_worker_problems
+from evaluation.runs.steps.answers import find_worker_id_problems
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
+    find_model_problems,
     load_registered_models,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder
+from evaluation.runs.steps.cache import find_embedding_lane
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table, read_table
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
@@ -175,7 +175,7 @@ def ask_and_classify(turn: Turn) -> None:
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
-    turn.go_on_in(find_lane_of_embedder(parameters.encoder))
+    turn.go_on_in(find_embedding_lane(parameters.encoder))
     turn.check_interruption()
     answers = list(list_people_answers(run.version, parameters.exclude_workers))
     people = list(build_people_replies(answers, exclusions))
@@ -211,8 +211,8 @@ def find_start_problems(
 ) -> list[Problem]:
     """Return why a run with these options cannot start; [] if it can."""
     problems = [
-        *find_problems_with_models(user, options, needed=("models",)),
-        *find_worker_problems(version, user, options, needed=False),
+        *find_model_problems(user, options, needed=("models",)),
+        *find_worker_id_problems(version, user, options, needed=False),
     ]
     if problems:
         return problems

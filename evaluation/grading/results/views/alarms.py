@@ -62,7 +62,7 @@ from evaluation.runs.background.exclusions import add_excluded_workers
 from evaluation.runs.forms import format_refusal
 from evaluation.runs.reports.verdicts import load_current_verdicts, load_run_exclusions
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
-from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.answers import read_grading_parameters
 
 # A camp is not left out as a whole: it may be the one that is right.
 LEFT_OUT = OF_PEOPLE - {"clique"}
@@ -375,7 +375,7 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
     """Start a run with the same options that also selects answers for experts to grade."""
     parameters = replace(
-        read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
+        read_grading_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
     try:
         options = add_excluded_workers(parameters, run.version)
@@ -412,7 +412,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
 def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
     """Start a run in which the experts' grades choose among the candidate rankings."""
     parameters = replace(
-        read_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
+        read_grading_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
     try:
         options = add_excluded_workers(parameters, run.version)

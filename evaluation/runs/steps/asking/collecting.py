@@ -38,19 +38,19 @@ from evaluation.runs.flow.asking.summary import (
     SharedBudget,
 )
 from evaluation.runs.steps.asking.conversation import (
-    Conversation,
+    ConcurrentAsker,
     ModelProgress,
-    keep_progress,
-    read_progress,
+    store_model_progress,
+    read_model_progress,
 )
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, find_problems
-from evaluation.runs.steps.asking.registration import find_lane
+from evaluation.runs.steps.asking.model_askings import ModelAsking, build_model_askings, find_option_problems
+from evaluation.runs.steps.asking.registration import find_asking_lane
 from evaluation.runs.steps.asking.replies import (
     ERROR,
     PendingReply,
-    Replies,
+    AnswerReplyStore,
     select_stored_answers,
-    write_posts,
+    write_answer_rows,
 )
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 
@@ -61,15 +61,15 @@ def ask_models(turn: Turn) -> None:
     """Ask the models of a claimed run for missing replies, until the turn's time is up."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     askings = _build_askings(run)
-    states = {progress.id: progress for progress in read_progress(turn.run_id)}
+    states = {progress.id: progress for progress in read_model_progress(turn.run_id)}
     working = [_ModelWork(asking, states.get(asking.id), turn.run_id) for asking in askings]
     turn.report(STAGE, *_count_replies(working))
     if waiting := [work.asking.model for work in working if work.waits]:
-        turn.go_on_in(find_lane(waiting))
-        _Conversation(turn, working, _build_purse(run, askings)).run_until_over()
+        turn.go_on_in(find_asking_lane(waiting))
+        _RunAsker(turn, working, _build_shared_budget(run, askings)).run_until_over()
     if any(work.out_of_time for work in working):
         raise OutOfTimeError(turn.run_id)
-    _end(turn, run, working)
+    _finish_run(turn, run, working)
 
 
 def _build_askings(run: Run) -> list[ModelAsking]:
@@ -78,13 +78,13 @@ def _build_askings(run: Run) -> list[ModelAsking]:
         options = AskOptions.from_dict(run.parameters)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
-    problems = find_problems(run.version, run.owner, options)
+    problems = find_option_problems(run.version, run.owner, options)
     if problems:
         sentences = (SITE.sentence(AskOptions, problem) for problem in problems)
         raise RunInputError.from_sentence(
             " ".join(f"{capfirst(problem)}." for problem in sentences)
         )
-    return build_askings(run.version, run.owner, options)
+    return build_model_askings(run.version, run.owner, options)
 
 
 class _ModelWork:
@@ -96,7 +96,7 @@ class _ModelWork:
 
     def __init__(self, asking: ModelAsking, earlier: ModelProgress | None, run_id: int) -> None:
         self.asking = asking
-        self.replies = Replies.from_asking(asking, run_id=run_id)
+        self.replies = AnswerReplyStore.from_asking(asking, run_id=run_id)
         self.outcome: Outcome | None = None
         self.failure = asking.reason
         self.took: float | None = None
@@ -161,7 +161,7 @@ class _ModelWork:
         return end, "" if end == DONE else outcome.reason
 
 
-class _Conversation(Conversation[_ModelWork, ModelAsking]):
+class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
     """Asks all models of a run within a turn, and writes replies as `LLMResponse` rows."""
 
     def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: SharedBudget) -> None:
@@ -191,7 +191,7 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
 
     def write(self, posts: Sequence[PendingReply]) -> None:
         """Write replies as database rows."""
-        write_posts(posts, self.turn.run_id)
+        write_answer_rows(posts, self.turn.run_id)
 
     def count(self, posts: Sequence[PendingReply]) -> None:
         """Add stored replies to the counts of their models."""
@@ -200,7 +200,7 @@ class _Conversation(Conversation[_ModelWork, ModelAsking]):
 
     def report(self, seconds: float) -> None:
         """Store the progress of all models and of the run."""
-        keep_progress(self.turn, [work.state(seconds) for work in self.working])
+        store_model_progress(self.turn, [work.state(seconds) for work in self.working])
         self.turn.report(STAGE, *_count_replies(self.working))
 
 
@@ -210,7 +210,7 @@ def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
     return sum(state.done for state in states), sum(state.total for state in states)
 
 
-def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> SharedBudget:
+def _build_shared_budget(run: Run, askings: Sequence[ModelAsking]) -> SharedBudget:
     """Return the run's budget minus the cost of its earlier turns."""
     # From the stored replies and not from a counter: a turn that died has spent its money, too.
     replies = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
@@ -218,7 +218,7 @@ def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> SharedBudget:
     return SharedBudget(askings[0].options.budget, float(spent))
 
 
-def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
+def _finish_run(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
     """Store the run as done, with summary, signature, and the time of the latest reply."""
     askings = [work.asking for work in working]
     options = askings[0].options
@@ -249,7 +249,7 @@ def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
         for asking in askings:
             # What this run found stored was asked for by it as well: it is the latest asking.
             select_stored_answers(asking).exclude(status=ERROR).update(asked_at=Now())
-        keep_progress(turn, [work.state(0.0) for work in working])
+        store_model_progress(turn, [work.state(0.0) for work in working])
         turn.report(STAGE, *_count_replies(working))
         turn.end(RunEnd(signature, input_hash, summary))
 

@@ -131,7 +131,7 @@ class ReplyQueue(Generic[AskingT]):
         self._closed = True
 
 
-def settle(posts: Iterable[PendingReply[AskingT]], error: OSError | None = None) -> None:
+def complete_futures(posts: Iterable[PendingReply[AskingT]], error: OSError | None = None) -> None:
     """Complete the futures of queued replies: successfully, or with the error."""
     for post in posts:
 
@@ -197,20 +197,20 @@ class ModelProgress(Stored):
         return (self.total - self.done) / self.rate
 
 
-def read_progress(run_id: int) -> list[ModelProgress]:
+def read_model_progress(run_id: int) -> list[ModelProgress]:
     """Return the stored progress of a run's models; empty before the first report."""
     rows = RunData.objects.filter(run_id=run_id, name=NAME).values_list("data", flat=True)
     return [ModelProgress.from_json(one) for one in rows.first() or ()]
 
 
-def keep_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
+def store_model_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
     """Store the progress of the run's models; call it inside `Turn.open_fenced_transaction`."""
     turn.keep(NAME, [model.as_dict() for model in models])
 
 
-def read_progress_by_model(run: Run) -> list[ModelProgress]:
+def read_progress_of_run(run: Run) -> list[ModelProgress]:
     """Return the progress of each model of a run, in the order of its options."""
-    return read_progress(run.pk)
+    return read_model_progress(run.pk)
 
 
 logger = logging.getLogger(__name__)
@@ -240,7 +240,7 @@ TRIES = 3
 WorkT = TypeVar("WorkT")
 
 
-class Conversation(ABC, Generic[WorkT, AskingT]):
+class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
     """Base class that asks several models at the same time and stores their replies.
 
     Attributes
@@ -344,7 +344,7 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
             raise
         # After the commit: an asking task that goes on may rely on its reply being stored.
         self.count(posts)
-        settle(posts)
+        complete_futures(posts)
 
     def _commit(self, posts: Sequence[PendingReply[AskingT]], due: bool) -> None:
         """Write replies, and progress if due, in a fenced transaction with up to 3 tries."""
@@ -402,9 +402,9 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
                 self.write(posts)
         except DatabaseError as error:
             logger.warning("%d replies could not be stored: %s", len(posts), error)
-            settle(posts, ReplyQueueClosedError("the replies are not written any more"))
+            complete_futures(posts, ReplyQueueClosedError("the replies are not written any more"))
         else:
-            settle(posts)
+            complete_futures(posts)
 
     def _signal(self, name: str) -> None:
         """Set the event named `name` in the asking thread's event loop."""

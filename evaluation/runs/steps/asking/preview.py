@@ -27,9 +27,9 @@ from evaluation.runs.flow.asking.summary import (
     estimate_prompt_tokens,
     get_reply_token_limit,
 )
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, build_fields
-from evaluation.runs.steps.asking.replies import Replies
-from evaluation.runs.steps.asking.stored_replies import StoredReply, build_name, find_answered_names
+from evaluation.runs.steps.asking.model_askings import ModelAsking, build_model_askings, build_prompt_fields
+from evaluation.runs.steps.asking.replies import AnswerReplyStore
+from evaluation.runs.steps.asking.stored_replies import StoredReply, build_reply_name, find_answered_names
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, plan_round
 
 MAX_SHOWN = 3
@@ -62,7 +62,7 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class AskingEstimate:
     """Expected number of requests, tokens, cost and duration of asking one model.
 
     Attributes
@@ -95,30 +95,30 @@ def preview_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = MAX_SHOWN
 ) -> list[Preview]:
     """Return the messages that each model will read, for the first `count` questions."""
-    return [_preview(asking, count) for asking in build_askings(version, user, options)]
+    return [_preview_asking(asking, count) for asking in build_model_askings(version, user, options)]
 
 
 def estimate_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
-) -> list[Estimate]:
+) -> list[AskingEstimate]:
     """Return each model's expected number of requests, tokens, cost and duration."""
-    return [_estimate(asking) for asking in build_askings(version, user, options)]
+    return [_estimate_asking(asking) for asking in build_model_askings(version, user, options)]
 
 
-def _preview(asking: ModelAsking, count: int) -> Preview:
+def _preview_asking(asking: ModelAsking, count: int) -> Preview:
     """Return the preview of the requests to one model, with its first `count` conversations."""
     prompt = asking.prompt.prompt
     conversations = tuple(
-        Conversation(question.external_id, prompt.messages(build_fields(question)))
+        Conversation(question.external_id, prompt.messages(build_prompt_fields(question)))
         for question in asking.questions[:count]
     )
     sent = dict(asking.sent) | ({} if asking.seed is None else {"seed": asking.seed})
     return Preview(asking.model.name, asking.prompt.name, sent, conversations, asking.reason)
 
 
-def _estimate(asking: ModelAsking) -> Estimate:
+def _estimate_asking(asking: ModelAsking) -> AskingEstimate:
     """Return one model's estimate; requests with equal keys count once."""
-    store = Replies.from_asking(asking)
+    store = AnswerReplyStore.from_asking(asking)
     groups = list(group_by_key([one for one in asking.planned if not store.has(one)]))
     # Equal requests are sent once, but each of them lacks a reply.
     open_ = [group[0] for group in groups if not store.known(group[0].key)]
@@ -126,7 +126,7 @@ def _estimate(asking: ModelAsking) -> Estimate:
     read = sum(estimate_prompt_tokens(one.request) for one in open_)
     written = sum(get_reply_token_limit(one.request) for one in open_)
     prices = asking.prices
-    return Estimate(
+    return AskingEstimate(
         id=asking.id,
         model=asking.model.name,
         requests=asking.n_planned,
@@ -286,7 +286,7 @@ def _estimate_requests(
 ) -> StepEstimate:
     """Return requests, tokens and cost of those planned requests that have no stored reply yet."""
     groups = [group[0] for group in group_by_key(planned)]
-    open_ = [group for group in groups if build_name(group) not in answered_names]
+    open_ = [group for group in groups if build_reply_name(group) not in answered_names]
     reckoned = [*open_, *(group for group in groups for _ in range(times - 1))]
     read = sum(estimate_prompt_tokens(one.request) for one in reckoned)
     written = sum(get_reply_token_limit(one.request) for one in reckoned)

@@ -38,7 +38,7 @@ PendingReply = AnyPendingReply[ModelAsking]
 
 
 @dataclass
-class Replies:
+class AnswerReplyStore:
     """Reply store of one model in a run (see `evaluation.runs.flow.asking.plan.ReplyStore`).
 
     Attributes
@@ -102,7 +102,7 @@ def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
     )
 
 
-def write_posts(posts: Sequence[PendingReply], run_id: int) -> None:
+def write_answer_rows(posts: Sequence[PendingReply], run_id: int) -> None:
     """Write replies as rows, in a transaction; a reply only replaces an ERROR.
 
     A stored answer is never changed; a stored ERROR is replaced by any new reply.
@@ -110,12 +110,12 @@ def write_posts(posts: Sequence[PendingReply], run_id: int) -> None:
     for post_group in _group_by_asking(posts):
         asking = post_group[0].asking
         fresh = {
-            _get_place(post): _build_row(post, run_id)
+            _get_answer_key(post): _build_row(post, run_id)
             for post in post_group
             if post.kept is not None
         }
         copied = [post for post in post_group if post.kept is None]
-        fresh |= _copy_replies(copied, fresh, run_id)
+        fresh |= _build_copied_rows(copied, fresh, run_id)
         _store_rows(asking, fresh)
 
 
@@ -153,7 +153,7 @@ class _NewRow:
     reply: Any
 
 
-def _get_place(post: PendingReply) -> Place:
+def _get_answer_key(post: PendingReply) -> Place:
     """Return the question key and sample number of a queued reply."""
     return post.asking.questions[post.planned.place].pk, post.planned.request.sample
 
@@ -189,7 +189,7 @@ def _build_row(post: PendingReply, run_id: int) -> _NewRow:
 def _build_response(post: PendingReply, run_id: int, extra: dict[str, Any]) -> LLMResponse:
     """Return a new row, with the columns that do not depend on the reply."""
     asking = post.asking
-    question, sample = _get_place(post)
+    question, sample = _get_answer_key(post)
     messages = [dict(message) for message in post.planned.request.messages]
     prompt = json.dumps(messages, ensure_ascii=False)
     return LLMResponse(
@@ -207,7 +207,7 @@ def _build_response(post: PendingReply, run_id: int, extra: dict[str, Any]) -> L
     )
 
 
-def _copy_replies(
+def _build_copied_rows(
     posts: Sequence[PendingReply], fresh: Mapping[Place, _NewRow], run_id: int
 ) -> dict[Place, _NewRow]:
     """Return new rows that copy stored replies to equal requests, at no cost."""
@@ -238,7 +238,7 @@ def _copy_replies(
         response = _build_response(post, run_id, extra)
         for name in ("text", "status", "finish_reason"):
             setattr(response, name, getattr(original.response, name))
-        result[_get_place(post)] = _NewRow(response, original.request, original.reply)
+        result[_get_answer_key(post)] = _NewRow(response, original.request, original.reply)
     return result
 
 

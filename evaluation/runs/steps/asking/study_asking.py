@@ -23,24 +23,24 @@ from evaluation.runs.flow.asking.asker import End, Outcome, RequestSettings, ask
 from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, PlannedRequest, RecordedReply, plan_requests
 from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, SharedBudget, Usage
 from evaluation.runs.steps.asking.conversation import (
-    Conversation,
+    ConcurrentAsker,
     ModelProgress,
     PendingReply,
     ReplyQueue,
-    keep_progress,
-    read_progress,
+    store_model_progress,
+    read_model_progress,
 )
-from evaluation.runs.steps.asking.registration import find_lane, open_chat
+from evaluation.runs.steps.asking.registration import find_asking_lane, open_chat_model
 from evaluation.runs.steps.asking.stored_replies import (
     QUERIED,
     StoredReply,
-    build_name,
-    compute_usage,
-    mark_rejected,
+    build_reply_name,
+    compute_model_usage,
+    mark_replies_rejected,
     read_own_and_other_replies,
-    read_replies,
-    take_over_reply,
-    write_replies,
+    read_run_replies,
+    convert_to_reused_reply,
+    store_replies,
 )
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 
@@ -80,7 +80,7 @@ def plan_round(round_: Round, chat: ChatModel | None = None) -> list[PlannedRequ
     sent = {**round_.parameters, **round_.model.parameters}
     seed = sent.pop("seed", round_.seed % MOST_SEEDS)
     return plan_requests(
-        chat or open_chat(round_.model, PATIENCE),
+        chat or open_chat_model(round_.model, PATIENCE),
         round_.items,
         sent,
         seed if isinstance(seed, int) else None,
@@ -111,12 +111,12 @@ class StudyAsker:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
-        self.purse = SharedBudget(budget, sum(reply.cost for reply in read_replies(run.pk)))
+        self.purse = SharedBudget(budget, sum(reply.cost for reply in read_run_replies(run.pk)))
         # All back-ends before the first request: one that cannot be opened must cost nothing.
-        self._chats = {model.pk: _connect(model) for model in self.models}
+        self._chats = {model.pk: _open_chat_model(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
         self._given_up: dict[str, str] = dict(turn.read_stored(GAVE_UP) or {})
-        self._progress = {reply.id: reply for reply in read_progress(run.pk)}
+        self._progress = {reply.id: reply for reply in read_model_progress(run.pk)}
 
     def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Ask for all missing replies of a step; return the replies of each model (round).
@@ -133,12 +133,12 @@ class StudyAsker:
         """
         self.turn.check_interruption()
         works = [self._prepare_work(step, one) for one in rounds]
-        conversation = _InTurns(self, works)
+        conversation = _StepAsker(self, works)
         conversation.report_arrivals()
         if conversation.works:
             # Only where something is left to ask: a turn of the computing lane reads stored replies
             # itself.
-            self.turn.go_on_in(find_lane(work.model for work in conversation.works))
+            self.turn.go_on_in(find_asking_lane(work.model for work in conversation.works))
             conversation.run_until_over()
             self._check_outcomes(conversation.works)
         return [self._collect_replies(work) for work in works]
@@ -148,7 +148,7 @@ class StudyAsker:
 
         Call it in `open_fenced_transaction`.
         """
-        mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
+        mark_replies_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
     def get_reason_given_up(self, model: LanguageModel) -> str:
         """Return why no more requests are sent to a model; "" if it may be asked."""
@@ -156,12 +156,12 @@ class StudyAsker:
 
     def find_first_fault(self) -> str:
         """Return the first error message of the run's replies; "" without one."""
-        faults = (reply.message for reply in read_replies(self.run.pk) if reply.message)
+        faults = (reply.message for reply in read_run_replies(self.run.pk) if reply.message)
         return next(faults, next(iter(self._given_up.values()), ""))
 
     def usage(self) -> tuple[Usage, ...]:
         """Return requests, tokens and cost by step and model, over all turns of the run."""
-        return compute_usage(self.run.pk, self.models)
+        return compute_model_usage(self.run.pk, self.models)
 
     def note(self, work: _StepWork, seconds: float = 0.0) -> None:
         """Update a model's progress, `seconds` after its step began in this turn."""
@@ -178,7 +178,7 @@ class StudyAsker:
 
     def keep_progress(self) -> None:
         """Store the progress of all models; call it inside `Turn.open_fenced_transaction`."""
-        keep_progress(self.turn, list(self._progress.values()))
+        store_model_progress(self.turn, list(self._progress.values()))
 
     def _prepare_work(self, step: str, round_: Round) -> _StepWork:
         """Return one model's requests in a step, with its stored and reusable replies."""
@@ -186,13 +186,13 @@ class StudyAsker:
         planned = plan_round(round_, chat)
         work = _StepWork(step, round_.model, chat, planned)
         own, others = read_own_and_other_replies(self.run, planned)
-        reused = {name: take_over_reply(reply, step, work.id) for name, reply in others.items()}
+        reused = {name: convert_to_reused_reply(reply, step, work.id) for name, reply in others.items()}
         names = list(reused)
         for first in range(0, len(names), QUERIED):
             # Stored with this run as well, so that it stays complete if the other run is deleted.
             with self.turn.open_fenced_transaction():
                 part = {name: reused[name] for name in names[first : first + QUERIED]}
-                write_replies(self.run.pk, part)
+                store_replies(self.run.pk, part)
         work.replies = own | reused
         # What a model did and cost in earlier steps and turns is counted on.
         work.progress = self._progress.get(work.id, work.progress)
@@ -223,7 +223,7 @@ class StudyAsker:
         why = f"not asked: {self.get_reason_given_up(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
-            (one.request.id, one.request.sample): work.replies.get(build_name(one), missing)
+            (one.request.id, one.request.sample): work.replies.get(build_reply_name(one), missing)
             for one in work.planned
         }
 
@@ -252,11 +252,11 @@ class _StepWork:
     @property
     def unknown(self) -> int:
         """Number of requests that have no reply yet."""
-        return sum(build_name(one) not in self.replies for one in self.planned)
+        return sum(build_reply_name(one) not in self.replies for one in self.planned)
 
     def has(self, planned: PlannedRequest) -> bool:
         """Return whether a reply to the request's key is stored."""
-        return build_name(planned) in self.replies
+        return build_reply_name(planned) in self.replies
 
     def known(self, key: str) -> bool:
         """Return False: `has` finds all stored replies, so nothing is copied."""
@@ -283,7 +283,7 @@ class _StepWork:
         return ""
 
 
-class _InTurns(Conversation[_StepWork, _StepWork]):
+class _StepAsker(ConcurrentAsker[_StepWork, _StepWork]):
     """Asks the models of a step within a turn, and stores replies as `RunData` of the run."""
 
     def __init__(self, study_asker: StudyAsker, works: Sequence[_StepWork]) -> None:
@@ -318,7 +318,7 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
 
     def write(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
         """Write replies as `RunData`, by their names."""
-        write_replies(
+        store_replies(
             self.turn.run_id, {name: reply for _, name, reply in _read_stored_replies(posts)}
         )
 
@@ -360,14 +360,14 @@ def _read_stored_replies(
             work = post.asking
             yield (
                 work,
-                build_name(post.planned),
+                build_reply_name(post.planned),
                 StoredReply.from_recorded(post.kept, work.step, work.id),
             )
 
 
-def _connect(model: LanguageModel) -> ChatModel:
+def _open_chat_model(model: LanguageModel) -> ChatModel:
     """Return the model's chat back-end. Raises RunInputError if it cannot be reached."""
     try:
-        return open_chat(model, PATIENCE)
+        return open_chat_model(model, PATIENCE)
     except (BackendError, InputError) as error:
         raise RunInputError.from_sentence(str(error)) from error

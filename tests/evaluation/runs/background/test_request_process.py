@@ -11,7 +11,7 @@ from evaluation.runs.background import work
 from evaluation.runs.background.leases import claim_next_run, wake_process_if_needed
 from evaluation.runs.background.request_process import SHORT_TURN, Slots
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.steps.asking.registration import find_lane
+from evaluation.runs.steps.asking.registration import find_asking_lane
 from evaluation.runs.steps.checkpoints import LANE, Lane, Turn
 from tests.annotations import world
 from tests.evaluation.core.backends.chat.fake import fake_chat, said
@@ -125,8 +125,8 @@ def test_a_model_that_computes_on_this_machine_is_asked_where_one_computes():
         SimpleNamespace(spec="local:smollm2"),
         SimpleNamespace(spec="openai:a@http://b/v1"),
     )
-    assert find_lane([there]) is ASKING
-    assert find_lane([there, here]) is COMPUTING
+    assert find_asking_lane([there]) is ASKING
+    assert find_asking_lane([there, here]) is COMPUTING
 
 
 @pytest.fixture

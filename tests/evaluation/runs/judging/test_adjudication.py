@@ -13,7 +13,7 @@ from evaluation.runs.judging.tasks import (
     list_disputing_experts,
     load_judging_task,
 )
-from evaluation.runs.steps.answers import compute_mean_judgements
+from evaluation.runs.steps.answers import compute_expert_grades
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade
 
@@ -92,11 +92,11 @@ def test_a_third_sees_both_grades_by_size_and_nobodys_name(run, audit, people):
 
 def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
     keys = list(audit.items.order_by("place").values_list("response_id", flat=True))
-    assert compute_mean_judgements(run.version) == {keys[0]: 2.75, keys[1]: 3.5, keys[2]: 4}
+    assert compute_expert_grades(run.version) == {keys[0]: 2.75, keys[1]: 3.5, keys[2]: 4}
     ask_expert_to_settle(audit, people[2].pk)
-    assert compute_mean_judgements(run.version)[keys[0]] == 2.75  # asked is not settled
+    assert compute_expert_grades(run.version)[keys[0]] == 2.75  # asked is not settled
     settle(audit, people[2], 1.0)
-    assert compute_mean_judgements(run.version) == {keys[0]: 1.0, keys[1]: 3.5, keys[2]: 4}
+    assert compute_expert_grades(run.version) == {keys[0]: 1.0, keys[1]: 3.5, keys[2]: 4}
     report = build_audit_report(run)
     assert (report.n_disputed, report.n_settled, report.n_settling) == (2, 2, 0)
     assert report.people.mean == pytest.approx((1 + 3.5 + 4) / 3)

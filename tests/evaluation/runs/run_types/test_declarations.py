@@ -13,7 +13,7 @@ from evaluation.models.runs import GRADING
 from evaluation.runs.flow.stored import RunSummary, MeasureSource
 from evaluation.runs.judging import Judging
 from evaluation.runs.run_types import Evaluation, Kind, Page, Start, Study, list_kinds
-from evaluation.runs.run_types.kind import Part, Parts, list_part_names
+from evaluation.runs.run_types.kind import LazyField, LazyFields, list_part_names
 from tests.features import folder_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -91,9 +91,9 @@ def test_no_kind_names_a_module_above_it(kind):
 
 @dataclass(frozen=True)
 class Box:
-    lid: Part[type] = Part()
-    tools: Parts[dict] = Parts({})
-    label: Part[str | None] = Part(None, finish=lambda box, label: f"{label} {box.lid.__name__}")
+    lid: LazyField[type] = LazyField()
+    tools: LazyFields[dict] = LazyFields({})
+    label: LazyField[str | None] = LazyField(None, finish=lambda box, label: f"{label} {box.lid.__name__}")
 
 
 def test_a_part_is_imported_when_it_is_first_read():

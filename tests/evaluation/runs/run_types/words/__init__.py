@@ -11,7 +11,7 @@ from evaluation.core.options import Parameters, Real, Whole, declare_option
 from evaluation.models import Run, RunData
 from evaluation.runs.judging import Choice, Exhibit, Judging, Part
 from evaluation.runs.reports.lists import Table
-from evaluation.runs.run_types import Beforehand, Kind, Page, RunSummary, Start, StartFile
+from evaluation.runs.run_types import DataReadiness, Kind, Page, RunSummary, Start, StartFile
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from tests.evaluation.runs.run_types.words.study import STUDY
 
@@ -161,7 +161,7 @@ JUDGED = replace(WORDS, judging=(PLENTY, SORT))
 # The same with a page that takes a file of questions before it starts anything.
 def before(version):
     count = version.questions.count() if version else 0
-    return Beforehand(f"{count} questions.", ready=count > 2)
+    return DataReadiness(f"{count} questions.", ready=count > 2)
 
 
 def take_questions(question_set, source, switches, imported_by):

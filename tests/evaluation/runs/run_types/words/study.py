@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.run_types import Studied, Study
+from evaluation.runs.run_types import StudyOutcome, Study
 
 SAY = Step("say", "{line}", parameters={"temperature": 1.0})
 SHORTEN = Step("shorten", "Shorter: {said}")
@@ -33,7 +33,7 @@ def run(parameters, arguments, asking, progress):
         words = {item: len(row.answer.split()) for (item, _), row in shorter.items()}
         found = {"system": folder.system, "words": words, "steps": folder.steps()}
         (arguments["output"] / "words.json").write_text(json.dumps(found))
-        return Studied(f"{sum(words.values())} words", folder.complete)
+        return StudyOutcome(f"{sum(words.values())} words", folder.complete)
 
 
 STUDY = Study(

@@ -9,12 +9,12 @@ from evaluation.core.messages.message import Message
 from evaluation.models import LanguageModel, RunData
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.steps.asking import study_asking as in_turns
-from evaluation.runs.steps.asking.conversation import read_progress_by_model
+from evaluation.runs.steps.asking.conversation import read_progress_of_run
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
+    find_model_problems,
     load_registered_models,
 )
-from evaluation.runs.steps.asking.stored_replies import StoredReply, read_replies
+from evaluation.runs.steps.asking.stored_replies import StoredReply, read_run_replies
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 from tests.annotations import world
@@ -75,7 +75,7 @@ def test_models_are_asked_beside_each_other_and_usage_is_told_by_step(run, chat)
     # 10 tokens read for 1 and 5 written for 2 a million, twice; nobody knows what large costs.
     assert costs["asking", "small"] == pytest.approx(2 * 20e-6)
     assert costs["asking", "large"] is None
-    of_small = next(one for one in read_progress_by_model(run) if one.name == "small")
+    of_small = next(one for one in read_progress_of_run(run) if one.name == "small")
     assert (of_small.done, of_small.total, of_small.asked, of_small.end) == (1, 1, 3, "done")
     assert of_small.cost == pytest.approx(3 * 20e-6)
 
@@ -161,14 +161,14 @@ def test_all_models_share_the_budget_and_earlier_turns_count(run, chat):
     rounds = [Round(one, items(*"abcd")) for one in (small, large)]
     with pytest.raises(RunInputError) as refused:
         asked(run, [small, large], budget=22.0).ask("asking", rounds)
-    kept = list(read_replies(run.pk))
+    kept = list(read_run_replies(run.pk))
     assert refused.value.message == Message("run.budget_used_up", {"left": 8 - len(kept)})
     assert sum(one.cost for one in kept) <= 22.0
     assert len(chat.bodies) == len(kept) < 8
     with pytest.raises(RunInputError) as again:
         asked(run, [small, large], budget=22.0).ask("asking", rounds)
     assert again.value.message.code == "run.budget_used_up"
-    assert sum(one.cost for one in read_replies(run.pk)) <= 22.0
+    assert sum(one.cost for one in read_run_replies(run.pk)) <= 22.0
     asked(run, [small, large], budget=45.0).ask("asking", rounds)
     assert len(chat.bodies) == 8
 
@@ -185,7 +185,7 @@ def test_a_model_that_turns_everything_down_is_given_up_for_the_whole_run(run, c
     assert "401" in room.find_first_fault()
     turned_down = sum(body["model"] == "large" for body in chat.bodies)
     assert turned_down < 30
-    assert [one.end for one in read_progress_by_model(run)] == ["done", "given_up"]
+    assert [one.end for one in read_progress_of_run(run)] == ["done", "given_up"]
     again = asked(run, [small, large])
     assert again.get_reason_given_up(large)
     (more,) = again.ask("judging", [Round(large, items("x"))])
@@ -214,7 +214,7 @@ def test_a_turn_that_is_over_keeps_what_came_and_the_next_asks_the_rest(run, cha
     turn = turn_of(run, time.monotonic() + in_turns.SECONDS_LEFT + 0.5)
     with pytest.raises(OutOfTimeError):
         StudyAsker(turn, run, [small]).ask("asking", [Round(small, items(*words))])
-    assert 0 < len(list(read_replies(run.pk))) == len(chat.bodies) < 40
+    assert 0 < len(list(read_run_replies(run.pk))) == len(chat.bodies) < 40
     (found,) = asked(run, [small]).ask("asking", [Round(small, items(*words))])
     assert (len(found), len(chat.bodies)) == (40, 40)
 
@@ -234,7 +234,7 @@ def test_what_was_under_way_when_the_claim_was_lost_is_kept_all_the_same(run, ch
     turn = turn_of(run, open_fenced_transaction=lost)
     with pytest.raises(GoneError):
         StudyAsker(turn, run, [small]).ask("asking", [Round(small, items("a", "b"))])
-    assert len(list(read_replies(run.pk))) == len(chat.bodies) == 2
+    assert len(list(read_run_replies(run.pk))) == len(chat.bodies) == 2
 
 
 def test_only_models_of_ones_own_with_an_address_are_asked(run, chat):
@@ -250,7 +250,7 @@ def test_only_models_of_ones_own_with_an_address_are_asked(run, chat):
         rewriter = None
         budget = 1.0
 
-    found = find_problems_with_models(
+    found = find_model_problems(
         run.owner, Options, ("models", "rewriter"), needed=("rewriter",)
     )
     assert [(one.code, one.option) for one in found] == [
@@ -259,5 +259,5 @@ def test_only_models_of_ones_own_with_an_address_are_asked(run, chat):
         ("no_models", "rewriter"),
     ]
     Options.models, Options.rewriter = (str(mine.public_id),), str(mine.public_id)
-    (wrong,) = find_problems_with_models(run.owner, Options, ("models", "rewriter"))
+    (wrong,) = find_model_problems(run.owner, Options, ("models", "rewriter"))
     assert (wrong.code, wrong.values["names"]) == ("no_prices", "small")
