@@ -45,7 +45,7 @@ from evaluation.runs.steps.asking.registration import (
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
 from evaluation.runs.steps.cache import find_embedding_lane, open_stored_embedder
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table
 
 VERSION = 1
 
@@ -225,7 +225,7 @@ def load_options(run: Run) -> MaqaRunOptions:
 def store_study(turn: Turn, study: MaqaStudy) -> None:
     """Store all result tables of a study; call it inside `turn.open_fenced_transaction()`."""
     for table in STUDY_TABLES:
-        keep_table(turn, table, table.rows(study))
+        store_result_table(turn, table, table.rows(study))
 
 
 def estimate_requests(

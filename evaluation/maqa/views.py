@@ -16,23 +16,23 @@ from evaluation.maqa.storage import estimate_requests, load_questions
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.steps.checkpoints import read_result_table
 
 
 def build_run_charts(run: Run, bins: Sequence[BinRow]) -> list[Chart]:
     """Return the charts of a run; `bins` are the rows of its calibration table."""
-    return list(build_charts(list(read_table(run, CURVES)), bins))
+    return list(build_charts(list(read_result_table(run, CURVES)), bins))
 
 
 def draw_chart(run: Run, name: str) -> Chart | None:
     """Return one chart of a run by its name; None if it has no values."""
-    bins = list(read_table(run, CALIBRATION))
+    bins = list(read_result_table(run, CALIBRATION))
     return next((chart for chart in build_run_charts(run, bins) if chart.name == name), None)
 
 
 def draw_questions_chart(run: Run) -> Chart | None:
     """Return the chart of the confidence at each question; None if no measure has values."""
-    return build_questions_chart(list(read_table(run, ITEMS)))
+    return build_questions_chart(list(read_result_table(run, ITEMS)))
 
 
 def build_measures_context(run: Run) -> Mapping[str, Any]:

@@ -210,7 +210,7 @@ def execute_run(turn: Turn) -> None:
     combine_runs(turn, list_providers(list_kinds_of_runs()))
 
 
-def find_problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
+def find_start_problems(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
     """Return a problem if no finished run of the version provides a view, else []."""
     kinds = [kind.name for kind in list_kinds_of_runs()]
     return [] if find_source_runs(version, kinds) else [build_problem("no_views")]

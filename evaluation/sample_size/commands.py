@@ -49,9 +49,9 @@ from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
     PlanWithRows,
-    ScoreNow,
+    CurrentScore,
     Widths,
-    build_plan,
+    build_answer_plan,
     build_question_rows,
     build_worker_rows,
 )
@@ -63,7 +63,7 @@ from evaluation.sample_size.run.trial import (
     TooFewWorkersError,
     Trial,
     build_trial_rows,
-    try_crowd,
+    try_smaller_crowds,
 )
 
 TABLE, SUMMARY = "crowd_size.csv", "summary.json"
@@ -123,7 +123,7 @@ class FileTrial:
         }
 
 
-def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTrial:
+def try_crowd_of_file(request: TrialRequest, progress: Progress | None = None) -> FileTrial:
     """Read the input files and score with smaller crowds; writes nothing.
 
     Raises
@@ -154,7 +154,7 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     embed_texts, vector_hashes = load_precomputed_vectors(inputs, answers, None)
     hashes |= vector_hashes
     try:
-        trial = try_crowd(request.parameters, inputs, grades, embed_texts, progress)
+        trial = try_smaller_crowds(request.parameters, inputs, grades, embed_texts, progress)
     except TooFewWorkersError:
         raise InputError.single(
             answers.name,
@@ -239,7 +239,7 @@ class FilePlan:
         }
 
 
-def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePlan:
+def plan_answers_of_file(request: PlanRequest, progress: Progress | None = None) -> FilePlan:
     """Grade the answers in the input files and plan further answers; writes nothing.
 
     Raises
@@ -271,12 +271,12 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
         ),
         progress,
     )
-    questions = _list_questions(request, grading)
+    questions = _list_graded_questions(request, grading)
     plan = _build_plan(request, grading, questions)
     return FilePlan(request, grading, plan, estimate_typical_answer(questions))
 
 
-def _list_questions(request: PlanRequest, file: FileGrading) -> list[GradedQuestion]:
+def _list_graded_questions(request: PlanRequest, file: FileGrading) -> list[GradedQuestion]:
     """Return the questions of a grading that have an answer."""
     grading = file.grading
     aqer = grading.graded.aqer
@@ -301,16 +301,16 @@ def _build_plan(
     aqer, results = file.grading.graded.aqer, file.grading.results()
     supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
     workers = [
-        ScoreNow(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)
+        CurrentScore(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)
         for row in results.workers()
         if supported.get(row.worker) and row.raw_low is not None and row.raw_high is not None
     ]
     models = [
-        ScoreNow(row.model, row.model, row.n, row.score_high - row.score_low)
+        CurrentScore(row.model, row.model, row.n, row.score_high - row.score_low)
         for row in results.model_scores()
         if row.n and row.score_low is not None and row.score_high is not None
     ]
-    return build_plan(request.parameters.wishes(), questions, workers, models, len(aqer.workers_))
+    return build_answer_plan(request.parameters.wishes(), questions, workers, models, len(aqer.workers_))
 
 
 def run_crowd_size(
@@ -328,7 +328,7 @@ def run_crowd_size(
         output=arguments["output"],
     )
     with OutputFolder(request.output) as folder:
-        trial = try_file(request, progress)
+        trial = try_crowd_of_file(request, progress)
         trial.write(folder)
         for by in (WORKERS, QUESTIONS):
             chart = build_crowd_size_chart(trial.summary.points, by)
@@ -362,7 +362,7 @@ def format_crowd_size(summary: CrowdSizeSummary) -> str:
     )
 
 
-def format_run(run: Run) -> str:
+def format_crowd_size_run(run: Run) -> str:
     """Return the text that ``run crowd-size`` prints about a finished run."""
     return format_crowd_size(CrowdSizeSummary.from_json(run.summary))
 
@@ -380,7 +380,7 @@ def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress:
         keep_ids=arguments["keep_ids"],
     )
     with OutputFolder(request.output) as folder:
-        file_plan = plan_file(request, progress)
+        file_plan = plan_answers_of_file(request, progress)
         file_plan.write(folder)
     warnings = (f"Warning: {warning}" for warning in file_plan.grading.warnings)
     return "\n\n".join([format_plan(file_plan.plan), *warnings, f"Files: {request.output}"])

@@ -103,7 +103,7 @@ class SizeVerdict:
     reason: str | None = None
 
 
-def list_sizes(most: int, fewest: int) -> list[int]:
+def list_subset_sizes(most: int, fewest: int) -> list[int]:
     """Return at most 12 increasing sizes from `fewest` to `most`, both included; [] if none."""
     if most < fewest:
         return []
@@ -182,7 +182,7 @@ class CrowdSize:
         self.measure_ = self._choose_measure()
         full = {WORKERS: crowd.n_workers, QUESTIONS: crowd.n_questions}
         fewest = {WORKERS: FEWEST_VOTERS, QUESTIONS: FEWEST_QUESTIONS}
-        plan = [(by, size) for by in full for size in list_sizes(full[by], fewest[by])]
+        plan = [(by, size) for by in full for size in list_subset_sizes(full[by], fewest[by])]
         results = {} if computed is None else computed
         subsets = [
             (by, size, draw)

@@ -16,8 +16,8 @@ from evaluation.sample_size.run.trial import (
     CrowdSizeParameters,
     CrowdSizeSummary,
     TooFewWorkersError,
-    hash_trial,
-    try_crowd,
+    hash_trial_input,
+    try_smaller_crowds,
 )
 
 # Name of the stored results of subsets, with which an interrupted run continues.
@@ -37,13 +37,13 @@ def execute_run(turn: Turn) -> None:
         The version has no answer, or fewer than 3 workers answered.
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
-    parameters = load_parameters(run)
+    parameters = load_crowd_size_parameters(run)
     answers = remove_worker_answers(run.version, parameters.exclude_workers, load_worker_answers(run.version_id))
     inputs = select_graded_answers(parameters.grading(), answers)
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
     grades = compute_expert_grades(run.version)
-    input_hash = hash_trial(inputs, grades)
+    input_hash = hash_trial_input(inputs, grades)
     key = combine_hashes([input_hash, collect_versions()["crowdgrade"]])
     stored = turn.read_stored(ASIDE) or {}
     # Results of other answers, grades or of another version do not fit.
@@ -60,7 +60,7 @@ def execute_run(turn: Turn) -> None:
 
     embed = partial(embed_answers, parameters.grading(), turn)
     try:
-        trial = try_crowd(parameters, inputs, grades, embed, report_progress, computed)
+        trial = try_smaller_crowds(parameters, inputs, grades, embed, report_progress, computed)
     except TooFewWorkersError:
         raise RunInputError("run.too_few_workers", fewest=FEWEST_VOTERS) from None
     # Deleted together with the end of the run: until then a further turn needs the parts.
@@ -76,7 +76,7 @@ def execute_run(turn: Turn) -> None:
         )
 
 
-def load_parameters(run: Run) -> CrowdSizeParameters:
+def load_crowd_size_parameters(run: Run) -> CrowdSizeParameters:
     """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:

@@ -23,22 +23,22 @@ from evaluation.runs.run_types.kind import Page
 from evaluation.sample_size.charts import MEASURE_NAMES, build_crowd_size_chart, build_planner_chart
 from evaluation.sample_size.messages import STANDINGS, format_money
 from evaluation.sample_size.methods import QUESTIONS, WORKERS
-from evaluation.sample_size.report import PLAN_TABLES, build_report, build_run_plan
+from evaluation.sample_size.report import PLAN_TABLES, build_crowd_size_report, build_run_plan
 from evaluation.sample_size.run.trial import PlanTargets
 
 
-def build_chart(run: Run, by: str) -> Chart | None:
+def build_run_chart(run: Run, by: str) -> Chart | None:
     """Return a run's chart of agreement by number of workers or questions, or None."""
-    return build_crowd_size_chart(build_report(run).points, by)
+    return build_crowd_size_chart(build_crowd_size_report(run).points, by)
 
 
-def build_context(run: Run) -> Mapping[str, Any]:
+def build_crowd_size_context(run: Run) -> Mapping[str, Any]:
     """Return the context of the trial's page: report, and charts for workers and questions."""
-    report = build_report(run)
+    report = build_crowd_size_report(run)
     parts = [
         {
             "by": by,
-            "chart": build_chart(run, by),
+            "chart": build_run_chart(run, by),
             "rows": [point for point in report.points if point.by == by],
         }
         for by in (WORKERS, QUESTIONS)
@@ -46,8 +46,8 @@ def build_context(run: Run) -> Mapping[str, Any]:
     return {"report": report, "parts": parts, "compared": MEASURE_NAMES}
 
 
-CURVES = Page("", "Sample size", "evaluation/sample_size/crowd_size.html", build_context)
-CHARTS = {f"crowd-size-{by}": partial(build_chart, by=by) for by in (WORKERS, QUESTIONS)}
+CURVES = Page("", "Sample size", "evaluation/sample_size/crowd_size.html", build_crowd_size_context)
+CHARTS = {f"crowd-size-{by}": partial(build_run_chart, by=by) for by in (WORKERS, QUESTIONS)}
 
 # Most questions on the page; the file has all.
 MAX_SHOWN = 8
@@ -57,7 +57,7 @@ MAX_SHOWN = 8
 def show_planner(request: HttpRequest, run: Run) -> Context:
     """Show the expected error of the consensus, and the answer plan for the query's options."""
     report = build_planner_report(run)
-    form = _build_form(request)
+    form = _build_plan_form(request)
     page: Context = {
         "title": f"How many more answers {report.about.name} needs",
         "report": report,
@@ -92,7 +92,7 @@ def show_planner(request: HttpRequest, run: Run) -> Context:
 @grading_file
 def send_plan_file(request: HttpRequest, run: Run, name: str, form: str) -> HttpResponseBase:
     """Send the plan's table of questions or workers as a file, for the query's options."""
-    option_form = _build_form(request)
+    option_form = _build_plan_form(request)
     if name not in PLAN_TABLES or form not in FORMATS:
         raise Http404("there is no such file")
     if option_form.is_bound and not option_form.is_valid():
@@ -109,7 +109,7 @@ def _build_file_name(run: UUID, name: str) -> str:
     return f"crowdgrade-plan-{name}-{run.hex[-8:]}"
 
 
-def _build_form(request: HttpRequest) -> OptionForm:
+def _build_plan_form(request: HttpRequest) -> OptionForm:
     """Return the form of plan options, filled from the query string or with defaults."""
     known = PlanTargets.options()
     values = {name: value for name, value in request.GET.items() if name in known}

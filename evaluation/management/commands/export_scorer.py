@@ -80,23 +80,23 @@ class Command(SetCommand):
             with report_bad_input(), exit_on_signal():
                 formats = writing.parse_formats(options["format"])
                 content = self._load(options)
-                files = writing.build_files(content, formats)
+                files = writing.build_export_files(content, formats)
                 if not options["dry_run"]:
-                    writing.write_folder(files, options["output"])
+                    writing.write_export(files, options["output"])
         except NotExportableError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         self._report(content, files, options)
 
     def _load(self, options: dict[str, Any]) -> ScorerContent:
         """Return the contents from a folder or from a run of the database."""
-        from evaluation.scorer.writing import check_name, make_name
+        from evaluation.scorer.writing import check_task_name, make_task_name
 
         folder = Path(options["question_set"])
 
         def choose(title: str) -> ScorerOptions:
             """Return the options of the export, with its name from `title` unless one is given."""
             return ScorerOptions(
-                check_name(options["name"] or make_name(title)),
+                check_task_name(options["name"] or make_task_name(title)),
                 options["min_answers"],
                 options["with_answers"],
                 options["consent_basis"],
@@ -115,11 +115,11 @@ class Command(SetCommand):
                 licence=options["licence"],
                 languages=tuple(options["language"]),
             )
-            return files.load_content(given, choose(options["title"] or folder.resolve().name))
-        from evaluation.scorer.storage import load_content
+            return files.load_folder_content(given, choose(options["title"] or folder.resolve().name))
+        from evaluation.scorer.storage import load_run_content
 
         run = self._find_run(options)
-        return load_content(run, choose(run.version.question_set.name))
+        return load_run_content(run, choose(run.version.question_set.name))
 
     def _find_run(self, options: dict[str, Any]) -> Any:
         """Return the run with the id, or the official run of the set; exit status 2 if none."""

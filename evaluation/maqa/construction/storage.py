@@ -45,7 +45,7 @@ from evaluation.runs.steps.asking.registration import (
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table
 
 VERSION = 1
 GENERATING, VERIFYING = "generating questions", "verifying answers"
@@ -357,8 +357,8 @@ def _store(
     }
     signature = "|".join(["maqa-questions", *(f"{name}:{value}" for name, value in parts.items())])
     with turn.open_fenced_transaction():
-        keep_table(turn, CANDIDATES, (row.build_row() for row in candidates))
-        keep_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
+        store_result_table(turn, CANDIDATES, (row.build_row() for row in candidates))
+        store_result_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
         add_candidates(run.version, run.public_id, candidates)
         warnings = [warning.as_dict() for warning in build_cut_off_warnings(usage)]
         turn.end(RunEnd(signature, input_hash, summary, warnings))

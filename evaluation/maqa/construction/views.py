@@ -18,7 +18,7 @@ from evaluation.models import Run
 from evaluation.runs.flow.stored import collect_column_help
 from evaluation.runs.reports.lists import build_table_readers
 from evaluation.runs.run_types.kind import DataReadiness, Page, Start
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.steps.checkpoints import read_result_table
 
 MAX_SHOWN = 100
 RESULT_TABLES = (CANDIDATES, BATCHES)
@@ -29,7 +29,7 @@ COLUMNS = collect_column_help(RESULT_TABLES)
 def build_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the run's page: counts, reasons and candidates."""
     summary = ConstructionSummary.from_json(run.summary)
-    rows: list[CandidateRow] = list(read_table(run, CANDIDATES))
+    rows: list[CandidateRow] = list(read_result_table(run, CANDIDATES))
     reasons = sorted(summary.reasons.items(), key=lambda reason: -reason[1])
     return {
         "summary": summary,

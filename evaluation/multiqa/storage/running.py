@@ -72,10 +72,10 @@ from evaluation.runs.steps.checkpoints import (
     RunEnd,
     RunInputError,
     Turn,
-    keep_rows,
-    keep_table,
-    read_rows,
-    read_table,
+    store_table_rows,
+    store_result_table,
+    read_table_rows,
+    read_result_table,
 )
 
 VERSION = 1
@@ -134,32 +134,32 @@ class MultiqaSummary(StudySummary):
 
 def load_metrics(run: Run) -> list[MetricRow]:
     """Return the stored metric rows by system and group (not those of single items)."""
-    return list(read_table(run, METRICS))
+    return list(read_result_table(run, METRICS))
 
 
 def load_items(run: Run) -> Iterator[ItemRow]:
     """Yield the stored result rows of single items, system by system."""
-    return read_table(run, ITEMS)
+    return read_result_table(run, ITEMS)
 
 
 def load_replies(run: Run) -> Iterator[ReplyRow]:
     """Yield the stored replies, system by system, original wordings first."""
-    return read_table(run, REPLIES)
+    return read_result_table(run, REPLIES)
 
 
 def load_rewordings(run: Run) -> Iterator[RewordingRow]:
     """Yield the stored rewordings, accepted and rejected."""
-    return read_table(run, REWORDINGS)
+    return read_result_table(run, REWORDINGS)
 
 
 def load_comparisons(run: Run) -> list[SystemPair]:
     """Return the stored comparisons of each two systems."""
-    return list(read_table(run, COMPARISONS))
+    return list(read_result_table(run, COMPARISONS))
 
 
 def load_crowd(run: Run) -> Iterator[CrowdRow]:
     """Yield the stored crowd scores of each system and item."""
-    return read_table(run, CROWD)
+    return read_result_table(run, CROWD)
 
 
 # Names of the steps, stored with the usage.
@@ -298,7 +298,7 @@ def _request_rewordings(
     if silent is not None:
         # JSON has no tuples: what was stored as one comes back as a list.
         loaded.left_out.by_reason |= {reason: (n, names) for reason, (n, names) in silent.items()}
-        return list(read_rows(in_turns.run, CHECKED, Rewording))
+        return list(read_table_rows(in_turns.run, CHECKED, Rewording))
     sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}
     checker = Checker(
         [loaded.items[number].question for number in loaded.scorable],
@@ -323,7 +323,7 @@ def _request_rewordings(
         # Each check is stored, so a turn that asks for the next attempt does not repeat it.
         stored = [
             rewording
-            for rewording in read_rows(in_turns.run, CHECKED, Rewording)
+            for rewording in read_table_rows(in_turns.run, CHECKED, Rewording)
             if rewording.attempt == attempt
         ]
         if stored:
@@ -332,7 +332,7 @@ def _request_rewordings(
             turn.go_on_in(find_embedding_lane(options.embedder))
             stored = checker.check(texts, attempt)
             with turn.open_fenced_transaction():
-                keep_rows(turn, CHECKED, Rewording, [*checked, *stored])
+                store_table_rows(turn, CHECKED, Rewording, [*checked, *stored])
         checked.extend(stored)
         return stored
 
@@ -355,7 +355,7 @@ def _request_rewordings(
         raise RunInputError("run.no_usable_rewording", **values)
     left_out = loaded.left_out.by_reason
     with turn.open_fenced_transaction():
-        keep_rows(turn, CHECKED, Rewording, rewordings)
+        store_table_rows(turn, CHECKED, Rewording, rewordings)
         silent = (
             {NO_REWRITER_REPLY: left_out[NO_REWRITER_REPLY]}
             if NO_REWRITER_REPLY in left_out
@@ -371,14 +371,14 @@ def _store_rows(
     """Store all result rows of a run; call it within `turn.open_fenced_transaction()`."""
     items, judgements = collected.loaded.items, collect_reply_judgements(result)
     scores = {} if crowd is None else crowd.scores
-    keep_table(turn, METRICS, [*result.rows, *(crowd.rows if crowd else ())])
-    keep_table(turn, ITEMS, build_item_rows(result))
+    store_result_table(turn, METRICS, [*result.rows, *(crowd.rows if crowd else ())])
+    store_result_table(turn, ITEMS, build_item_rows(result))
     replies = (
         row
         for system, answered in collected.by_system.items()
         for row in build_reply_rows(system, items, collected.wordings, answered, judgements, scores)
     )
-    keep_table(turn, REPLIES, replies)
+    store_result_table(turn, REPLIES, replies)
     rewordings = (
         RewordingRow(
             items[collected.loaded.scorable[rewording.item]].item,
@@ -392,10 +392,10 @@ def _store_rows(
         )
         for rewording, kind in zip(collected.rewordings, collected.kinds, strict=True)
     )
-    keep_table(turn, REWORDINGS, rewordings)
+    store_result_table(turn, REWORDINGS, rewordings)
     comparisons = build_comparison_rows(result, crowd, result.parameters)
-    keep_table(turn, COMPARISONS, comparisons)
-    keep_table(turn, CROWD, crowd.items if crowd else ())
+    store_result_table(turn, COMPARISONS, comparisons)
+    store_result_table(turn, CROWD, crowd.items if crowd else ())
 
 
 def _build_signature(

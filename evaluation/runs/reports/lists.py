@@ -46,7 +46,7 @@ from evaluation.models.alarms import SETTLED
 from evaluation.models.runs import known_kinds
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.flow.stored import ResultTable, RunSummary
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.steps.checkpoints import read_result_table
 
 # What a list does not show, and would be long.
 LONG = ("summary", "reasons", "warnings", "signature", "notes")
@@ -296,6 +296,6 @@ def _build_table_reader(table: ResultTable[Any]) -> Callable[[Run], Table]:
     """Return a function that reads one declared table from a finished run."""
 
     def read(run: Run) -> Table:
-        return Table(table.columns, table.cells(read_table(run, table)))
+        return Table(table.columns, table.cells(read_result_table(run, table)))
 
     return read

@@ -25,10 +25,10 @@ from evaluation.core.text.quality import check_language
 from evaluation.models import EmbedderVersion, Embedding, RunTask, text_hash
 from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
 from evaluation.runs.steps.run_tasks import (
-    count_truncated,
-    measure_speed,
+    count_truncated_texts,
+    measure_task_speed,
     split_by_work,
-    store_progress,
+    store_task_progress,
     store_tasks,
 )
 
@@ -143,7 +143,7 @@ def load_or_embed_vectors(
     done = len(distinct) - len(missing)
     turn.report("embedding", done, len(distinct))
     # Of vectors that another run stored it is not known whether their texts were cut.
-    cut = count_truncated(turn.run_id, build_task_subject(spec, embedder))
+    cut = count_truncated_texts(turn.run_id, build_task_subject(spec, embedder))
     if missing:
         turn.go_on_in(find_embedding_lane(spec))
         _store_embedding_tasks(turn, spec, precision, embedder, missing)
@@ -180,7 +180,7 @@ def _store_embedding_tasks(
 ) -> None:
     """Store tasks for the texts and end the turn; return if one turn embeds them soon enough."""
     subject = build_task_subject(spec, embedder)
-    speed = measure_speed(subject, GUESSED_SPEED)
+    speed = measure_task_speed(subject, GUESSED_SPEED)
     payloads = [
         (
             len(texts[part]),
@@ -225,7 +225,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
         with turn.open_fenced_transaction():
             if vectors is not None:
                 store_vectors(embedder, missing, vectors)
-            store_progress(
+            store_task_progress(
                 task,
                 len(part),
                 {**data, "texts": texts},

@@ -41,7 +41,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
-class ScoreNow:
+class CurrentScore:
     """A worker or model now: number of answered questions, and width of its score's interval."""
 
     key: Any
@@ -224,11 +224,11 @@ class PlanWithRows:
         }
 
 
-def build_plan(
+def build_answer_plan(
     wishes: PlanTargets,
     questions: Sequence[GradedQuestion],
-    workers: Sequence[ScoreNow],
-    models: Sequence[ScoreNow],
+    workers: Sequence[CurrentScore],
+    models: Sequence[CurrentScore],
     n_people: int,
 ) -> PlanWithRows:
     """Return the plan of further answers that reaches the targets in `wishes`.
@@ -332,7 +332,7 @@ def _plan_questions(
     return rows, typical
 
 
-def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScorePlan]:
+def _plan_scores(wishes: PlanTargets, scores: Sequence[CurrentScore]) -> list[ScorePlan]:
     """Return how many more questions each worker or model must answer, widest interval first."""
     rows = []
     for score in scores:
@@ -343,12 +343,12 @@ def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScoreP
     return sorted(rows, key=lambda row: -row.width)
 
 
-def _find_middle_score(scores: Sequence[ScoreNow]) -> ScoreNow:
+def _find_middle_score(scores: Sequence[CurrentScore]) -> CurrentScore:
     """Return the worker or model with the median interval width (the wider of two)."""
     return sorted(scores, key=lambda score: score.width)[len(scores) // 2]
 
 
-def _count_further_questions(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> int:
+def _count_further_questions(wishes: PlanTargets, scores: Sequence[CurrentScore]) -> int:
     """Return how many more questions make the median interval narrow enough."""
     if not scores:
         return 0
@@ -358,7 +358,7 @@ def _count_further_questions(wishes: PlanTargets, scores: Sequence[ScoreNow]) ->
 
 
 def _summarize_widths(
-    wishes: PlanTargets, scores: Sequence[ScoreNow], new_questions: int
+    wishes: PlanTargets, scores: Sequence[CurrentScore], new_questions: int
 ) -> Widths | None:
     """Return interval widths now and after `new_questions` more; None without scores."""
     if not scores:

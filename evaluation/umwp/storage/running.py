@@ -28,7 +28,7 @@ from evaluation.runs.steps.asking.registration import (
 )
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
 from evaluation.runs.steps.cache import find_embedding_lane
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table, read_table
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table, read_result_table
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
 from evaluation.umwp.prompts import build_conversation, load_own_templates
@@ -115,38 +115,38 @@ def store_findings(
 ) -> None:
     """Store the rows of all result tables; call it within `turn.open_fenced_transaction()`."""
     for table in (*STUDY_TABLES, PERSONS, PROBLEMS):
-        keep_table(turn, table, table.rows(study))
+        store_result_table(turn, table, table.rows(study))
     size_table, trends = sizes
-    keep_table(turn, SIZES, size_table)
-    keep_table(turn, TRENDS, trends)
-    keep_table(turn, REPLIES, replies)
+    store_result_table(turn, SIZES, size_table)
+    store_result_table(turn, TRENDS, trends)
+    store_result_table(turn, REPLIES, replies)
     # Partners are similar on purpose: of these only equal texts are a contradiction.
     rows = (
         row
         for row in find_contradictions(study.problems, LEAST_SIMILARITY).rows
         if not row.partners or row.kind != "alike"
     )
-    keep_table(turn, NOISE, rows)
+    store_result_table(turn, NOISE, rows)
 
 
 def load_metrics(run: Run) -> list[MetricRow]:
     """Return the metric rows stored with a run."""
-    return list(read_table(run, METRICS))
+    return list(read_result_table(run, METRICS))
 
 
 def read_items(run: Run) -> Iterator[ItemRow]:
     """Yield the result row stored for each question, model and prompt form of a run."""
-    return read_table(run, ITEMS)
+    return read_result_table(run, ITEMS)
 
 
 def read_replies(run: Run) -> Iterator[ReplyRow]:
     """Yield the models' replies stored with a run."""
-    return read_table(run, REPLIES)
+    return read_result_table(run, REPLIES)
 
 
 def read_problems(run: Run) -> Iterator[ProblemRow]:
     """Yield the questions stored with a run, as they were when it started."""
-    return read_table(run, PROBLEMS)
+    return read_result_table(run, PROBLEMS)
 
 
 ASKING, ANSWERING = "asking models", "Answering"

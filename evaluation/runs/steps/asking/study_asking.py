@@ -133,7 +133,7 @@ class StudyAsker:
         """
         self.turn.check_interruption()
         works = [self._prepare_work(step, one) for one in rounds]
-        conversation = _StepAsker(self, works)
+        conversation = _StepModelsAsker(self, works)
         conversation.report_arrivals()
         if conversation.works:
             # Only where something is left to ask: a turn of the computing lane reads stored replies
@@ -283,7 +283,7 @@ class _StepWork:
         return ""
 
 
-class _StepAsker(ConcurrentAsker[_StepWork, _StepWork]):
+class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
     """Asks the models of a step within a turn, and stores replies as `RunData` of the run."""
 
     def __init__(self, study_asker: StudyAsker, works: Sequence[_StepWork]) -> None:
