@@ -480,4 +480,4 @@ class ExportViewSet(ApiViewSet):
         kind = parse_choice(self.request.query_params, "format", FORMATS, "jsonl")
         version = made.version
         name = build_file_name(version.question_set.name, f"version-{version.number}", made.what)
-        return download(made.chunks(kind), name, kind)
+        return download(made.iterate_chunks(kind), name, kind)

@@ -231,7 +231,7 @@ def execute_run(turn: Turn) -> None:
     exclusions = Exclusions()
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
     findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report, embedder)
-    input_hash, usage = hash_items(items), study_asker.usage()
+    input_hash, usage = hash_items(items), study_asker.compute_usage()
     cut_off = build_cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.open_fenced_transaction():
         store_findings(turn, findings)
@@ -365,7 +365,7 @@ def _request_replies(
             Round(model, model_questions, sent, parameters.seed)
             for model, model_questions in zip(models, questions, strict=True)
         ]
-        for conversation, replies in zip(conversations, step_asker.ask(step, rounds), strict=True):
+        for conversation, replies in zip(conversations, step_asker.ask_step(step, rounds), strict=True):
             texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
             conversation.take(texts, question)
 
@@ -401,7 +401,7 @@ def _request_judgements(
         for name, key in keys.items()
     ]
     rounds = [Round(judge, questions, sent, parameters.seed) for judge in judges]
-    first = step_asker.ask(JUDGING, rounds)
+    first = step_asker.ask_step(JUDGING, rounds)
     rounds, unscored = [], []
     for judge, replies_of_judge in zip(judges, first, strict=True):
         keys_again = {
@@ -422,7 +422,7 @@ def _request_judgements(
         ]
         rounds.append(Round(judge, questions_again, sent, parameters.seed))
         unscored.append(keys_again)
-    second = step_asker.ask(JUDGING, rounds)
+    second = step_asker.ask_step(JUDGING, rounds)
     judgements = []
     for judge, replies_of_judge, keys_again, more in zip(
         judges, first, unscored, second, strict=True

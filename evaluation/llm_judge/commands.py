@@ -154,7 +154,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     with StudyFolder(request.output, request.asking, progress) as folder:
 
         def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
-            return folder.ask(Step(name, prompt.template, prompt.again), items)
+            return folder.ask_step(Step(name, prompt.template, prompt.again), items)
 
         replies = judge_answers(
             loaded.to_judge, request.parameters, ask, request.score, request.compare
@@ -192,7 +192,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             more={
                 "judge": folder.system,
                 "prompts": _describe_prompts(request),
-                "steps": folder.steps(),
+                "steps": folder.summarise_steps(),
             },
         )
         _write_tables(request.output, findings, summary)

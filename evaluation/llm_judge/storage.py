@@ -422,14 +422,14 @@ class _JudgeClient:
         self, step: str, prompt: PromptWithReminder, items: Sequence[Item]
     ) -> RepliesByItem:
         """Send the requests that have no stored reply; `RunInputError` if the judge fails."""
-        (replies,) = self._in_turns.ask(step, [Round(self.model, items, SENT, self.seed)])
-        if why := self._in_turns.get_reason_given_up(self.model):
+        (replies,) = self._in_turns.ask_step(step, [Round(self.model, items, SENT, self.seed)])
+        if why := self._in_turns.get_give_up_reason(self.model):
             raise RunInputError("run.judge_not_asked", reason=why)
         return replies
 
     def list_usage(self) -> tuple[Usage, ...]:
         """Return the judge's token usage and cost by step, over all executions of the run."""
-        return self._in_turns.usage()
+        return self._in_turns.compute_usage()
 
 
 def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:

@@ -189,7 +189,7 @@ def execute_run(turn: Turn) -> None:
         study.exclusions.add(code, entry)
     # Compute these cached properties now: the transaction below should be short.
     _ = (study.metrics, study.curves, study.bins, study.comparisons, study.small_samples)
-    input_hash, usage = hash_questions(questions), asking.usage()
+    input_hash, usage = hash_questions(questions), asking.compute_usage()
     warnings = [*build_cut_off_warnings(usage), *study.list_warnings()]
     with turn.open_fenced_transaction():
         store_study(turn, study)
@@ -279,7 +279,7 @@ def _collect_replies(
     right = {question.id: RightAnswers(question, options.rules) for question in questions}
     return [
         _convert_reply(right[item], model.name, sample, stored, options, faults)
-        for model, stored_replies in zip(models, asking.ask(ASKING, rounds), strict=True)
+        for model, stored_replies in zip(models, asking.ask_step(ASKING, rounds), strict=True)
         for (item, sample), stored in stored_replies.items()
     ]
 

@@ -111,11 +111,11 @@ class Export:
     n_characters: int
 
     @property
-    def about_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """Estimated size of the CSV file in bytes: the long texts, and 6 bytes per cell."""
         return self.n_characters + self.n_rows * 6 * len(self.header)
 
-    def chunks(self, kind: str) -> Iterator[bytes]:
+    def iterate_chunks(self, kind: str) -> Iterator[bytes]:
         """Return the table as a file in a format of `FORMATS`, in chunks of bytes."""
         return FORMATS[kind](self.header, self.rows())
 

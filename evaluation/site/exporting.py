@@ -184,7 +184,7 @@ def _send_file(
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
     kind = form.cleaned_data["format"]
     table = TABLES[slug](version, user=request.user, **options)
-    return download(table.chunks(kind), name, kind)
+    return download(table.iterate_chunks(kind), name, kind)
 
 
 def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
@@ -229,7 +229,7 @@ def _show_page(
                     "what": kind,
                     "form": forms_of.get(slug) or ExportForm(kind, runs),
                     "n_rows": table.n_rows if table else None,
-                    "about_bytes": table.about_bytes if table else None,
+                    "about_bytes": table.estimated_bytes if table else None,
                     "empty": not runs if kind.needs_run else not (table and table.n_rows),
                     "address": "admin:export-answers" if kind.of_answers else "admin:export-items",
                 }

@@ -307,7 +307,7 @@ def study_umwp(
                 Item(f"{form}-{problem.id}", build_conversation(problem.text, form))
                 for problem in problems
             ]
-            rows = folder.ask(Step(form, build_prompt_template(form)), items)
+            rows = folder.ask_step(Step(form, build_prompt_template(form)), items)
             for line, problem in enumerate(problems, 1):
                 row = rows[f"{form}-{problem.id}", 0]
                 replies.append(
@@ -322,7 +322,7 @@ def study_umwp(
                 for reply in replies
             )
             write_result_table(tables, REPLIES, reply_rows)
-            write_umwp(tables, study, hashes, {}, {"asked": folder.steps()})
+            write_umwp(tables, study, hashes, {}, {"asked": folder.summarise_steps()})
         return study, folder.complete
 
 

@@ -196,7 +196,7 @@ def study_prompting(
                     for question_record in asked
                 ]
                 step = Step(f"{PROMPTS[number]} prompt", prompt.template, prompt.system)
-                for (item, _), row in folder.ask(step, items, settings).items():
+                for (item, _), row in folder.ask_step(step, items, settings).items():
                     question = item.removeprefix(f"{PROMPTS[number]}-")
                     replies[name, number, question] = (row.answer, row.status)
         exclusions = Exclusions()
@@ -238,7 +238,7 @@ def study_prompting(
                         },
                         "embedders": vectors.describe(),
                         "complete": prompting.complete,
-                        "asked": folder.steps(),
+                        "asked": folder.summarise_steps(),
                     },
                 ),
             )
@@ -261,7 +261,7 @@ def read_prompt(path: Path | None, system: str) -> Prompt:
 def _name_models(request: PromptingRequest, asking: AskSettings) -> dict[str, AskSettings]:
     """Return each model's settings by name; raises `InputError` if two have the same name."""
     settings = [asking, *(replace(asking, model=spec, name=None) for spec in request.models)]
-    named = {setting.name_of(setting.chat()): setting for setting in settings}
+    named = {setting.get_table_name(setting.get_chat_model()): setting for setting in settings}
     if len(named) < len(settings):
         raise InputError.single("--also", "two models have the same name", "Name each model once.")
     return named

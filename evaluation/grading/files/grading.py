@@ -177,7 +177,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
 
     def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
         """Return the replies of the study folder's chat model to the requests."""
-        return folder.ask(Step(name, prompt.template, prompt.again), items)
+        return folder.ask_step(Step(name, prompt.template, prompt.again), items)
 
     inputs = grading.inputs
     reader = extract_facts_by_model(_build_columns(inputs), ask, folder.system)
@@ -266,7 +266,7 @@ def _grade_and_ask(
     with study as folder:
         with_facts = add_model_facts(grading.grading, folder)
         grading = replace(
-            grading, grading=with_facts, asked=folder.steps(), is_complete=folder.complete
+            grading, grading=with_facts, asked=folder.summarise_steps(), is_complete=folder.complete
         )
         with OutputFolder(request.output) as output:
             write_tables(output, grading)

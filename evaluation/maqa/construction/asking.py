@@ -226,7 +226,7 @@ def ask_readable(
     """
     first = _read_replies(asking, step, round_, readers, 1)
     failed = _select_failed(round_, first)
-    if not failed or asking.get_reason_given_up(round_.model):
+    if not failed or asking.get_give_up_reason(round_.model):
         return first, [replace(round_, items=failed)]
     again = [
         Item(item.id, prompt.build_second_request(item.messages, first[item.id].reply.text))
@@ -249,7 +249,7 @@ def _read_replies(
     asking: StudyAsker, step: str, round_: Round, readers: Mapping[str, Reader], attempts: int
 ) -> dict[str, ParsedReply]:
     """Return the replies to a round with what their readers find, by item."""
-    replies = asking.ask(step, [round_])[0]
+    replies = asking.ask_step(step, [round_])[0]
     return {
         item: ParsedReply(
             reply, attempts, None if reply.status.is_missing else readers[item](reply.text)
@@ -263,7 +263,7 @@ def reject_unreadable(asking: StudyAsker, turn: Turn, failed: Sequence[Round]) -
     with turn.open_fenced_transaction():
         for round_ in failed:
             if round_.items:
-                asking.reject(round_)
+                asking.reject_round(round_)
 
 
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12

@@ -330,7 +330,7 @@ def _store(
 ) -> None:
     """End the run: store its tables, and its candidates on the writing pages."""
     states = Counter(str(row.state) for row in candidates)
-    usage = asking.usage()
+    usage = asking.compute_usage()
     models = [model.name for model in asking.models]
     input_hash = hashlib.sha256(json.dumps(sources, ensure_ascii=False).encode()).hexdigest()
     summary = ConstructionSummary(

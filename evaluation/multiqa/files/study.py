@@ -164,7 +164,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
             rewordings = _request_rewordings(folder, request, asking, ids, checker, left_out)
         wordings = list_wordings(items.items, scorable, rewordings)
         rows = _ask_wordings(folder, items.items, wordings)
-        steps, complete, system = folder.steps(), folder.complete, folder.system
+        steps, complete, system = folder.summarise_steps(), folder.complete, folder.system
     replies = Replies()
     replies.add_system(system)
     for (number, variant, _), row in zip(wordings, rows, strict=True):
@@ -251,14 +251,14 @@ def _request_rewordings(
     rows: dict[tuple[str, int], ReplyRow] = {}
 
     def ask(items: Sequence[Item]) -> dict[tuple[str, int], ReplyRow]:
-        replies = folder.ask(step, items, rewriter)
+        replies = folder.ask_step(step, items, rewriter)
         rows.update(replies)
         return replies
 
     rewordings = request_rewordings(checker, ids, ask, left_out)
     if is_unusable(rewordings, left_out):
         # At its temperature the rewriter may do better, so the next call must not reuse these.
-        folder.reject(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
+        folder.reject_replies(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
         values = summarize_rejected(rewordings, ids, left_out)
         raise EndedEarlyError(TERMINAL.format(Message("run.no_usable_rewording", values)))
     return rewordings
@@ -314,7 +314,7 @@ def _ask_wordings(
     rows: dict[str, ReplyRow] = {}
     for name, members in by_form.items():
         step = Step(f"answer: {name}", templates[name])
-        replies = folder.ask(step, build_conversations(items, members))
+        replies = folder.ask_step(step, build_conversations(items, members))
         rows.update({conversation: row for (conversation, _), row in replies.items()})
     return [rows[wording.build_id(items)] for wording in wordings]
 

@@ -245,7 +245,7 @@ def execute_run(turn: Turn) -> None:
     # Another process may have claimed the run meanwhile: the fence stores all of it or nothing.
     with turn.open_fenced_transaction():
         _store_rows(turn, collected, result, crowd)
-        warnings = _collect_warnings(result, crowd, in_turns.usage())
+        warnings = _collect_warnings(result, crowd, in_turns.compute_usage())
         turn.end(RunEnd(signature, input_hash, summary, warnings))
 
 
@@ -277,7 +277,7 @@ def _collect_replies(
     conversations = build_conversations(loaded.items, wordings)
     sent = {"temperature": options.temperature, "max_tokens": options.max_tokens}
     rounds = [Round(model, conversations, sent, options.seed) for model in models]
-    answered = in_turns.ask(ASKING, rounds)
+    answered = in_turns.ask_step(ASKING, rounds)
     by_system = {model.name: each for model, each in zip(models, answered, strict=True)}
     return _StudyReplies(loaded, rewordings, kinds, wordings, by_system)
 
@@ -314,7 +314,7 @@ def _request_rewordings(
 
     def ask(items: Sequence[Item]) -> RepliesByItem:
         conversations.extend(items)
-        (replies,) = in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])
+        (replies,) = in_turns.ask_step(REWORDING, [Round(rewriter, items, sent, options.seed)])
         return replies
 
     checked: list[Rewording] = []
@@ -337,7 +337,7 @@ def _request_rewordings(
         return stored
 
     rewordings = request_rewordings(checker, ids, ask, loaded.left_out, check)
-    if why := in_turns.get_reason_given_up(rewriter):
+    if why := in_turns.get_give_up_reason(rewriter):
         raise RunInputError("run.rewriter_not_asked", reason=why)
     # At its temperature the rewriter may do better next time, so a later run must not reuse the
     # replies of items without an accepted rewording.
@@ -349,7 +349,7 @@ def _request_rewordings(
     unusable = [conversation for conversation in conversations if conversation.id in names]
     if unusable:
         with turn.open_fenced_transaction():
-            in_turns.reject(Round(rewriter, unusable, sent, options.seed))
+            in_turns.reject_round(Round(rewriter, unusable, sent, options.seed))
     if not any(rewording.variant for rewording in rewordings):
         values = summarize_rejected(rewordings, ids, loaded.left_out)
         raise RunInputError("run.no_usable_rewording", **values)
@@ -449,7 +449,7 @@ def _build_summary(
         errors=errors,
         cut_off=cut_off,
         crowd={} if crowd is None else crowd.counts,
-        usage=in_turns.usage(),
+        usage=in_turns.compute_usage(),
         exclusions=tuple(result.judgement.left_out.as_list()),
         wrong_by_form=tuple(result.judgement.listed.as_list()),
         left_out_of_metrics=tuple(result.list_left_out()),

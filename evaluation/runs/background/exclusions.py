@@ -58,7 +58,7 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
     """
     workers = [verdict.worker for verdict in WorkerVerdict.list_excluding(version.question_set)]
     # `_WorkerIds` reads every worker of the version; a set without exclusions is spared that.
-    return _WorkerIds(version).list_ids(workers) if workers else ()
+    return _WorkerIds(version).list_unambiguous_ids(workers) if workers else ()
 
 
 def add_excluded_workers(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
@@ -122,8 +122,8 @@ def build_options_excluding(run: Run, verdicts: Sequence[WorkerVerdict]) -> Para
         raise OtherSettingsError from None
     known = _WorkerIds(run.version)
     # Who withdrew all answers since has none that could vote.
-    before = [worker for worker in options.exclude_workers if known.has(worker)]
-    ids = known.list_ids([verdict.worker for verdict in verdicts])
+    before = [worker for worker in options.exclude_workers if known.has_worker_id(worker)]
+    ids = known.list_unambiguous_ids([verdict.worker for verdict in verdicts])
     return replace(options, exclude_workers=tuple(dict.fromkeys([*before, *ids])))
 
 
@@ -138,11 +138,11 @@ class _WorkerIds:
         )
         self._times = Counter(self._names.values())
 
-    def has(self, one: str) -> bool:
+    def has_worker_id(self, one: str) -> bool:
         """Return whether a worker with this external or public id answered the version."""
         return clean_id(one) in self._times or _parse_uuid(one) in self._names
 
-    def list_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
+    def list_unambiguous_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
         """Return an unambiguous id of each of these workers who answered the version."""
         return tuple(
             self._choose_id(worker) for worker in workers if worker.public_id in self._names

@@ -77,7 +77,7 @@ class Claim:
     run_id: int
     attempt: int
 
-    def filter_run(self) -> Q:
+    def build_run_filter(self) -> Q:
         """Return the filter for this claim's run; it matches no run once the claim is lost."""
         # The state too: cancelling and pausing a run leave its `attempt` as it is.
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
@@ -97,7 +97,7 @@ class Claim:
     def renew(self) -> bool:
         """Extend the claim's lease from now; return False if the claim is lost."""
         return bool(
-            Run.objects.filter(self.filter_run()).update(
+            Run.objects.filter(self.build_run_filter()).update(
                 lease_until=build_future_time(get_lease_duration()), heartbeat_at=Now()
             )
         )
@@ -115,18 +115,18 @@ class Claim:
 
     def is_held(self) -> bool:
         """Return whether the claim is still valid."""
-        return Run.objects.filter(self.filter_run()).exists()
+        return Run.objects.filter(self.build_run_filter()).exists()
 
     def fail(self, reason: str) -> None:
         """Store the run as failed, with the reason, unless the claim is lost."""
-        fail_run(self.filter_run(), reason)
+        fail_run(self.build_run_filter(), reason)
 
     def release(self) -> bool:
         """Put the claimed run back into the queue; return False if the claim is lost."""
         # `heartbeat_at` orders the queue, so a run that gives up its turn goes behind the waiting
         # ones.
         return bool(
-            Run.objects.filter(self.filter_run()).update(
+            Run.objects.filter(self.build_run_filter()).update(
                 state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
             )
         )
@@ -270,7 +270,7 @@ class Heartbeat:
         self.lost = threading.Event()
         self._every = settings.LEASE_SECONDS / BEATS
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._thread = threading.Thread(target=self._renew_until_stopped, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -286,12 +286,12 @@ class Heartbeat:
         # Joined, so that no late beat extends a claim that the caller releases next.
         self._thread.join()
 
-    def check(self) -> None:
+    def check_claim(self) -> None:
         """Raise `LeaseLostError` if the thread found that the claim is lost."""
         if self.lost.is_set():
             raise LeaseLostError(self.claim.run_id)
 
-    def _beat(self) -> None:
+    def _renew_until_stopped(self) -> None:
         """Renew the claim six times in each lease period, until stopped or the claim is lost."""
         try:
             while not self._stop.wait(self._every):

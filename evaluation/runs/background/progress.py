@@ -68,7 +68,7 @@ class Announcer:
         """Start the thread of signs of life; a second call does nothing."""
         if self._thread is None:
             self._stop.clear()
-            self._thread = threading.Thread(target=self._announce, name="signs", daemon=True)
+            self._thread = threading.Thread(target=self._store_signs, name="signs", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
@@ -78,7 +78,7 @@ class Announcer:
             self._thread.join(timeout=2 * self._every)
             self._thread = None
 
-    def _announce(self) -> None:
+    def _store_signs(self) -> None:
         """Store every few seconds that this process runs; at the end, delete rows of old ones."""
         name = get_process_name()
         try:

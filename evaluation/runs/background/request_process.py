@@ -65,7 +65,7 @@ class Slot:
     turn: Turn | None = None
     is_ended: bool = False
 
-    def end(self) -> None:
+    def end_turn(self) -> None:
         """End the turn of this run as soon as the requests already sent have returned."""
         self.is_ended = True  # also between two tasks
         if self.turn is not None:
@@ -91,42 +91,42 @@ class Slots:
         with self._lock:
             return list(self._taken.values())
 
-    def fill(self) -> None:
+    def fill_free_slots(self) -> None:
         """Claim queued runs for free slots, one per owner; if none is free, end the longest."""
         while len(slots := self.list_taken()) < self._most:
             claim = claim_next_run_or_task(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
             if claim is None:
                 return
-            self._begin(claim)
+            self._start_thread(claim)
         self._end_longest_turn(slots)
 
-    def end(self) -> None:
+    def end_turns(self) -> None:
         """End all turns; release the claims of the runs that do not end in time."""
         deadline = time.monotonic() + SECONDS_TO_END
         while (slots := self.list_taken()) and time.monotonic() < deadline:
             for place in slots:
-                place.end()
+                place.end_turn()
             time.sleep(0.1)
         for place in slots:
             # Or another process would have to wait for the end of the lease, and count a crash.
             place.claim.release()
 
-    def _begin(self, claim: Claim | TaskClaim) -> None:
+    def _start_thread(self, claim: Claim | TaskClaim) -> None:
         """Start a thread that works on the claimed run."""
         owner = Run.objects.values_list("owner_id", flat=True).get(pk=claim.run_id)
         place = Slot(owner, claim, self._clock())
-        thread = threading.Thread(target=self._work, args=(place,), name="turn", daemon=True)
+        thread = threading.Thread(target=self._work_on_slot, args=(place,), name="turn", daemon=True)
         with self._lock:
             self._taken[thread] = place
         thread.start()
 
-    def _work(self, place: Slot) -> None:
+    def _work_on_slot(self, place: Slot) -> None:
         """Work on a slot's run in its own thread, and free the slot afterwards."""
 
         def store_turn(turn: Turn) -> None:
             place.turn = turn
             if place.is_ended:
-                place.end()
+                place.end_turn()
 
         deadline = self._clock() + TURN_SECONDS
         try:
@@ -166,7 +166,7 @@ class Slots:
         longest = min(active, key=lambda one: one.since)
         # A run gets 30 seconds at least, or runs of many requesters would only replace each other.
         if self._clock() - longest.since >= SHORT_TURN:
-            longest.end()
+            longest.end_turn()
 
 
 def main() -> None:
@@ -182,7 +182,7 @@ def main() -> None:
     places = Slots(settings.ASKING_RUNS)
     sender, retention = import_string(SENDER)(), import_string(RETENTION)()
     steps = {
-        "runs that wait for servers": places.fill,
+        "runs that wait for servers": places.fill_free_slots,
         "webhooks": sender.step,
         "expired rows": retention.step,
     }
@@ -197,7 +197,7 @@ def main() -> None:
                 logger.exception("%s cannot be looked for", what)
                 connections.close_all()
     with contextlib.suppress(Error):
-        places.end()
+        places.end_turns()
     with contextlib.suppress(Error):
         sender.end()
     os._exit(0)  # whatever a thread still waits for

@@ -130,7 +130,7 @@ def work_on_task(
     """
 
     def compute(turn: Turn, run: Run) -> None:
-        task = claim.load()
+        task = claim.load_task()
         import_string(WORKERS[task.kind])(turn, task)
         claim.finish()
 
@@ -160,7 +160,7 @@ def _compute_under_claim(
 
         def check() -> None:
             sign()
-            heartbeat.check()
+            heartbeat.check_claim()
 
         turn = Turn(claim.run_id, claim.open_fenced_transaction, check, deadline, clock, lane)
         on_turn(turn)

@@ -84,11 +84,11 @@ class AskSettings:
     key_variable: str = "OPENAI_API_KEY"
     keep_thinking: bool = False
 
-    def chat(self) -> ChatModel:
+    def get_chat_model(self) -> ChatModel:
         """Return the chat model to ask. Raises ChatError or InputError."""
         return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
 
-    def name_of(self, model: ChatModel) -> str:
+    def get_table_name(self, model: ChatModel) -> str:
         """Return the name of a model in the tables. Raises InputError for an invalid name."""
         name = normalise_text(self.name if self.name is not None else model.name)
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
@@ -97,7 +97,7 @@ class AskSettings:
             )
         return name
 
-    def sent(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def build_request_parameters(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the request parameters, overridden by `more`; those set to None are left out."""
         both = {**self.parameters, **(more or {})}
         return {name: value for name, value in both.items() if value is not None}
@@ -176,11 +176,11 @@ def estimate_requests(request: AskRequest) -> RequestEstimate:
     # An estimate must neither create the folder nor take its lock.
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepare_requests(request, journal)
-        store = journal.store(prepared.model, prepared.configuration)
+        store = journal.open_reply_store(prepared.model, prepared.configuration)
         unanswered = list(
-            group_by_key([entry for entry in prepared.planned if not store.has(entry)])
+            group_by_key([entry for entry in prepared.planned if not store.has_reply(entry)])
         )
-        to_send = [group[0].request for group in unanswered if not store.known(group[0].key)]
+        to_send = [group[0].request for group in unanswered if not store.knows_key(group[0].key)]
         n_prompt_tokens, n_completion_tokens = (
             sum(map(estimate_prompt_tokens, to_send)),
             sum(map(get_reply_token_limit, to_send)),
@@ -188,7 +188,7 @@ def estimate_requests(request: AskRequest) -> RequestEstimate:
         return RequestEstimate(
             prepared.configuration.name,
             len(prepared.planned),
-            len(prepared.planned) - sum(len(g) for g in unanswered if not store.known(g[0].key)),
+            len(prepared.planned) - sum(len(g) for g in unanswered if not store.knows_key(g[0].key)),
             n_prompt_tokens,
             n_completion_tokens,
             None
@@ -201,9 +201,9 @@ def write_batch_file(request: AskRequest, path: Path) -> int:
     """Write the missing requests as a provider's batch file; return their number."""
     with Journal(request.output, read_only=True) as journal:
         prepared = _prepare_requests(request, journal)
-        store = journal.store(prepared.model, prepared.configuration)
-        unanswered = [entry for entry in prepared.planned if not store.has(entry)]
-        unanswered = [entry for entry in unanswered if not store.known(entry.key)]
+        store = journal.open_reply_store(prepared.model, prepared.configuration)
+        unanswered = [entry for entry in prepared.planned if not store.has_reply(entry)]
+        unanswered = [entry for entry in unanswered if not store.knows_key(entry.key)]
         return write_batch(path, prepared.model, unanswered)
 
 
@@ -225,10 +225,10 @@ def ask_questions(
     asking = request.asking
     with Journal(request.output) as journal:
         prepared = _prepare_requests(request, journal)
-        store = journal.store(prepared.model, prepared.configuration)
+        store = journal.open_reply_store(prepared.model, prepared.configuration)
         # What earlier commands spent on this model counts, or each repetition would begin anew.
         budget = Budget(
-            asking.prices or Prices(), asking.budget, journal.spent(prepared.configuration)
+            asking.prices or Prices(), asking.budget, journal.sum_costs(prepared.configuration)
         )
         if batch is not None:
             outcome = read_batch(batch, prepared.planned, store, budget)
@@ -289,11 +289,11 @@ def _prepare_requests(request: AskRequest, journal: Journal) -> _PreparedRequest
     """Return the model to ask, its journal configuration and all planned requests."""
     prompt = _build_prompt(request)
     items = _build_items(request, prompt)
-    asking, model = request.asking, request.asking.chat()
-    parameters = asking.sent()
-    wanted = Configuration.from_model(model, prompt, parameters, asking.seed, asking.name_of(model))
+    asking, model = request.asking, request.asking.get_chat_model()
+    parameters = asking.build_request_parameters()
+    wanted = Configuration.from_model(model, prompt, parameters, asking.seed, asking.get_table_name(model))
     return _PreparedRequest(
-        model, journal.named(wanted), plan_requests(model, items, parameters, asking.seed)
+        model, journal.find_or_name_configuration(wanted), plan_requests(model, items, parameters, asking.seed)
     )
 
 

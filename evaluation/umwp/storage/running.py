@@ -189,7 +189,7 @@ def ask_and_classify(turn: Turn) -> None:
         ReplyRow(reply.system, reply.item, reply.form, reply.text, reply.status.value)
         for reply in replies
     ]
-    usage = asking.usage()
+    usage = asking.compute_usage()
     # The fence checks the claim: if another process has taken over the run, nothing is written.
     with turn.open_fenced_transaction():
         store_findings(turn, study, rows, (sizes, build_trend_rows(sizes)))
@@ -274,7 +274,7 @@ def _ask_models(
     rounds = _build_rounds(models, problems, parameters)
     return [
         WordProblemReply(problem.line, model.name, problem.id, form, reply.text, reply.status)
-        for model, replies in zip(models, asking.ask(ASKING, rounds), strict=True)
+        for model, replies in zip(models, asking.ask_step(ASKING, rounds), strict=True)
         for form in parameters.forms
         for problem in problems
         for reply in [replies[f"{form}/{problem.id}", 0]]

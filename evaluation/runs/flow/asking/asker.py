@@ -175,13 +175,13 @@ class _Asker:
     async def find_unknown(self, planned: Sequence[PlannedRequest]) -> list[list[PlannedRequest]]:
         """Return the requests without a stored reply, grouped by key; copy stored replies."""
         waiting, copied = [], []
-        for group in group_by_key([entry for entry in planned if not self.store.has(entry)]):
-            if not self.store.known(group[0].key):
+        for group in group_by_key([entry for entry in planned if not self.store.has_reply(entry)]):
+            if not self.store.knows_key(group[0].key):
                 waiting.append(group)
             else:
                 copied += group
         try:
-            await _await_stored([self.store.copy(entry) for entry in copied])
+            await _await_stored([self.store.copy_known_reply(entry) for entry in copied])
         except OSError as error:
             self._end_for_store_error(error)
             return []
@@ -388,11 +388,11 @@ class _Asker:
         """Store one reply for a group of equal requests; return False if the store fails."""
         try:
             # First the reply itself: a store copies only what it has.
-            await _await_stored([self.store.keep(group[0], kept)])
+            await _await_stored([self.store.store_reply(group[0], kept)])
             copied = kept.reply.fault is None
             await _await_stored(
                 [
-                    self.store.copy(planned) if copied else self.store.keep(planned, kept)
+                    self.store.copy_known_reply(planned) if copied else self.store.store_reply(planned, kept)
                     for planned in group[1:]
                 ]
             )

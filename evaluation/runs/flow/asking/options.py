@@ -314,7 +314,7 @@ class AskOptions(Parameters):
         ),
     )
 
-    def sent(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
+    def build_request_parameters(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a request: the model's own, overridden by the run's.
 
         A parameter that the model's registration sets to None is left out.
@@ -339,15 +339,15 @@ class AskOptions(Parameters):
         own = of_model.get("seed", self.seed)
         return own if isinstance(own, int) else None
 
-    def pace(self) -> RequestSettings:
-        """Return concurrency, retries and requests per minute as `RequestSettings` of `asker.ask`."""
+    def build_request_settings(self) -> RequestSettings:
+        """Return concurrency, retries and requests per minute as `RequestSettings` of `asker.ask_model`."""
         return RequestSettings(
             at_once=self.concurrency,
-            patience=self.patience(),
+            patience=self.build_patience(),
             requests_a_minute=self.requests_per_minute,
         )
 
-    def patience(self) -> Patience:
+    def build_patience(self) -> Patience:
         """Return the attempts, timeout and waits of one request."""
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 

@@ -246,16 +246,16 @@ class ReplyStore(Protocol):
     A store that works asynchronously returns an awaitable in place of None.
     """
 
-    def has(self, planned: PlannedRequest) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return whether the request's item and sample has a reply (an ERROR does not count)."""
 
-    def known(self, key: str) -> bool:
+    def knows_key(self, key: str) -> bool:
         """Return whether a reply to a request with this key is stored, also for another item."""
 
-    def copy(self, planned: PlannedRequest) -> Awaitable[None] | None:
+    def copy_known_reply(self, planned: PlannedRequest) -> Awaitable[None] | None:
         """Store the known reply of the request's key for the request's own item, too."""
 
-    def keep(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Store a reply; raises OSError if it cannot be stored, which ends the asking."""
 
 
@@ -266,19 +266,19 @@ class MemoryStore:
         self.kept: dict[tuple[int, int], RecordedReply] = {}
         self._by_key: dict[str, RecordedReply] = {}
 
-    def has(self, planned: PlannedRequest) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return False, as a new store has no reply to any item."""
         return False
 
-    def known(self, key: str) -> bool:
+    def knows_key(self, key: str) -> bool:
         """Return whether a reply to a request with this key is stored."""
         return key in self._by_key
 
-    def copy(self, planned: PlannedRequest) -> None:
+    def copy_known_reply(self, planned: PlannedRequest) -> None:
         """Store the known reply of the request's key for the request's own item, too."""
         self.kept[planned.place, planned.request.sample] = self._by_key[planned.key]
 
-    def keep(self, planned: PlannedRequest, kept: RecordedReply) -> None:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> None:
         """Store a reply; one without a fault can be copied by its key."""
         self.kept[planned.place, planned.request.sample] = kept
         if kept.reply.fault is None:

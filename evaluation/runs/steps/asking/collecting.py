@@ -107,7 +107,7 @@ class _ModelWork:
         self._state = replace(
             earlier,
             total=asking.n_planned,
-            done=len(self.replies.has_reply),
+            done=len(self.replies.answered_items),
             end=end,
             reason=earlier.reason if end else "",
         )
@@ -178,7 +178,7 @@ class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
                 asking.chat,
                 asking.planned,
                 work.replies,
-                asking.options.pace(),
+                asking.options.build_request_settings(),
                 Budget(asking.prices or Prices(), purse=self.purse),
                 stop=self.stop,
                 enough=self.enough,
@@ -264,7 +264,7 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
     # Rows of other runs and copies count as replies, but neither as requests nor as cost of this
     # run.
     statuses = Counter(status for status, _, _ in rows)
-    limit = next((asking.sent[name] for name in LIMITS if asking.sent.get(name)), 0)
+    limit = next((asking.request_parameters[name] for name in LIMITS if asking.request_parameters.get(name)), 0)
     failed = [extra for status, extra, _ in rows if status == ERROR]
     own_extras = [
         extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")

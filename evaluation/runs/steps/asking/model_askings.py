@@ -99,9 +99,9 @@ class ModelAsking:
         return None if price_in is None or price_out is None else Prices(price_in, price_out)
 
     @cached_property
-    def sent(self) -> dict[str, Any]:
+    def request_parameters(self) -> dict[str, Any]:
         """Parameters sent with every request, without the seed."""
-        return self.options.sent(self.model.parameters)
+        return self.options.build_request_parameters(self.model.parameters)
 
     @property
     def seed(self) -> int | None:
@@ -117,7 +117,7 @@ class ModelAsking:
         """
         seed = {} if self.seed is None else {"seed": self.seed}
         prompt = {"prompt": self.prompt.prompt.hash}
-        return {"model": self.model.spec, **prompt, **self.sent, **seed}
+        return {"model": self.model.spec, **prompt, **self.request_parameters, **seed}
 
     @cached_property
     def hash(self) -> str:
@@ -133,7 +133,7 @@ class ModelAsking:
         if self.chat is None:
             return []
         items = build_question_items(self.questions, self.prompt.prompt, self.options.samples)
-        return plan_requests(self.chat, items, self.sent, self.seed)
+        return plan_requests(self.chat, items, self.request_parameters, self.seed)
 
     @property
     def n_planned(self) -> int:
@@ -150,7 +150,7 @@ def build_model_askings(
     for model in load_chosen_models(user, options):
         prompt = choose_prompt(model, questions, user, options)
         try:
-            chat, reason = open_chat_model(model, options.patience()), ""
+            chat, reason = open_chat_model(model, options.build_patience()), ""
         except (ChatError, InputError) as error:
             chat, reason = None, str(error)
         askings.append(ModelAsking(model, prompt, options, questions, chat, reason))

@@ -112,17 +112,17 @@ def _preview_asking(asking: ModelAsking, count: int) -> Preview:
         Conversation(question.external_id, prompt.messages(build_prompt_fields(question)))
         for question in asking.questions[:count]
     )
-    sent = dict(asking.sent) | ({} if asking.seed is None else {"seed": asking.seed})
+    sent = dict(asking.request_parameters) | ({} if asking.seed is None else {"seed": asking.seed})
     return Preview(asking.model.name, asking.prompt.name, sent, conversations, asking.reason)
 
 
 def _estimate_asking(asking: ModelAsking) -> AskingEstimate:
     """Return one model's estimate; requests with equal keys count once."""
     store = AnswerReplyStore.from_asking(asking)
-    groups = list(group_by_key([one for one in asking.planned if not store.has(one)]))
+    groups = list(group_by_key([one for one in asking.planned if not store.has_reply(one)]))
     # Equal requests are sent once, but each of them lacks a reply.
-    open_ = [group[0] for group in groups if not store.known(group[0].key)]
-    n_open = sum(len(group) for group in groups if not store.known(group[0].key))
+    open_ = [group[0] for group in groups if not store.knows_key(group[0].key)]
+    n_open = sum(len(group) for group in groups if not store.knows_key(group[0].key))
     read = sum(estimate_prompt_tokens(one.request) for one in open_)
     written = sum(get_reply_token_limit(one.request) for one in open_)
     prices = asking.prices
@@ -238,7 +238,7 @@ class RequestCounter:
         self.takes: list[StepEstimate] = []
         self._user, self._unread = user, unread
 
-    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+    def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Count the requests of a step; return a placeholder reply for each."""
         pending = [one for one in rounds if one.items]
         self.takes += [estimate_round(self._user, capfirst(step), one) for one in pending]

@@ -2,7 +2,7 @@
 
 Requests run in a thread of their own; only the turn's thread uses the database. Replies
 go through a `ReplyQueue`, and a request waits until its reply is committed: when the future that
-`keep` returns is done, the reply is safe.
+`store_reply` returns is done, the reply is safe.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class AnswerReplyStore:
 
     asking: ModelAsking
     mailbox: ReplyQueue[ModelAsking]
-    has_reply: set[tuple[int, int]] = field(default_factory=set)
+    answered_items: set[tuple[int, int]] = field(default_factory=set)
     by_key: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -66,28 +66,28 @@ class AnswerReplyStore:
         replies = cls(asking, mailbox or ReplyQueue())
         place = {question.pk: index for index, question in enumerate(asking.questions)}
         rows = select_stored_answers(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
-        replies.has_reply = {
+        replies.answered_items = {
             (place[question], sample)
             for question, sample in rows.values_list("question_id", "sample")
         }
         replies.by_key = _find_stored_keys(
-            [one.key for one in asking.planned if not replies.has(one)], asking
+            [one.key for one in asking.planned if not replies.has_reply(one)], asking
         )
         return replies
 
-    def has(self, planned: PlannedRequest) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return whether the request's question and sample has a stored reply."""
-        return (planned.place, planned.request.sample) in self.has_reply
+        return (planned.place, planned.request.sample) in self.answered_items
 
-    def known(self, key: str) -> bool:
+    def knows_key(self, key: str) -> bool:
         """Return whether any stored reply has this request key, of any question or model."""
         return key in self.by_key
 
-    def copy(self, planned: PlannedRequest) -> asyncio.Future[None]:
+    def copy_known_reply(self, planned: PlannedRequest) -> asyncio.Future[None]:
         """Queue a copy of the stored reply to the same request key."""
         return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
 
-    def keep(self, planned: PlannedRequest, kept: RecordedReply) -> asyncio.Future[None]:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> asyncio.Future[None]:
         """Queue a reply for the thread that writes to the database."""
         return self.mailbox.put(self.asking, planned, kept)
 

@@ -2,7 +2,7 @@
 
     models = load_registered_models(run, parameters.models)
     asked = StudyAsker(turn, run, models, budget=parameters.budget)
-    replies = asked.ask("asking", [Round(model, items, sent, seed) for model in models])
+    replies = asked.ask_step("asking", [Round(model, items, sent, seed) for model in models])
 
 A committed reply is never requested again, neither by the next turn nor by another run of the owner
 that sends an identical request. All models of a run share one budget, over all its turns.
@@ -90,7 +90,7 @@ def plan_round(round_: Round, chat: ChatModel | None = None) -> list[PlannedRequ
 class StepAsker(Protocol):
     """Protocol of objects that ask models step by step, such as `StudyAsker`."""
 
-    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+    def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Return the replies of each round (one model each), by item and sample."""
 
 
@@ -118,11 +118,11 @@ class StudyAsker:
         self._given_up: dict[str, str] = dict(turn.read_stored(GAVE_UP) or {})
         self._progress = {reply.id: reply for reply in read_model_progress(run.pk)}
 
-    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+    def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Ask for all missing replies of a step; return the replies of each model (round).
 
         A model that fails repeatedly is given up: each request not sent gets an ERROR that says
-        so, here and in later steps (`get_reason_given_up`).
+        so, here and in later steps (`get_give_up_reason`).
 
         Raises
         ------
@@ -143,14 +143,14 @@ class StudyAsker:
             self._check_outcomes(conversation.works)
         return [self._collect_replies(work) for work in works]
 
-    def reject(self, round_: Round) -> None:
+    def reject_round(self, round_: Round) -> None:
         """Mark one model's replies in a step as rejected, so that no later run reuses them.
 
         Call it in `open_fenced_transaction`.
         """
         mark_replies_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
-    def get_reason_given_up(self, model: LanguageModel) -> str:
+    def get_give_up_reason(self, model: LanguageModel) -> str:
         """Return why no more requests are sent to a model; "" if it may be asked."""
         return self._given_up.get(str(model.public_id), "")
 
@@ -159,14 +159,14 @@ class StudyAsker:
         faults = (reply.message for reply in read_run_replies(self.run.pk) if reply.message)
         return next(faults, next(iter(self._given_up.values()), ""))
 
-    def usage(self) -> tuple[Usage, ...]:
+    def compute_usage(self) -> tuple[Usage, ...]:
         """Return requests, tokens and cost by step and model, over all turns of the run."""
         return compute_model_usage(self.run.pk, self.models)
 
-    def note(self, work: _StepWork, seconds: float = 0.0) -> None:
+    def update_progress(self, work: _StepWork, seconds: float = 0.0) -> None:
         """Update a model's progress, `seconds` after its step began in this turn."""
         progress, n_missing = work.progress, work.unknown
-        reason = self.get_reason_given_up(work.model) if n_missing else ""
+        reason = self.get_give_up_reason(work.model) if n_missing else ""
         self._progress[work.id] = replace(
             progress,
             done=len(work.planned) - n_missing,
@@ -176,7 +176,7 @@ class StudyAsker:
             reason=reason,
         )
 
-    def keep_progress(self) -> None:
+    def store_progress(self) -> None:
         """Store the progress of all models; call it inside `Turn.open_fenced_transaction`."""
         store_model_progress(self.turn, list(self._progress.values()))
 
@@ -196,21 +196,21 @@ class StudyAsker:
         work.replies = own | reused
         # What a model did and cost in earlier steps and turns is counted on.
         work.progress = self._progress.get(work.id, work.progress)
-        self.note(work)
+        self.update_progress(work)
         return work
 
     def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
         """Store which models were given up; raise if requests to other models are left."""
         # Stored before the exceptions below: the next turn must know who was given up.
-        given_up = {work.id: why for work in works if (why := work.find_reason_given_up())}
+        given_up = {work.id: why for work in works if (why := work.find_give_up_reason())}
         if given_up:
             self._given_up |= given_up
             for work in works:
                 work.progress = self._progress[work.id]
-                self.note(work)
+                self.update_progress(work)
             with self.turn.open_fenced_transaction():
                 self.turn.keep(GAVE_UP, self._given_up)
-                self.keep_progress()
+                self.store_progress()
         outcomes = [work.outcome for work in works if work.outcome is not None]
         short = [outcome for outcome in outcomes if outcome.end is End.BUDGET]
         if short:
@@ -220,7 +220,7 @@ class StudyAsker:
 
     def _collect_replies(self, work: _StepWork) -> RepliesByItem:
         """Return one model's replies by item and sample, an ERROR for each missing one."""
-        why = f"not asked: {self.get_reason_given_up(work.model)}"
+        why = f"not asked: {self.get_give_up_reason(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
             (one.request.id, one.request.sample): work.replies.get(build_reply_name(one), missing)
@@ -254,22 +254,22 @@ class _StepWork:
         """Number of requests that have no reply yet."""
         return sum(build_reply_name(one) not in self.replies for one in self.planned)
 
-    def has(self, planned: PlannedRequest) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return whether a reply to the request's key is stored."""
         return build_reply_name(planned) in self.replies
 
-    def known(self, key: str) -> bool:
-        """Return False: `has` finds all stored replies, so nothing is copied."""
+    def knows_key(self, key: str) -> bool:
+        """Return False: `has_reply` finds all stored replies, so nothing is copied."""
         return False
 
-    def copy(self, planned: PlannedRequest) -> None:
+    def copy_known_reply(self, planned: PlannedRequest) -> None:
         """Do nothing: requests with the same key share one stored reply."""
 
-    def keep(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Queue a reply for the writing thread, unless the request was never sent."""
         return self.mailbox.put(self, planned, kept) if kept.attempts else None
 
-    def find_reason_given_up(self) -> str:
+    def find_give_up_reason(self) -> str:
         """Return why no more requests are sent to the model; "" if it may be asked again."""
         outcome = self.outcome
         if self.failure or outcome is None:
@@ -290,7 +290,7 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
         waiting = [
             work
             for work in works
-            if work.unknown and not study_asker.get_reason_given_up(work.model)
+            if work.unknown and not study_asker.get_give_up_reason(work.model)
         ]
         super().__init__(study_asker.turn, waiting)
         self.study, self.all = study_asker, works
@@ -339,8 +339,8 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
     def report(self, seconds: float) -> None:
         """Store the progress of the step and of each model."""
         for work in self.all:
-            self.study.note(work, seconds)
-        self.study.keep_progress()
+            self.study.update_progress(work, seconds)
+        self.study.store_progress()
         self.report_arrivals()
 
     def report_arrivals(self) -> None:

@@ -287,7 +287,7 @@ def test_the_heartbeat_notices_that_a_run_was_cancelled(version, queue, settings
         Run.objects.filter(pk=run.pk).update(state=Run.State.CANCELLED, finished_at=Now())
         assert heartbeat.lost.wait(5)
         with pytest.raises(LeaseLostError):
-            heartbeat.check()
+            heartbeat.check_claim()
 
 
 def test_no_heartbeat_comes_within_a_turn_in_the_transaction_of_a_test(settings):

@@ -158,23 +158,23 @@ def test_each_requester_has_one_place_and_the_longest_turn_makes_room_for_the_ne
     for person in people[:2]:
         begin("ask", person)
         begin("ask", person)
-        places.fill()
+        places.fill_free_slots()
         now[0] += 1
     first, second, third = (one.pk for one in people)
     assert owners_in(places) == {first, second}
     begin("ask", people[2])
     # The first began at 100.
     now[0] = 100.0 + SHORT_TURN - 0.1
-    places.fill()
+    places.fill_free_slots()
     assert not any(one.is_ending for one in places.list_taken())
     now[0] = 100.0 + SHORT_TURN
-    places.fill()
+    places.fill_free_slots()
     wait_until(lambda: owners_in(places) == {second}, 5, "the first made room")
-    places.fill()
+    places.fill_free_slots()
     assert owners_in(places) == {second, third}
     # The second run of the first waits, and its owner has none: the second's turn began at 101.
     now[0] = 101.0 + SHORT_TURN
-    places.fill()
+    places.fill_free_slots()
     wait_until(lambda: owners_in(places) == {third}, 5, "the second made room")
 
 
@@ -182,7 +182,7 @@ def test_a_process_that_ends_gives_back_what_does_not_end_in_time(begin, held, m
     run = begin("ask")
     monkeypatch.setattr(asking, "SECONDS_TO_END", 0.0)
     places = Slots(2)
-    places.fill()
+    places.fill_free_slots()
     places.end()
     run.refresh_from_db()
     assert (run.state, run.crashes, run.lease_owner) == ("queued", 0, "")

@@ -167,8 +167,8 @@ def test_a_run_of_an_unknown_kind_fails_and_says_so(run, rung):
 def test_a_heartbeat_that_lost_its_claim_says_of_which_run(run):
     claim = claim_next_run("ann")
     heartbeat = Heartbeat(claim)
-    heartbeat.check()
+    heartbeat.check_claim()
     heartbeat.lost.set()
     with pytest.raises(LeaseLostError) as caught:
-        heartbeat.check()
+        heartbeat.check_claim()
     assert caught.value.args == (run.pk,)

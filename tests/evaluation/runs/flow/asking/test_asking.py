@@ -198,10 +198,10 @@ def test_time_and_a_stop_end_it_with_what_came_kept():
 
 def test_a_store_that_is_full_ends_it():
     class Full(MemoryStore):
-        def keep(self, planned, kept):
+        def store_reply(self, planned, kept):
             if len(self.kept) == 3:
                 raise OSError(28, "No space left on device")
-            super().keep(planned, kept)
+            super().store_reply(planned, kept)
 
     store, outcome = asked(Model(), items(50), store=Full())
     assert (len(store.kept), outcome.end) == (3, End.STORE)
@@ -265,7 +265,7 @@ class Knowing(MemoryStore):
         super().__init__()
         self.places = places
 
-    def has(self, planned):
+    def has_reply(self, planned):
         return planned.place in self.places
 
 
@@ -284,7 +284,7 @@ def test_items_that_have_their_reply_are_not_asked_again():
 
 def test_a_reply_that_is_known_by_its_key_is_copied():
     class Full(MemoryStore):
-        def copy(self, planned):
+        def copy_known_reply(self, planned):
             raise OSError(28, "No space left on device")
 
     model, store = Model(), MemoryStore()

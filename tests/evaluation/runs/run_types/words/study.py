@@ -23,15 +23,15 @@ def _item(name, text):
 def run(parameters, arguments, asking, progress):
     lines = arguments["lines"].read_text().splitlines()
     with StudyFolder(arguments["output"], asking, progress) as folder:
-        said = folder.ask(SAY, [_item(f"say-{n}", line) for n, line in enumerate(lines)])
+        said = folder.ask_step(SAY, [_item(f"say-{n}", line) for n, line in enumerate(lines)])
         items = [
             _item(f"shorten-{n}", f"Shorter: {said[f'say-{n}', 0].answer}")
             for n in range(len(lines))
             if said[f"say-{n}", 0].answer
         ]
-        shorter = folder.ask(SHORTEN, items)
+        shorter = folder.ask_step(SHORTEN, items)
         words = {item: len(row.answer.split()) for (item, _), row in shorter.items()}
-        found = {"system": folder.system, "words": words, "steps": folder.steps()}
+        found = {"system": folder.system, "words": words, "steps": folder.summarise_steps()}
         (arguments["output"] / "words.json").write_text(json.dumps(found))
         return StudyOutcome(f"{sum(words.values())} words", folder.complete)
 
