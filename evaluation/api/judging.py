@@ -151,7 +151,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
 
     def _find_judging(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
         """Return the finished run and the named judging. Raises Http404."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         for judging in self.get_kind(run).judging:
             if judging.name == name:
                 return run, judging
@@ -225,7 +225,7 @@ class JudgingViewSet(ApiViewSet):
     def task(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Return a judging task."""
         _, judging, task = self._find_task(request, set_id, task_id)
-        code = judging.code_of(task.grade, task.label)
+        code = judging.find_code(task.grade, task.label)
         return Response(
             TaskSerializer({"task": task, "scale": judging, "choice": code or None}).data
         )
@@ -239,7 +239,7 @@ class JudgingViewSet(ApiViewSet):
     def judge(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Save a judgement; repeating the same one has no effect."""
         question_set, judging, _ = self._find_task(request, set_id, task_id)
-        choice = judging.choice(self.checked(JudgementSerializer).validated_data["choice"])
+        choice = judging.find_choice(self.checked(JudgementSerializer).validated_data["choice"])
         if choice is None:
             codes = ", ".join(choice.code for choice in judging.choices)
             raise build_field_problem("choice", f"Choose one of: {codes}.")

@@ -333,7 +333,7 @@ class TableViewSet(FinishedRunViewSet):
     )
     def tables(self, request: Request, run_id: Any) -> Response:
         """Return the names and URLs of a run's tables."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         tables = [
             {
                 "name": name,
@@ -357,7 +357,7 @@ class TableViewSet(FinishedRunViewSet):
     )
     def data(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Return all tables of a run in one file."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         kind = self.get_kind(run)
         form = parse_choice(request.query_params, "format", FORMS, "zip")
         chunks = build_run_zip(kind, run) if form == "zip" else build_run_workbook(kind, run)
@@ -374,7 +374,7 @@ class TableViewSet(FinishedRunViewSet):
     )
     def table(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
         """Return one table of a run, with every row."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         table_of = self.get_kind(run).tables.get(name)
         if table_of is None:
             raise Http404

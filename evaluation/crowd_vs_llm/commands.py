@@ -111,7 +111,7 @@ class FileComparison:
         return {
             "signature": self.comparison.build_signature(input_hash),
             "parameters": self.comparison.parameters.as_dict(),
-            "counts": dict(summary.shown_counts()),
+            "counts": dict(summary.get_shown_counts()),
             "flagged_workers": [str(worker) for worker in self.comparison.flagged],
             "said": TERMINAL.format_all(summary.messages),
             "alikeness": plain["alikeness"],

@@ -90,7 +90,7 @@ class EloquentSummary(StudySummary):
     exclusions: tuple[dict[str, Any], ...] = ()
     embedding: dict[str, Any] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "items": self.items,

@@ -132,7 +132,7 @@ class AuditViewSet(GradingViewSet):
     )
     def audit(self, request: Request, run_id: Any) -> Response:
         """Return the expert check of a run."""
-        return _respond(self.done(request, run_id))
+        return _respond(self.get_finished_run(request, run_id))
 
     @extend_schema(
         operation_id="results_audit_ask",
@@ -150,7 +150,7 @@ class AuditViewSet(GradingViewSet):
         if preset := data.pop("preset", None):
             if "count" in request.data:
                 raise build_field_problem("preset", "Give a count or a preset, not both.")
-            data["count"] = load_drawable_answers(run).drawn_by(preset, data["with_models"])
+            data["count"] = load_drawable_answers(run).compute_sample_size(preset, data["with_models"])
         try:
             drawn = draw_audit_sample(run, **data)
         except CannotDrawError as error:
@@ -199,7 +199,7 @@ class AuditViewSet(GradingViewSet):
         return _respond(run)
 
     def _changed(self, request: Request, run_id: Any) -> Run:
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         return run
@@ -247,5 +247,5 @@ class ExpertsViewSet(GradingViewSet):
     def experts(self, request: Request, run_id: Any) -> Response:
         """Return the expert findings of a run."""
         return Response(
-            ExpertFindingsSerializer(build_experts_report(self.done(request, run_id)).findings).data
+            ExpertFindingsSerializer(build_experts_report(self.get_finished_run(request, run_id)).findings).data
         )

@@ -225,7 +225,7 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
     data = form.cleaned_data
     with_models, count = data.get("with_models", False), data["count"]
     if data["preset"]:
-        count = load_drawable_answers(run).drawn_by(data["preset"], with_models)
+        count = load_drawable_answers(run).compute_sample_size(data["preset"], with_models)
     try:
         drawn = draw_audit_sample(run, count, data["design"], with_models, data["seed"], data["step"])
     except CannotDrawError as error:

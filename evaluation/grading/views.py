@@ -20,7 +20,7 @@ PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
 
 def has_models(run: Run) -> bool:
     """Return whether a run scored a language model."""
-    return bool(read_summary(run).shown_counts().get("models"))
+    return bool(read_summary(run).get_shown_counts().get("models"))
 
 
 def has_other_gradings(run: Run) -> bool:

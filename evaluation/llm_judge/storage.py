@@ -118,7 +118,7 @@ class JudgeSummary(RunSummary):
     usage: Mapping[str, Any] = field(default_factory=dict)
     asked: tuple[Usage, ...] = ()
 
-    def asked_models(self) -> Sequence[Usage]:
+    def get_model_usage(self) -> Sequence[Usage]:
         """Return the judge's token usage and cost, one entry per step."""
         return self.asked
 
@@ -145,7 +145,7 @@ class JudgeSummary(RunSummary):
             tuple(usage),
         )
 
-    def shown_counts(self) -> dict[str, int]:
+    def get_shown_counts(self) -> dict[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "answers": self.answers,

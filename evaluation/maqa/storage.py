@@ -87,7 +87,7 @@ class MaqaSummary(StudySummary):
     embedding: dict[str, Any] = field(default_factory=dict)
     meaning_threshold: dict[str, Any] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "questions": self.questions,

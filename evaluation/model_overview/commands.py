@@ -119,7 +119,7 @@ class FileViews:
             "views",
             self.results.parameters,
             self.hashes,
-            {**summary.shown_counts(), "sources": len(summary.sources)},
+            {**summary.get_shown_counts(), "sources": len(summary.sources)},
             left_out,
             more={
                 "sources": plain["sources"],

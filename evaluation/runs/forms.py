@@ -134,7 +134,7 @@ class FieldGroup:
 
 
 class OptionForm(forms.Form):
-    """Form of a run type's options; `parameters()` returns the options of a valid form."""
+    """Form of a run type's options; `get_parameters()` returns the options of a valid form."""
 
     options_of: ClassVar[type[Parameters]]
 
@@ -156,7 +156,7 @@ class OptionForm(forms.Form):
         self.preset = {
             name: value for name, value in (preset or {}).items() if name in self.options
         }
-        initial = {**self._initial(like or self.options_of()), **self.preset}
+        initial = {**self._build_initial_values(like or self.options_of()), **self.preset}
         self._excluded = tuple(excluded) if EXCLUDE in self.options else ()
         if self._excluded:
             named = dict.fromkeys([*_split_ids(initial[EXCLUDE]), *self._excluded])
@@ -167,7 +167,7 @@ class OptionForm(forms.Form):
         choosers = [field for field in self.fields.values() if isinstance(field, ModelChooser)]
         self.askable = list(select_askable_models(user)) if choosers else []
         for chooser in choosers:
-            chooser.offer(self.askable)
+            chooser.offer_models(self.askable)
 
     def clean(self) -> dict[str, Any]:
         """Refuse values out of bounds, values only operators may use, and contradictions."""
@@ -175,37 +175,37 @@ class OptionForm(forms.Form):
         for name, option in self.options.items():
             field_name = self._get_field_name(name)
             if name in values and field_name not in self.errors:
-                self._refuse(field_name, option.check(self._value(name)))
+                self._add_problem(field_name, option.check(self._get_value(name)))
         if self.errors:
             return values
-        parameters = self.parameters()
+        parameters = self.get_parameters()
         for wrong in find_reserved_options(self._user, parameters):
-            self._refuse(self._get_field_name(wrong.option), wrong)
+            self._add_problem(self._get_field_name(wrong.option), wrong)
         if not self.errors:
             for wrong in parameters.problems():
-                self._refuse(None, wrong)
+                self._add_problem(None, wrong)
         return values
 
-    def refuse(self, error: OptionError) -> None:
+    def add_problems(self, error: OptionError) -> None:
         """Add to the form's errors the problems that were found after the form was valid."""
         for wrong in error.problems:
-            self._refuse(self._get_field_name(wrong.option) if wrong.option else None, wrong)
+            self._add_problem(self._get_field_name(wrong.option) if wrong.option else None, wrong)
 
-    def sentences(self, error: OptionError) -> list[str]:
+    def format_problems(self, error: OptionError) -> list[str]:
         """Return the problems as sentences, for a page that does not show the posted form."""
         return [_capitalise(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
 
-    def parameters(self) -> Any:
+    def get_parameters(self) -> Any:
         """Return the chosen options, as an object of the form's options class."""
-        return self.options_of(**{name: self._value(name) for name in self.options})
+        return self.options_of(**{name: self._get_value(name) for name in self.options})
 
-    def basic(self) -> list[forms.BoundField]:
+    def list_basic_fields(self) -> list[forms.BoundField]:
         """Return the fields of the basic options, those that choose models first."""
         return sorted(
             self._iterate_group(BASIC), key=lambda index: not isinstance(index.field, ModelChooser)
         )
 
-    def folded(self) -> list[FieldGroup]:
+    def list_field_groups(self) -> list[FieldGroup]:
         """Return the groups of the other fields, which the page collapses."""
         names = []
         for group, title in self.options_of.groups.items():
@@ -230,7 +230,7 @@ class OptionForm(forms.Form):
         )
         return any(needs) and not self.askable
 
-    def preset_labels(self) -> list[str]:
+    def list_preset_labels(self) -> list[str]:
         """Return the labels of the fields that the URL has preset."""
         return [str(self[name].label) for name in self.preset]
 
@@ -248,20 +248,20 @@ class OptionForm(forms.Form):
         chosen = self.cleaned_data.get(name) == OTHER
         return other if chosen and other in self.fields else name
 
-    def _value(self, name: str) -> Any:
+    def _get_value(self, name: str) -> Any:
         """Return an option's valid value, from its own field or from that for other values."""
         option, value = self.options[name], self.cleaned_data[self._get_field_name(name)]
         if value not in (None, ""):
             return value
         return None if option.optional else option.default if option.empty_is_default else ""
 
-    def _refuse(self, field: str | None, wrong: Problem | None) -> None:
+    def _add_problem(self, field: str | None, wrong: Problem | None) -> None:
         """Add an option's problem to the errors of a field; nothing for None."""
         if wrong is not None:
             sentence = _capitalise(SITE.sentence(self.options_of, wrong))
             self.add_error(field, ValidationError(sentence, wrong.code))
 
-    def _initial(self, parameters: Parameters) -> dict[str, Any]:
+    def _build_initial_values(self, parameters: Parameters) -> dict[str, Any]:
         """Return the options as initial values of the form's fields."""
         values: dict[str, Any] = {}
         for name, option in self.options.items():
@@ -353,7 +353,7 @@ def select_askable_models(user: AnyUser) -> QuerySet[LanguageModel]:
 class ModelChooser(forms.ChoiceField):
     """Field to choose one registered language model by name."""
 
-    def offer(self, models: Sequence[LanguageModel]) -> None:
+    def offer_models(self, models: Sequence[LanguageModel]) -> None:
         """Set the models that the user may choose."""
         names = [(str(model.public_id), str(model)) for model in models]
         self.choices = names if self.required else [("", "none"), *names]
@@ -364,7 +364,7 @@ class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
 
     widget = forms.CheckboxSelectMultiple
 
-    def offer(self, models: Sequence[LanguageModel]) -> None:
+    def offer_models(self, models: Sequence[LanguageModel]) -> None:
         """Set the models that the user may choose."""
         self.choices = [(str(model.public_id), str(model)) for model in models]
 

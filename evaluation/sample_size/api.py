@@ -59,7 +59,7 @@ class PlanViewSet(GradingViewSet):
     )
     def plan(self, request: Request, run_id: Any) -> Response:
         """Return the totals and messages of the answer plan, without its rows."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         plan_with_rows = build_run_plan(
             run, self._validate_wishes(request, dict(request.query_params.items()))
         )
@@ -84,7 +84,7 @@ class PlanViewSet(GradingViewSet):
     )
     def plan_file(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
         """Send all rows of one table of the answer plan as a file."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if name not in PLAN_TABLES:
             raise Http404
         values = dict(request.query_params.items())

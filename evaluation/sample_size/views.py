@@ -66,7 +66,7 @@ def show_planner(request: HttpRequest, run: Run) -> Context:
     }
     if form.is_bound and not form.is_valid():
         return page
-    wishes: PlanTargets = form.parameters() if form.is_bound else PlanTargets()
+    wishes: PlanTargets = form.get_parameters() if form.is_bound else PlanTargets()
     plan = build_run_plan(run, wishes)
     rows = [row for row in plan.questions if row.more or row.standing == "beyond"]
     return page | {
@@ -98,7 +98,7 @@ def send_plan_file(request: HttpRequest, run: Run, name: str, form: str) -> Http
     if option_form.is_bound and not option_form.is_valid():
         raise Http404("the wishes of the address will not do")
     table = PLAN_TABLES[name](
-        build_run_plan(run, option_form.parameters() if option_form.is_bound else PlanTargets())
+        build_run_plan(run, option_form.get_parameters() if option_form.is_bound else PlanTargets())
     )
     return download(
         FORMATS[form](table.header, table.rows), _build_file_name(run.public_id, name), form

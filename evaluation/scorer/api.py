@@ -112,7 +112,7 @@ class ScorerViewSet(GradingViewSet):
 
     def _load(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
         """Return the run, the formats and the contents. Raises `ApiProblem`."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         values = read_options(request, ScorerOptionsSerializer)
         name = values["name"] or make_task_name(run.version.question_set.name)
         try:

@@ -82,7 +82,7 @@ def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) ->
         raise Http404(str(error)) from error
     problem = ""
     if request.method == "POST":
-        choice = declared.choice(request.POST.get("grade", ""))
+        choice = declared.find_choice(request.POST.get("grade", ""))
         if choice is not None:
             return _save_judgement(request, question_set, expert, task_id, choice)
         problem = PROBLEMS["grade" if declared.graded else "answer"]
@@ -139,7 +139,7 @@ def _save_judgement(
 
 def _find_given_code(judging: Judging, task: JudgingTask) -> str:
     """Return the code of the judgement stored before; "" for none, or for one between choices."""
-    return judging.code_of(task.grade, task.label)
+    return judging.find_code(task.grade, task.label)
 
 
 def _describe_keys(judging: Judging) -> str:

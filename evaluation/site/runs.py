@@ -79,7 +79,7 @@ def show_runs(request: HttpRequest) -> HttpResponse:
     rows = filter_unarchived_runs(lifecycle.select_visible_runs(request.user))
     list_of = (
         RunFilter(request.GET, rows)
-        .offering(request.user)
+        .offer_question_sets(request.user)
         .listing(request, RUNS_PER_PAGE, annotate_runs_for_list)
     )
     page = list_of["page"]
@@ -311,8 +311,8 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
     valid = request.method == "POST" and all([form.is_valid(), label.is_valid()])
     if valid and version is not None:
         try:
-            if kind.start.foreseen and not _has_seen_forecast(request, form.parameters()):
-                foreseen = _forecast_requests(request, version, kind, form.parameters())
+            if kind.start.foreseen and not _has_seen_forecast(request, form.get_parameters()):
+                foreseen = _forecast_requests(request, version, kind, form.get_parameters())
                 if foreseen.requests or request.POST.get("do") == "foresee":
                     return _show_form(
                         request, question_set, version, kind, form, label, like, foreseen
@@ -320,14 +320,14 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
             run = lifecycle.queue_run(
                 version,
                 get_user_id(request),
-                form.parameters(),
+                form.get_parameters(),
                 kind.name,
                 **label.get_labels(),
                 made_from=find_run_to_repeat(request, question_set, kind),
             )
             return redirect("admin:run", run.public_id)
         except OptionError as error:
-            form.refuse(error)
+            form.add_problems(error)
     return _show_form(request, question_set, version, kind, form, label, like)
 
 
@@ -368,9 +368,9 @@ def _show_form(
         # A template would call the function itself.
         "foresees": kind.start.foreseen is not None,
         "foreseen": foreseen,
-        "seen": hash_options(form.parameters()) if foreseen else "",
+        "seen": hash_options(form.get_parameters()) if foreseen else "",
         "is_unseen": foreseen is not None and request.POST.get("do") != "foresee",
-        "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
+        "budget": getattr(form.get_parameters(), "budget", None) if foreseen else None,
         "waiting": "" if is_any_process_running() else mark_code(HOW_TO_START),
     }
     wrong = form.errors or label.errors

@@ -182,7 +182,7 @@ class TriageViewSet(GradingViewSet):
     )
     def queue(self, request: Request, run_id: Any) -> Response:
         """Return a page of the workers to review, with the decisions so far."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         scope = parse_choice(request.query_params, "who", ("look", "everybody"), "look")
         show = parse_choice(request.query_params, "show", ("all", "open", "decided"), "all")
         start, limit = read_start(request, "triage"), read_limit(request)
@@ -212,7 +212,7 @@ class TriageViewSet(GradingViewSet):
     )
     def worker(self, request: Request, run_id: Any, worker: UUID) -> Response:
         """Return a worker's reasons for review, the evidence and the decision history."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
         marks, naming = read_marks_and_naming(run, subject)
         partners = find_partners(run, subject, naming)
@@ -279,7 +279,7 @@ class TriageViewSet(GradingViewSet):
     )
     def preview(self, request: Request, run_id: Any) -> Response:
         """Return the workers to leave out, what remains, and the questions below 3 answers."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         serializer = build_serializer(Preview, "said", "thin_said")(preview_exclusion(run))
         return Response(serializer.data)
 
@@ -327,7 +327,7 @@ class TriageViewSet(GradingViewSet):
 
     def _get_editable_run(self, request: Request, run_id: Any) -> Run:
         """Return a finished run that the user may edit; else raise 404 or RefusedError."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         return run
@@ -399,7 +399,7 @@ class AcceptingViewSet(GradingViewSet):
     )
     def rest(self, request: Request, run_id: Any) -> Response:
         """Return the workers that a batch would accept, and the earlier batches."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         scope = cast(WorkerScope, parse_choice(request.query_params, "who", SCOPES, "everybody"))
         undecided = find_undecided(
             run, scope, with_alarms=parse_flag(request.query_params, "alarms")
@@ -449,7 +449,7 @@ class AcceptingViewSet(GradingViewSet):
 
     def _get_editable_run(self, request: Request, run_id: Any) -> Run:
         """Return a finished run that the user may edit; else raise 404 or RefusedError."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         return run

@@ -137,7 +137,7 @@ async def _loop(address: str, load: Load, questions: int) -> None:
 
         async def work() -> None:
             for n in todo:
-                messages = prompt.messages({"question": f"What causes the tides on day {n}?"})
+                messages = prompt.build_messages({"question": f"What causes the tides on day {n}?"})
                 body = {"model": "m", "messages": list(messages), **PARAMETERS, "seed": 0}
                 response: httpx.Response = await again(
                     client.post, f"{address}/chat/completions", json=body

@@ -386,7 +386,7 @@ def test_the_form_takes_every_remedy(world):
         },
     )
     assert form.is_valid(), form.errors
-    assert form.parameters() == AqerParameters(
+    assert form.get_parameters() == AqerParameters(
         exclude_workers=(one, two),
         collapse_copies=True,
         group_vote=0.5,

@@ -86,7 +86,7 @@ class Judge:
         cannot be reached, refuses, or sends no chat completion.
         """
         pairs = zip(questions, answers, strict=True)
-        prompts = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]
+        prompts = [SCORE.build_messages({"question": q, "answer": a}) for q, a in pairs]
         replies = self._request_replies(prompts, progress)
         scores = [parse_score(reply) for reply in replies]
         missing = [index for index, score in enumerate(scores) if score is None]

@@ -184,7 +184,7 @@ def study_prompting(
                 items = [
                     Item(
                         f"{PROMPTS[number]}-{question_record.question}",
-                        prompt.messages(
+                        prompt.build_messages(
                             build_item_fields(
                                 question_record.text,
                                 question_record.choices,

@@ -93,7 +93,7 @@ class AskForm(get_option_form(AskOptions)):  # type: ignore[misc]
 
     def others(self) -> list[forms.BoundField]:
         """Return the fields of the form's first part except the models."""
-        return [field for field in self.basic() if field.name != "models"]
+        return [field for field in self.list_basic_fields() if field.name != "models"]
 
     def begun_options(self) -> AskOptions:
         """Return the options of the form's initial values."""
@@ -177,9 +177,9 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
             extra = _build_preview_context(request, version, options)
         except OptionError as error:
             if form.is_bound:
-                form.refuse(error)
+                form.add_problems(error)
             else:
-                extra = {"why_not": form.sentences(error)}
+                extra = {"why_not": form.format_problems(error)}
     context = {
         "title": "Ask models",
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
@@ -204,7 +204,7 @@ def _get_options(form: AskForm) -> AskOptions | None:
     if not form.is_bound:
         begun = form.begun_options()
         return begun if begun.models and not begun.problems() else None
-    options: AskOptions | None = form.parameters() if form.is_valid() else None
+    options: AskOptions | None = form.get_parameters() if form.is_valid() else None
     return options
 
 

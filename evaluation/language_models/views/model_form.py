@@ -332,7 +332,7 @@ class TryForm(forms.Form):
     def messages(self) -> tuple[Message, ...]:
         """Return the conversation to send, from a valid form."""
         names = ("question", "passage")
-        return self.chosen().prompt.messages({name: self.cleaned_data[name] for name in names})
+        return self.chosen().prompt.build_messages({name: self.cleaned_data[name] for name in names})
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ def build_batch_messages(
     about = f"about this topic: {source}" if is_topic else f"on the subject of: {source}"
     # Only batches of the same source differ by number, so that each has a key of its own.
     other = f"This is batch {batch} of {batches}: write others than the most obvious ones."
-    return GENERATE.messages(
+    return GENERATE.build_messages(
         {"count": str(count), "about": about, "batch": other if batches > 1 else ""}
     )
 
@@ -83,7 +83,7 @@ def build_check_messages(question: str, answers: Answers) -> tuple[Message, ...]
     listed = "\n".join(
         f"{number}. {' | '.join(spellings)}" for number, spellings in enumerate(answers, 1)
     )
-    return VERIFY.messages({"question": question, "answers": listed})
+    return VERIFY.build_messages({"question": question, "answers": listed})
 
 
 _QUESTION = re.compile(

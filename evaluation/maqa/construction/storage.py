@@ -131,7 +131,7 @@ class ConstructionSummary(StudySummary):
     checking: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the counts that the run's page shows, by label."""
         return {
             "topics or questions": self.sources,

@@ -329,7 +329,7 @@ class ViewsSummary(RunSummary):
             collect_versions(),
         )
 
-    def shown_counts(self) -> dict[str, int]:
+    def get_shown_counts(self) -> dict[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "models": len(self.models),

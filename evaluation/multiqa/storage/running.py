@@ -127,7 +127,7 @@ class MultiqaSummary(StudySummary):
         costs = [usage.cost for usage in self.usage]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {"questions": self.items, "wordings": self.wordings, "models": len(self.systems)}
 

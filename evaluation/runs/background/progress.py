@@ -173,7 +173,7 @@ def _format_progress_line(run: Run, rate: float | None, left: str | None) -> str
         return "Loading the answers."
     line = f"{run.stage.capitalize()}: {run.done:,} of {run.total:,}"
     if run.lease_owner == WAITS_FOR_TASKS:
-        line += f" ({count_tasks(run).format()})"
+        line += f" ({count_tasks(run).format_counts()})"
     if rate is not None and left is not None and run.done < run.total:
         line += f", {format_rate(rate)}, {left} left"
     return line

@@ -193,7 +193,7 @@ def estimate_requests(request: AskRequest) -> RequestEstimate:
             n_completion_tokens,
             None
             if asking.prices is None
-            else asking.prices.cost(n_prompt_tokens, n_completion_tokens),
+            else asking.prices.compute_cost(n_prompt_tokens, n_completion_tokens),
         )
 
 
@@ -329,7 +329,7 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
     if prompt.strategy == PASSAGE:
         _refuse_missing_passages(request.questions.name, questions, passages)
     return [
-        Item(record.question, prompt.messages(_build_fields(record, passages)), request.samples)
+        Item(record.question, prompt.build_messages(_build_fields(record, passages)), request.samples)
         for record in questions
     ]
 

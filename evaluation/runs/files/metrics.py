@@ -52,7 +52,7 @@ def write_result_table(folder: OutputFolder, table: ResultTable[RowT], rows: Ite
     if table.file == METRICS:
         write_metrics(folder, cast(Iterable[MetricRow], rows))
     else:
-        folder.write_csv(table.file, table.columns, table.cells(rows))
+        folder.write_csv(table.file, table.columns, table.build_cells(rows))
 
 
 def build_study_signature(

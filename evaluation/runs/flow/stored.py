@@ -69,11 +69,11 @@ class RunSummary(Stored):
 
     version: int = 0
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the counts that the run's page shows, by name; none by default."""
         return {}
 
-    def asked_models(self) -> Sequence[Any]:
+    def get_model_usage(self) -> Sequence[Any]:
         """Return each asked model's usage, by step; empty if no model was asked."""
         return ()
 
@@ -113,7 +113,7 @@ class ResultTable(Generic[RowT]):
             return tuple(one.name for one in fields(row))
         return tuple(row._fields)
 
-    def cells(self, rows: Iterable[RowT]) -> Iterable[Sequence[object]]:
+    def build_cells(self, rows: Iterable[RowT]) -> Iterable[Sequence[object]]:
         """Return the rows as sequences of cells, in the order of the columns."""
         records: Iterable[Any] = rows
         if is_dataclass(self.row):

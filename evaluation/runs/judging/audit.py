@@ -71,7 +71,7 @@ class DrawableAnswers:
     models: Sequence[int]
     grades: dict[int, float]
 
-    def drawn_by(self, preset: str, with_models: bool) -> int:
+    def compute_sample_size(self, preset: str, with_models: bool) -> int:
         """Return the number of answers of a preset sample size; `with_models` counts models'."""
         return compute_preset_size(
             preset, len(self.answers) + (len(self.models) if with_models else 0)

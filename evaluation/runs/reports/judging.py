@@ -132,7 +132,7 @@ def _count_choices(
 ) -> Iterator[ChoiceCount]:
     """Yield each choice of the scale with the number and share of its judgements."""
     n = Counter(
-        judging.code_of(value, "") if isinstance(value, float) else value
+        judging.find_code(value, "") if isinstance(value, float) else value
         for value in (judgement.value for judgement in judgements)
     )
     for choice in judging.choices:

@@ -151,7 +151,7 @@ class RunFilter(ListFilter):
         model = Run
         fields: ClassVar[list[str]] = []
 
-    def offering(self, user: AnyUser) -> RunFilter:
+    def offer_question_sets(self, user: AnyUser) -> RunFilter:
         """Replace the filter's field for a set's id by a choice of the user's sets; one query."""
         sets = QuestionSet.objects.visible_to(user).filter(archived_at=None).order_by("name")
         ids = sets.values_list("public_id", "name")[:OFFERED]
@@ -190,7 +190,7 @@ class ModelFilter(ListFilter):
     """Filters language models by name, and by whether this platform can ask them."""
 
     q = SearchFilter("name", "family", "version", label="Part of name, family or version")
-    asked = FlagFilter(method="by_spec", label="Asked from here")
+    asked = FlagFilter(method="filter_by_spec", label="Asked from here")
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
@@ -216,7 +216,7 @@ class ModelFilter(ListFilter):
         model = LanguageModel
         fields: ClassVar[list[str]] = []
 
-    def by_spec(
+    def filter_by_spec(
         self, rows: QuerySet[LanguageModel], name: str, value: bool
     ) -> QuerySet[LanguageModel]:
         """Keep the models with a SPEC (which can be asked), or those without."""
@@ -273,7 +273,7 @@ class ReplyCounts:
 
 def list_reply_counts(summary: RunSummary) -> list[ReplyCounts]:
     """Return the reply counts of each model and step; empty for runs without such counts."""
-    usage: Sequence[Usage] = summary.asked_models()
+    usage: Sequence[Usage] = summary.get_model_usage()
     return [
         ReplyCounts(
             one,
@@ -296,6 +296,6 @@ def _build_table_reader(table: ResultTable[Any]) -> Callable[[Run], Table]:
     """Return a function that reads one declared table from a finished run."""
 
     def read(run: Run) -> Table:
-        return Table(table.columns, table.cells(read_result_table(run, table)))
+        return Table(table.columns, table.build_cells(read_result_table(run, table)))
 
     return read

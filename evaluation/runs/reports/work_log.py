@@ -49,7 +49,7 @@ class TaskCounts:
     done: int
     running: int
 
-    def format(self) -> str:
+    def format_counts(self) -> str:
         """Return the counts for a line on progress, such as "3 of 12 tasks done, 2 running"."""
         return f"{self.done:,} of {self.total:,} tasks done, {self.running:,} running"
 

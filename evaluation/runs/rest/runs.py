@@ -66,11 +66,11 @@ class OptionSerializer(StrictSerializer):
         if wrong:
             reasons: dict[str, list[str]] = {}
             for problem in wrong:
-                reasons.setdefault(problem.option, []).append(self._reason(problem))
+                reasons.setdefault(problem.option, []).append(self._format_problem(problem))
             raise serializers.ValidationError(reasons)
         return values
 
-    def _reason(self, wrong: Problem) -> Any:
+    def _format_problem(self, wrong: Problem) -> Any:
         """Return the API's sentence on an option's problem, with the problem's code."""
         return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
 
@@ -340,17 +340,17 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
 
     def get_called(self, run: Run) -> str:
         """Title of the run: its name, else its non-default options or date."""
-        return self._listed(run).called.title
+        return self._get_listed_run(run).called.title
 
     def get_differs(self, run: Run) -> list[str]:
         """Options of the run that differ from the defaults, a few words each."""
-        return list(self._listed(run).called.differs)
+        return list(self._get_listed_run(run).called.differs)
 
     def get_of_record(self, run: Run) -> bool:
         """Whether the run is its set's official one, which exports and overviews use."""
-        return self._listed(run).is_of_record
+        return self._get_listed_run(run).is_of_record
 
-    def _listed(self, run: Run) -> ListedRun:
+    def _get_listed_run(self, run: Run) -> ListedRun:
         """Return the run with its title, from the context if the list view has loaded it."""
         # A list looks all of them up at once, and every other answer shows one.
         known: dict[int, ListedRun] = self.context.get("listed", {})

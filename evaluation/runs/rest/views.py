@@ -109,7 +109,7 @@ class FinishedRunViewSet(ApiViewSet):
     lookup_url_kwarg = "run_id"
     stored: type[RunSummary] = RunSummary
 
-    def done(
+    def get_finished_run(
         self,
         request: Request,
         run_id: Any,

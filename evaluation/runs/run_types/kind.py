@@ -416,7 +416,7 @@ class Kind:
 
     def get_counts(self, run: Run) -> Mapping[str, int]:
         """Return the numbers of inputs of a finished run by name, such as questions."""
-        return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
+        return self.counts(run) if self.counts else self.summary_of(run).get_shown_counts()
 
     def load_result(self, run: Run) -> Any:
         """Return the result of a finished run as a dataclass: its report, else its summary."""

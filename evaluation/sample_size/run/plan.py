@@ -263,7 +263,7 @@ def build_answer_plan(
         most=wishes.most,
         narrow=wishes.narrow,
         answers=n_answers,
-        cost=wishes.cost(n_answers),
+        cost=wishes.compute_cost(n_answers),
         n_questions=len(rows),
         settled=counts[Standing.SETTLED],
         wanted=sum(row.more > 0 for row in rows),
@@ -273,7 +273,7 @@ def build_answer_plan(
         if known
         else None,
         more_answers=more,
-        more_cost=wishes.cost(more),
+        more_cost=wishes.compute_cost(more),
         # A worker answers a question once: those who answered a question cannot answer it again.
         new_people=max((0, *(row.more - (n_people - row.answers) for row in rows if row.more))),
         workers=_summarize_widths(wishes, workers, new_questions),
@@ -281,9 +281,9 @@ def build_answer_plan(
         new_questions=new_questions,
         answers_each=answers_each,
         new_answers=new_answers,
-        new_cost=wishes.cost(new_answers),
+        new_cost=wishes.compute_cost(new_answers),
         total_answers=more + new_answers,
-        total_cost=wishes.cost(more + new_answers),
+        total_cost=wishes.compute_cost(more + new_answers),
     )
     return PlanWithRows(plan, rows, worker_rows, model_rows)
 
@@ -323,7 +323,7 @@ def _plan_questions(
                 needed=int(wanted) if math.isfinite(wanted) else None,
                 off=None if alone else float(compute_error(similar, question.answers)),
                 off_then=None if alone else float(compute_error(similar, question.answers + more)),
-                cost=wishes.cost(more),
+                cost=wishes.compute_cost(more),
                 standing=standing,
             )
         )

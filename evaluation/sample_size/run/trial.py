@@ -177,7 +177,7 @@ class PlanTargets(Parameters):
         # By way of text: Decimal(0.1) would hold the binary fraction 0.1000000000000000055...
         return Decimal(str(self.pay)) * (1 + Decimal(str(self.fee)) / 100)
 
-    def cost(self, answers: int) -> float | None:
+    def compute_cost(self, answers: int) -> float | None:
         """Return the cost of `answers` answers, rounded to cents; None without pay."""
         price = self.price
         if price is None:
@@ -362,7 +362,7 @@ class CrowdSizeSummary(RunSummary):
             tuple(estimator.verdicts_),
         )
 
-    def shown_counts(self) -> dict[str, int]:
+    def get_shown_counts(self) -> dict[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "answers": self.answers,

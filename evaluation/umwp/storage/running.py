@@ -94,7 +94,7 @@ class UmwpSummary(StudySummary):
     exclusions: tuple[dict[str, Any], ...] = ()
     encoder: dict[str, Any] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "questions": self.questions,

@@ -110,7 +110,7 @@ def test_of_nothing_there_is_an_empty_plan():
 
 @pytest.mark.parametrize(("answers", "cost"), [(1, 0.01), (3, 0.02), (7, 0.04)])
 def test_half_a_cent_is_rounded_upwards(answers, cost):
-    assert PlanTargets(pay=0.005).cost(answers) == cost
+    assert PlanTargets(pay=0.005).compute_cost(answers) == cost
 
 
 def test_likeness_and_left_out_scores_are_each_others_inverse():

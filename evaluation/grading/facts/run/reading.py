@@ -385,15 +385,15 @@ def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
     excerpts = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
-    fields = {"question": answers.fields(rows[0])["question"], "answers": excerpts}
-    return Item(f"slots/{quoted(str(question), ' ')}", SLOTS.messages(fields))
+    fields = {"question": answers.build_prompt_fields(rows[0])["question"], "answers": excerpts}
+    return Item(f"slots/{quoted(str(question), ' ')}", SLOTS.build_messages(fields))
 
 
 def _build_facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
     """Return the request to a model for the facts of one answer, limited to given kinds."""
     fields = {
-        "question": answers.fields(row)["question"],
+        "question": answers.build_prompt_fields(row)["question"],
         "answer": answers.texts[row],
         "slots": ", ".join(slots),
     }
-    return Item(f"facts/{answers.name(row)}", FACTS.messages(fields))
+    return Item(f"facts/{answers.build_answer_name(row)}", FACTS.build_messages(fields))

@@ -164,7 +164,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
 
 def count_crowd(run: Run) -> dict[str, int]:
     """Return the numbers of answers, workers and questions of a run, without excluded workers."""
-    counts = dict(read_summary(run).shown_counts())
+    counts = dict(read_summary(run).get_shown_counts())
     excluded = WorkerGrade.select_excluded(run)
     excluded_counts = excluded.aggregate(
         workers=Count("pk", filter=Q(n_answers__gt=0)), answers=Sum("n_answers")

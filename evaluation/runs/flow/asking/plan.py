@@ -92,7 +92,7 @@ class Prompt:
         """Version of the prompt: SHA-256 of the system text and the template."""
         return hash_prompt(self.system, self.template)
 
-    def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
+    def build_messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
         """Return the conversation about one item, fields filled in; missing ones are empty."""
         content = "".join(
             text + (fields.get(name, "") if name else "")

@@ -164,9 +164,9 @@ class _ModelWork:
 class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
     """Asks all models of a run within a turn, and writes replies as `LLMResponse` rows."""
 
-    def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: SharedBudget) -> None:
+    def __init__(self, turn: Turn, working: Sequence[_ModelWork], shared_budget: SharedBudget) -> None:
         super().__init__(turn, [work for work in working if work.waits])
-        self.working, self.purse = working, purse
+        self.working, self.shared_budget = working, shared_budget
 
     async def ask(self, work: _ModelWork) -> None:
         """Ask one model for all its missing replies; store its outcome or failure."""
@@ -179,7 +179,7 @@ class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
                 asking.planned,
                 work.replies,
                 asking.options.build_request_settings(),
-                Budget(asking.prices or Prices(), purse=self.purse),
+                Budget(asking.prices or Prices(), shared_budget=self.shared_budget),
                 stop=self.stop,
                 enough=self.enough,
                 reserve=partial(self.mailbox.reserve, asking.model.pk),

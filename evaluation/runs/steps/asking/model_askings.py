@@ -52,7 +52,7 @@ def load_graded_questions(version: QuestionSetVersion) -> list[Question]:
 def build_question_items(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
     """Return one item to ask for each question: a conversation under its external id."""
     return [
-        Item(question.external_id, prompt.messages(build_prompt_fields(question)), samples)
+        Item(question.external_id, prompt.build_messages(build_prompt_fields(question)), samples)
         for question in questions
     ]
 

@@ -109,7 +109,7 @@ def _preview_asking(asking: ModelAsking, count: int) -> Preview:
     """Return the preview of the requests to one model, with its first `count` conversations."""
     prompt = asking.prompt.prompt
     conversations = tuple(
-        Conversation(question.external_id, prompt.messages(build_prompt_fields(question)))
+        Conversation(question.external_id, prompt.build_messages(build_prompt_fields(question)))
         for question in asking.questions[:count]
     )
     sent = dict(asking.request_parameters) | ({} if asking.seed is None else {"seed": asking.seed})
@@ -133,7 +133,7 @@ def _estimate_asking(asking: ModelAsking) -> AskingEstimate:
         stored=asking.n_planned - n_open if asking.chat else 0,
         prompt_tokens=read,
         completion_tokens=written,
-        cost=None if prices is None else prices.cost(read, written),
+        cost=None if prices is None else prices.compute_cost(read, written),
         duration=_estimate_duration(asking, open_),
         reason=asking.reason,
     )
@@ -293,7 +293,7 @@ def _estimate_requests(
     # Without prices the cost is unknown, not 0.
     cost = None
     if model.price_in is not None and model.price_out is not None:
-        cost = Prices(model.price_in, model.price_out).cost(read, written)
+        cost = Prices(model.price_in, model.price_out).compute_cost(read, written)
     return StepEstimate(
         step, model.name, len(reckoned), len(groups) - len(open_), read, written, cost
     )

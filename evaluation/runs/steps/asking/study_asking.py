@@ -111,7 +111,7 @@ class StudyAsker:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
-        self.purse = SharedBudget(budget, sum(reply.cost for reply in read_run_replies(run.pk)))
+        self.shared_budget = SharedBudget(budget, sum(reply.cost for reply in read_run_replies(run.pk)))
         # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _open_chat_model(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
@@ -309,7 +309,7 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
                 work.planned,
                 work,
                 RequestSettings(at_once=self.study.at_once, patience=PATIENCE),
-                Budget(prices, purse=self.study.purse),
+                Budget(prices, shared_budget=self.study.shared_budget),
                 stop=self.stop,
                 enough=self.enough,
             )

@@ -110,7 +110,7 @@ def by_form(values, operator=False):
         found = form.errors.as_data().items()
         codes = {name.removeprefix("other_"): errors[0].code for name, errors in found}
         raise RefusedError(codes, [str(said) for lines in form.errors.values() for said in lines])
-    return form.parameters()
+    return form.get_parameters()
 
 
 def by_request(values, operator=False):

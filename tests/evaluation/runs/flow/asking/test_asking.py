@@ -34,13 +34,13 @@ class Model(ChatModel):
 
     def __init__(self, reply=None):
         self.asked = []
-        self.at = self.most = 0
+        self.at = self.compute_highest_price = 0
         self._reply = reply or (lambda name, attempt: text(name))
 
     async def reply(self, request):
         self.asked.append(request.id)
         self.at += 1
-        self.most = max(self.most, self.at)
+        self.compute_highest_price = max(self.compute_highest_price, self.at)
         await asyncio.sleep(0.001)
         self.at -= 1
         return self._reply(request.id, self.asked.count(request.id))
@@ -223,9 +223,9 @@ def test_what_the_server_has_left_is_heeded_by_all():
     assert time.monotonic() - begin >= 0.3
 
     pace = Pace()
-    pace.heed(Allowance(tokens=99, tokens_reset=0.2), tokens=100)
+    pace.pause_if_exhausted(Allowance(tokens=99, tokens_reset=0.2), tokens=100)
     begin = time.monotonic()
-    asyncio.run(pace.turn(1))
+    asyncio.run(pace.wait_for_turn(1))
     assert time.monotonic() - begin >= 0.19
 
 
@@ -234,7 +234,7 @@ def test_tokens_a_minute_are_spread_out():
 
     async def three():
         for _ in range(3):
-            await pace.turn(100)
+            await pace.wait_for_turn(100)
 
     begin = time.monotonic()
     asyncio.run(three())
@@ -243,7 +243,7 @@ def test_tokens_a_minute_are_spread_out():
 
 def test_a_text_in_braces_is_no_field_and_the_hash_names_the_wording():
     prompt = Prompt(PASSAGE, "{{x}} {passage} {question}", "")
-    (message,) = prompt.messages({"question": "{passage}", "passage": "{y}"})
+    (message,) = prompt.build_messages({"question": "{passage}", "passage": "{y}"})
     assert message == {"role": "user", "content": "{x} {y} {passage}"}
     assert prompt.hash != Prompt(PASSAGE, "{{x}} {passage} {question}", "s").hash
 
@@ -326,7 +326,7 @@ def test_the_budget_may_be_used_up_to_the_last_hair_and_not_beyond():
     assert not budget.can_spend(0.1001)
     budget.reserve(0.05)
     assert not budget.can_spend(0.1)
-    assert (budget.purse.reserved, budget.under_way) == (0.05, 1)
+    assert (budget.shared_budget.reserved, budget.under_way) == (0.05, 1)
     assert Budget(Prices()).can_spend(1e9)
 
 
@@ -335,16 +335,16 @@ def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
     request = ChatRequest("a", ({"role": "user", "content": "12345678"},), {"max_tokens": 100})
     # 4 for the message and 8 / 4 for its text at 2, 100 at 8, for a million.
     price = (6 * 2 + 100 * 8) / 1e6
-    assert budget.most(request) == pytest.approx(price)
+    assert budget.compute_highest_price(request) == pytest.approx(price)
     budget.reserve(price)
     budget.reserve(price)
     counted = Reply("x", AnswerStatus.TEXT, prompt_tokens=10, completion_tokens=5)
     assert budget.settle(price, request, counted) == pytest.approx((20 + 40) / 1e6)
-    assert budget.purse.reserved == pytest.approx(price)
+    assert budget.shared_budget.reserved == pytest.approx(price)
     # Reckoned: 6 read, and 9 bytes are 3 tokens written.
     reckoned = Reply("123456789", AnswerStatus.TEXT)
     assert budget.settle(price, request, reckoned) == pytest.approx((12 + 24) / 1e6)
-    assert (budget.purse.reserved, budget.under_way) == (0.0, 0)
+    assert (budget.shared_budget.reserved, budget.under_way) == (0.0, 0)
     assert budget.spent == pytest.approx(96 / 1e6)
     budget.reserve(price)
     assert budget.settle(price, request, fault("cut")) == 0.0
@@ -353,8 +353,8 @@ def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
         # The server may have worked: what it asks for is not known, and its most is reckoned.
         assert budget.settle(price, request, fault(code)) == pytest.approx(price), code
     free = ChatRequest("a", (), {"max_completion_tokens": 7})
-    assert budget.most(free) == pytest.approx(56 / 1e6)
-    assert budget.most(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(8 * 1024 / 1e6)
+    assert budget.compute_highest_price(free) == pytest.approx(56 / 1e6)
+    assert budget.compute_highest_price(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(8 * 1024 / 1e6)
 
 
 def test_a_reply_is_kept_with_what_it_cost():

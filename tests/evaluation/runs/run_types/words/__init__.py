@@ -37,7 +37,7 @@ class WordSummary(RunSummary):
     workers: int = 0
     turns: tuple[int, ...] = ()
 
-    def shown_counts(self):
+    def get_shown_counts(self):
         return {"answers": self.answers, "workers": self.workers}
 
 
