@@ -44,7 +44,7 @@ def compare_panels(turn: Turn) -> None:
     inputs = replace(inputs, model_names={key: str(model) for key, model in models.items()})
     embed = partial(embed_answers, parameters.grading(), turn)
     try:
-        comparison = compute_comparison(parameters, inputs, embed, turn.report)
+        comparison = compute_comparison(parameters, inputs, embed, turn.report_progress)
     except NoModelsError:
         raise RunInputError("run.no_answer_of_a_model") from None
     public = {str(key): str(model.public_id) for key, model in models.items()}
@@ -54,7 +54,7 @@ def compare_panels(turn: Turn) -> None:
         # An attempt that was interrupted may have stored rows already.
         RunData.objects.filter(run=run, name=QUESTIONS).delete()
         RunData.objects.create(run=run, name=QUESTIONS, data=rows)
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 comparison.build_signature(input_hash),
                 input_hash,

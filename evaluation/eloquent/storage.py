@@ -159,7 +159,7 @@ NAME = "findings"
 
 def store_findings(turn: Turn, findings: Findings) -> None:
     """Store the findings of a run; call it within `turn.open_fenced_transaction()`."""
-    turn.keep(
+    turn.store_json(
         NAME,
         {
             "systems": findings.systems,
@@ -226,16 +226,16 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError("run.no_model_replied", reason=study_asker.find_first_fault())
     judgements = _request_judgements(study_asker, judges, items, replies, instructions, parameters)
     # The replies are stored; a turn of another lane ends here, before the embedder is loaded.
-    turn.go_on_in(find_embedding_lane(parameters.embedder))
+    turn.require_lane(find_embedding_lane(parameters.embedder))
     turn.check_interruption()
     exclusions = Exclusions()
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
-    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report, embedder)
+    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report_progress, embedder)
     input_hash, usage = hash_items(items), study_asker.compute_usage()
     cut_off = build_cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.open_fenced_transaction():
         store_findings(turn, findings)
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, findings, models, judges, input_hash),
                 input_hash,

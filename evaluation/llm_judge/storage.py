@@ -335,7 +335,7 @@ def judge_set(turn: Turn) -> None:
     client = _JudgeClient(turn, run, model, parameters)
     replies = judge_answers(loaded.to_judge, parameters, client)
     embed = partial(embed_answers, loaded.grading.parameters, turn)
-    worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report)
+    worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report_progress)
     findings = Findings(
         str(model),
         loaded.to_judge,
@@ -360,8 +360,8 @@ def judge_set(turn: Turn) -> None:
             (PAIRS, tables.list_pairs()),
             (CORRECTED, tables.list_corrected()),
         ):
-            turn.keep(name, [list(row) for row in rows])
-        turn.end(
+            turn.store_json(name, [list(row) for row in rows])
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, model, embedding.info.model, input_hash),
                 input_hash,

@@ -174,14 +174,14 @@ def execute_run(turn: Turn) -> None:
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
-    turn.go_on_in(find_embedding_lane(options.embedder))
+    turn.require_lane(find_embedding_lane(options.embedder))
     turn.check_interruption()
     parameters = options.build_evaluation_parameters()
     study = evaluate_replies(
         parameters,
         questions,
         replies,
-        turn.report,
+        turn.report_progress,
         include_open=True,
         embedder=open_stored_embedder(turn, parameters.embedder, parameters.precision),
     )
@@ -193,7 +193,7 @@ def execute_run(turn: Turn) -> None:
     warnings = [*build_cut_off_warnings(usage), *study.list_warnings()]
     with turn.open_fenced_transaction():
         store_study(turn, study)
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 _build_signature(options, study, models, input_hash),
                 input_hash,

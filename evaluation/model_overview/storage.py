@@ -61,11 +61,11 @@ def combine_runs(turn: Turn, providers: Iterable[ViewProvider]) -> None:
         together = gather_runs(run.version, providers, turn)
     except NoObservationsError:
         raise RunInputError("run.nothing_to_view") from None
-    views = compute_results(together, parameters, turn.report)
+    views = compute_results(together, parameters, turn.report_progress)
     input_hash = together.hash()
     with turn.open_fenced_transaction():
-        turn.keep(CELLS, _convert_to_json(together))
-        turn.end(
+        turn.store_json(CELLS, _convert_to_json(together))
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(views)
             )
@@ -99,7 +99,7 @@ def gather_runs(
         sources: tuple[Source, list[MeasuredObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
-                turn.report("loading", done, total)
+                turn.report_progress("loading", done, total)
             done += 1
             observations = provider.read_observations(run)
             new = list(_select_new(observations, seen, provider.merging) if seen else observations)
@@ -184,12 +184,12 @@ def load_values(run: Run, summary: ViewsSummary) -> AlignedMetrics:
 
 def list_kinds_of_runs() -> list[Kind]:
     """Return the run types whose stored runs provide views (measures), in settings order."""
-    return [kind for kind in list_run_kinds().values() if kind.has_views]
+    return [kind for kind in list_run_kinds().values() if kind.has_measures]
 
 
 def list_kinds_of_files() -> list[Kind]:
     """Return the run types whose output files provide views (measures), in settings order."""
-    return [kind for kind in list_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
+    return [kind for kind in list_kinds().values() if kind.has_measures and kind.has_evaluate_command]
 
 
 def list_providers(kinds: Iterable[Kind]) -> list[ViewProvider]:

@@ -101,7 +101,7 @@ def get_kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
         kind = get_run_kind(run)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
-    if not kind.stores(summary):
+    if not kind.stores_summary(summary):
         raise Http404(f"{kind.title} has no such page")
     return kind
 

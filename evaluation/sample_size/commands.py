@@ -96,7 +96,7 @@ class FileTrial:
         """Summary of the trial, as a run would store it."""
         return CrowdSizeSummary.from_trial(self.trial)
 
-    def write(self, folder: OutputFolder) -> None:
+    def write_files(self, folder: OutputFolder) -> None:
         """Write crowd_size.csv and summary.json into a folder."""
         folder.write_csv(TABLE, COLUMNS, build_trial_rows(self.summary))
         folder.write_json(SUMMARY, self._build_summary())
@@ -216,7 +216,7 @@ class FilePlan:
     plan: PlanWithRows
     typical: TypicalAnswer
 
-    def write(self, folder: OutputFolder) -> None:
+    def write_files(self, folder: OutputFolder) -> None:
         """Write plan_questions.csv, plan_workers.csv and summary.json."""
         folder.write_csv(PLAN_QUESTIONS, QUESTIONS_HEADER, build_question_rows(self.plan))
         folder.write_csv(PLAN_WORKERS, WORKERS_HEADER, build_worker_rows(self.plan))
@@ -310,7 +310,7 @@ def _build_plan(
         for row in results.model_scores()
         if row.n and row.score_low is not None and row.score_high is not None
     ]
-    return build_answer_plan(request.parameters.wishes(), questions, workers, models, len(aqer.workers_))
+    return build_answer_plan(request.parameters.get_plan_targets(), questions, workers, models, len(aqer.workers_))
 
 
 def run_crowd_size(
@@ -329,7 +329,7 @@ def run_crowd_size(
     )
     with OutputFolder(request.output) as folder:
         trial = try_crowd_of_file(request, progress)
-        trial.write(folder)
+        trial.write_files(folder)
         for by in (WORKERS, QUESTIONS):
             chart = build_crowd_size_chart(trial.summary.points, by)
             if chart is not None:
@@ -381,7 +381,7 @@ def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress:
     )
     with OutputFolder(request.output) as folder:
         file_plan = plan_answers_of_file(request, progress)
-        file_plan.write(folder)
+        file_plan.write_files(folder)
     warnings = (f"Warning: {warning}" for warning in file_plan.grading.warnings)
     return "\n\n".join([format_plan(file_plan.plan), *warnings, f"Files: {request.output}"])
 

@@ -57,7 +57,7 @@ class CrowdSizeReport:
     verdicts: list[SizeVerdict]
     points: list[SizePoint]
 
-    def other_sentences(self) -> list[str]:
+    def list_other_sentences(self) -> list[str]:
         """Return sentences on the sizes that suffice by measures other than the main one."""
         return [
             SITE.format(build_verdict_message(v))

@@ -51,11 +51,11 @@ def execute_run(turn: Turn) -> None:
 
     def report_progress(stage: str, done: int, total: int) -> None:
         """Report progress; if the turn's time is over, store partial results and raise."""
-        turn.report(stage, done, total)
+        turn.report_progress(stage, done, total)
         # After the last subset the run can end in this turn.
         if stage == "trying" and turn.is_over() and done < total:
             with turn.open_fenced_transaction():
-                turn.keep(ASIDE, {"key": key, "parts": computed})
+                turn.store_json(ASIDE, {"key": key, "parts": computed})
             raise OutOfTimeError(turn.run_id)
 
     embed = partial(embed_answers, parameters.grading(), turn)
@@ -66,7 +66,7 @@ def execute_run(turn: Turn) -> None:
     # Deleted together with the end of the run: until then a further turn needs the parts.
     with turn.open_fenced_transaction():
         RunData.objects.filter(run=run, name=ASIDE).delete()
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 trial.build_signature(input_hash),
                 input_hash,

@@ -89,7 +89,7 @@ class ScorerViewSet(GradingViewSet):
     )
     def preview(self, request: Request, run_id: Any) -> Response:
         """Return what the export contains."""
-        _, _, content = self._load(request, run_id)
+        _, _, content = self._load_content(request, run_id)
         return Response(PreviewSerializer(build_preview(content)).data)
 
     @extend_schema(
@@ -103,14 +103,14 @@ class ScorerViewSet(GradingViewSet):
     )
     def scorer(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Send the export as a ZIP file."""
-        run, formats, content = self._load(request, run_id)
+        run, formats, content = self._load_content(request, run_id)
         try:
             files = build_export_files(content, formats)
         except NotExportableError as error:
             raise _build_export_problem(error) from None
         return download(iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip")
 
-    def _load(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
+    def _load_content(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
         """Return the run, the formats and the contents. Raises `ApiProblem`."""
         run = self.get_finished_run(request, run_id)
         values = read_options(request, ScorerOptionsSerializer)

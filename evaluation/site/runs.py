@@ -139,8 +139,8 @@ def build_kind_context(run: Run) -> dict[str, Any]:
     return {
         "kind": kind,
         **_build_settings_context(kind.options, run, kind.named(run) if kind.named else {}),
-        "counts": kind.get_counts(run).items() if done else (),
-        "came": list_reply_counts(kind.summary_of(run)) if done else (),
+        "counts": kind.get_input_counts(run).items() if done else (),
+        "came": list_reply_counts(kind.load_summary(run)) if done else (),
         "results": find_results_address(run),
         **build_standing_context(kind, run),
     }
@@ -272,7 +272,7 @@ def build_start_links(
     """
     return [
         StartLink(
-            kind.verb,
+            kind.start_label,
             kind.words,
             build_start_link(kind, question_set) + query,
             kind.needs_answers,
@@ -355,7 +355,7 @@ def _show_form(
 ) -> HttpResponse:
     """Render the start form with its errors, label, files and forecast."""
     context = {
-        "title": kind.verb,
+        "title": kind.start_label,
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
         "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,

@@ -54,7 +54,7 @@ class ClaimedDelivery:
 
 @dataclass
 class Sender:
-    """Sends due deliveries in threads; all database work is done by `step`, in its caller's thread.
+    """Sends due deliveries in threads; all database work is done by `process_due_deliveries`, in its caller's thread.
 
     Threads only send, so they need no connection to the database.
     """
@@ -64,13 +64,13 @@ class Sender:
     )
     _sent: dict[ClaimedDelivery, Future[AttemptOutcome]] = field(default_factory=dict)
 
-    def step(self) -> int:
+    def process_due_deliveries(self) -> int:
         """Store outcomes, start to send what is due, and return how many are being sent."""
         for claimed in [one for one, future in self._sent.items() if future.done()]:
             store_outcome(claimed, self._sent.pop(claimed).result())
         if len(self._sent) < MOST_AT_ONCE:
             for delivery in claim_due_deliveries(MOST_AT_ONCE - len(self._sent)):
-                self._begin(delivery)
+                self._start_sending(delivery)
         return len(self._sent)
 
     def end(self) -> None:
@@ -80,7 +80,7 @@ class Sender:
                 store_outcome(claimed, future.result())
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _begin(self, delivery: Delivery) -> None:
+    def _start_sending(self, delivery: Delivery) -> None:
         """Send a claimed delivery in a thread, or store why it may not be sent."""
         webhook, event = delivery.webhook, delivery.event
         claimed = ClaimedDelivery(delivery.pk, delivery.attempts)

@@ -437,7 +437,7 @@ def count_answers_by_run(
     the first of them. Gradings store each answer they used; other run types used all answers that
     existed at their start. One query.
     """
-    reading = [name for name, kind in list_run_kinds().items() if kind.reads_people]
+    reading = [name for name, kind in list_run_kinds().items() if kind.reads_worker_answers]
     # A run that started before the first of the answers cannot have used them.
     runs = Run.objects.filter(
         version__in=versions, state=Run.State.DONE, kind__in=reading, started_at__gte=since

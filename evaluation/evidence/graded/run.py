@@ -57,11 +57,11 @@ def compare_methods(turn: Turn) -> None:
         scores = _decode_scores(stored["scores"]) if stored.get("key") == signature else {}
 
         def save_progress(done: int, total: int) -> None:
-            turn.report("methods", done, total)
+            turn.report_progress("methods", done, total)
             # After the last method the run ends in this turn, so nothing is stored.
             if turn.is_over() and done < total:
                 with turn.open_fenced_transaction():
-                    turn.keep(ASIDE, {"key": signature, "scores": _encode_scores(scores)})
+                    turn.store_json(ASIDE, {"key": signature, "scores": _encode_scores(scores)})
                 raise OutOfTimeError(turn.run_id)
 
         seeds = range(FIRST_SEED + options.seed, FIRST_SEED + options.seed + options.repetitions)
@@ -86,7 +86,7 @@ def compare_methods(turn: Turn) -> None:
     with turn.open_fenced_transaction():
         # In the transaction that ends the run: a finished run keeps no intermediate scores.
         RunData.objects.filter(run=run, name=ASIDE).delete()
-        turn.end(RunEnd(signature, input_hash, summary, list(summary.notes)))
+        turn.finish_run(RunEnd(signature, input_hash, summary, list(summary.notes)))
 
 
 def load_options(run: Run) -> GradedOptions:

@@ -55,11 +55,11 @@ def grade_run(turn: Turn) -> None:
         return embedded
 
     try:
-        grading = grade_answers(inputs, embed_in_turn, turn.report, draws)
+        grading = grade_answers(inputs, embed_in_turn, turn.report_progress, draws)
     except RemedyError as error:
         raise convert_to_run_input_error(error) from error
-    maps = map_answers(grading, turn.report)
-    compute_facts(grading, turn.report)
+    maps = map_answers(grading, turn.report_progress)
+    compute_facts(grading, turn.report_progress)
     save_results(turn, grading, maps)
     refresh_statistics()
 

@@ -146,7 +146,7 @@ class Command(SetCommand):
         """Print what the export contains."""
         from evaluation.scorer.preview import build_preview
 
-        for line in build_preview(content).lines():
+        for line in build_preview(content).format_lines():
             print_report(self.stdout, line)
         size = sum(map(len, files.values()))
         done = "would be written" if options["dry_run"] else f"written to {options['output']}"

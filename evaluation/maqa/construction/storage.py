@@ -361,7 +361,7 @@ def _store(
         store_result_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
         add_candidates(run.version, run.public_id, candidates)
         warnings = [warning.as_dict() for warning in build_cut_off_warnings(usage)]
-        turn.end(RunEnd(signature, input_hash, summary, warnings))
+        turn.finish_run(RunEnd(signature, input_hash, summary, warnings))
 
 
 def _build_batch_row(batch: Batch, reply: ParsedReply) -> BatchRow:

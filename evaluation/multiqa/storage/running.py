@@ -227,17 +227,17 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError("run.no_model_replied", reason=in_turns.find_first_fault())
     # With a crowd `embed_answers` chooses the lane itself.
     if loaded.crowd is None:
-        turn.go_on_in(find_embedding_lane(options.embedder))
+        turn.require_lane(find_embedding_lane(options.embedder))
     turn.check_interruption()
     replies, parameters = collected.build_replies(), use_recorded_cosine(options.evaluation())
     options = replace(options, cosine=parameters.cosine)
     crowd = None
     if loaded.crowd is not None:
         embed = partial(embed_answers, build_grading_parameters(parameters), turn)
-        crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report, embed)
+        crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report_progress, embed)
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
     result = evaluate(
-        loaded.items, replies, parameters, loaded.left_out, turn.report, embedder=embedder
+        loaded.items, replies, parameters, loaded.left_out, turn.report_progress, embedder=embedder
     )
     input_hash = loaded.compute_hash()
     signature = _build_signature(options, result, crowd, models, rewriters, input_hash)
@@ -246,7 +246,7 @@ def execute_run(turn: Turn) -> None:
     with turn.open_fenced_transaction():
         _store_rows(turn, collected, result, crowd)
         warnings = _collect_warnings(result, crowd, in_turns.compute_usage())
-        turn.end(RunEnd(signature, input_hash, summary, warnings))
+        turn.finish_run(RunEnd(signature, input_hash, summary, warnings))
 
 
 def load_options(run: Run) -> MultiqaRunOptions:
@@ -307,7 +307,7 @@ def _request_rewordings(
         options.meaning,
         options.nli,
         options.entailment,
-        turn.report,
+        turn.report_progress,
     )
     ids = [loaded.items[number].item for number in loaded.scorable]
     conversations: list[Item] = []
@@ -329,7 +329,7 @@ def _request_rewordings(
         if stored:
             checker.restore(stored)
         elif texts:
-            turn.go_on_in(find_embedding_lane(options.embedder))
+            turn.require_lane(find_embedding_lane(options.embedder))
             stored = checker.check(texts, attempt)
             with turn.open_fenced_transaction():
                 store_table_rows(turn, CHECKED, Rewording, [*checked, *stored])
@@ -361,7 +361,7 @@ def _request_rewordings(
             if NO_REWRITER_REPLY in left_out
             else {}
         )
-        turn.keep(CHECKED, silent)
+        turn.store_json(CHECKED, silent)
     return rewordings
 
 

@@ -183,7 +183,7 @@ def main() -> None:
     sender, retention = import_string(SENDER)(), import_string(RETENTION)()
     steps = {
         "runs that wait for servers": places.fill_free_slots,
-        "webhooks": sender.step,
+        "webhooks": sender.process_due_deliveries,
         "expired rows": retention.step,
     }
     # Nobody writes to the pipe: it can be read once its other end is closed.

@@ -123,7 +123,7 @@ class FinishedRunViewSet(ApiViewSet):
         """
         runs = Run.objects.all() if among is None else among
         run = get_visible_or_404(request, runs.select_related("version__question_set"), run_id)
-        if not self.get_kind(run).stores(summary or self.stored):
+        if not self.get_kind(run).stores_summary(summary or self.stored):
             raise Http404("no run of this kind has that")
         if run.state == Run.State.DONE:
             return run

@@ -74,7 +74,7 @@ class LazyField(Generic[Value]):
         # here.
         kept = vars(instance)
         if self.read not in kept:
-            value = self.load(kept[self.name])
+            value = self.import_declared(kept[self.name])
             kept[self.read] = self.finish(instance, value) if self.finish else value
         found: Value = kept[self.read]
         return found
@@ -84,12 +84,12 @@ class LazyField(Generic[Value]):
         declared: object = value
         vars(instance)[self.name] = self.default if declared is self else declared
 
-    def load(self, declared: Any) -> Value:
+    def import_declared(self, declared: Any) -> Value:
         """Return a declared object, imported if it is given by its dotted name."""
         result: Value = import_string(declared) if isinstance(declared, str) else declared
         return result
 
-    def names(self, declared: Any) -> Iterator[str]:
+    def iterate_dotted_names(self, declared: Any) -> Iterator[str]:
         """Yield the dotted name in a declaration, if it is one."""
         if isinstance(declared, str):
             yield declared
@@ -104,10 +104,10 @@ class LazyFields(LazyField[Value]):
         """Store the declared values or dotted names, without importing them."""
         super().__set__(instance, value)  # type: ignore[arg-type]
 
-    def load(self, declared: Any) -> Value:
+    def import_declared(self, declared: Any) -> Value:
         """Return the declared mapping or tuple, with each dotted name replaced by its object."""
-        whole: Any = super().load(declared)
-        each = super().load
+        whole: Any = super().import_declared(declared)
+        each = super().import_declared
         if isinstance(whole, Mapping):
             whole = {key: each(one) for key, one in whole.items()}
         else:
@@ -115,13 +115,13 @@ class LazyFields(LazyField[Value]):
         result: Value = whole
         return result
 
-    def names(self, declared: Any) -> Iterator[str]:
+    def iterate_dotted_names(self, declared: Any) -> Iterator[str]:
         """Yield the dotted names in a declaration: its own, or those of its values."""
         if isinstance(declared, str):
             yield declared
             return
         for one in declared.values() if isinstance(declared, Mapping) else declared:
-            yield from super().names(one)
+            yield from super().iterate_dotted_names(one)
 
 
 def has_part(instance: object, name: str) -> bool:
@@ -132,7 +132,7 @@ def has_part(instance: object, name: str) -> bool:
 def list_part_names(instance: object) -> dict[str, tuple[str, ...]]:
     """Return the dotted names of the parts that an object declares, by field."""
     return {
-        name: tuple(field.names(vars(instance)[name]))
+        name: tuple(field.iterate_dotted_names(vars(instance)[name]))
         for name, field in vars(type(instance)).items()
         if isinstance(field, LazyField)
     }
@@ -317,7 +317,7 @@ class Kind:
     options : class of a run's options; forms, REST API, commands and signatures use it.
     run : continues a claimed run until it is done, or raises `OutOfTimeError` at the end of the
         turn; the data stored by then are its checkpoint. Raises `RunInputError` for faults that the
-        requester can correct. It ends with `Turn.end`. None: a run type for files only.
+        requester can correct. It ends with `Turn.finish_run`. None: a run type for files only.
     summary : class of `Run.summary`. counts : returns the numbers of a finished run's inputs, if
         the summary does not contain them.
     tables : functions that read a finished run's tables row by row, by name, as in URLs.
@@ -382,45 +382,45 @@ class Kind:
         return has_part(self, "run")
 
     @property
-    def is_evaluated_on_files(self) -> bool:
+    def has_evaluate_command(self) -> bool:
         """Whether ``manage.py evaluate NAME`` exists for the run type; imports nothing."""
         return has_part(self, "evaluate")
 
     @property
-    def is_studied(self) -> bool:
+    def has_study_command(self) -> bool:
         """Whether ``manage.py study NAME`` exists for the run type; imports nothing."""
         return has_part(self, "study")
 
     @property
-    def has_views(self) -> bool:
+    def has_measures(self) -> bool:
         """Whether its tables supply numbers to views of models or questions; imports nothing."""
         return has_part(self, "views")
 
     @property
-    def reads_people(self) -> bool:
+    def reads_worker_answers(self) -> bool:
         """Whether runs of this type read workers' answers."""
         return self.needs_answers or self.reads_answers
 
     @property
-    def verb(self) -> str:
+    def start_label(self) -> str:
         """Text of the button that starts a run of this type."""
         return self.action or self.title
 
-    def stores(self, summary: type[RunSummary]) -> bool:
+    def stores_summary(self, summary: type[RunSummary]) -> bool:
         """Return whether runs of this type store a summary of this class."""
         return issubclass(self.summary, summary)
 
-    def summary_of(self, run: Run) -> RunSummary:
+    def load_summary(self, run: Run) -> RunSummary:
         """Return a run's stored summary, as an object of the run type's class."""
         return self.summary.from_json(run.summary)
 
-    def get_counts(self, run: Run) -> Mapping[str, int]:
+    def get_input_counts(self, run: Run) -> Mapping[str, int]:
         """Return the numbers of inputs of a finished run by name, such as questions."""
-        return self.counts(run) if self.counts else self.summary_of(run).get_shown_counts()
+        return self.counts(run) if self.counts else self.load_summary(run).get_shown_counts()
 
     def load_result(self, run: Run) -> Any:
         """Return the result of a finished run as a dataclass: its report, else its summary."""
-        return self.report(run) if self.report else self.summary_of(run)
+        return self.report(run) if self.report else self.load_summary(run)
 
     def read_observations(self, run: Run) -> Iterator[MeasuredObservation]:
         """Yield a finished run's numbers for each view that the run type supplies, by table."""

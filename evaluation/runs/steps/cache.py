@@ -51,8 +51,8 @@ def embed_answers(
     """
     embedded = _embed_or_load(parameters, turn, answers, of_models)
     # All vectors are stored by now, so the next turn, in the computing lane, embeds none again.
-    turn.go_on_in(Lane.COMPUTING)
-    turn.report("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
+    turn.require_lane(Lane.COMPUTING)
+    turn.report_progress("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
     return embedded
 
 
@@ -61,8 +61,8 @@ def _embed_or_load(
 ) -> Embedded:
     """Return the vectors: stored ones if the database stores this embedder's, else all new."""
     if not is_cached_embedder(parameters.embedder):
-        turn.go_on_in(Lane.COMPUTING)
-        return embed(parameters, answers, of_models, turn.report)
+        turn.require_lane(Lane.COMPUTING)
+        return embed(parameters, answers, of_models, turn.report_progress)
     texts = [*answers, *(of_models or ())]
     vectors, info, cut = load_or_embed_vectors(
         parameters.embedder, parameters.precision, texts, turn
@@ -141,11 +141,11 @@ def load_or_embed_vectors(
     missing = [text for key, text in by_hash.items() if key not in present]
     missing.sort(key=len, reverse=True)
     done = len(distinct) - len(missing)
-    turn.report("embedding", done, len(distinct))
+    turn.report_progress("embedding", done, len(distinct))
     # Of vectors that another run stored it is not known whether their texts were cut.
     cut = count_truncated_texts(turn.run_id, build_task_subject(spec, embedder))
     if missing:
-        turn.go_on_in(find_embedding_lane(spec))
+        turn.require_lane(find_embedding_lane(spec))
         _store_embedding_tasks(turn, spec, precision, embedder, missing)
     for part in _split_into_parts(missing, PART):
         turn.check_interruption()
@@ -154,7 +154,7 @@ def load_or_embed_vectors(
         with turn.open_fenced_transaction():
             store_vectors(embedder, part, vectors)
             done += len(part)
-            turn.report("embedding", done, len(distinct))
+            turn.report_progress("embedding", done, len(distinct))
     # Only now: a server tells the dimension by its first vector.
     version = version or _find_version_of_embedder(embedder)
     assert version is not None

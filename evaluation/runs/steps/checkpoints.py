@@ -134,7 +134,7 @@ class Turn:
         """Return whether the turn's deadline has passed."""
         return self.clock() >= self.deadline
 
-    def go_on_in(self, lane: Lane) -> None:
+    def require_lane(self, lane: Lane) -> None:
         """Raise `OtherLaneError` unless this turn may do work of the lane (computing or asking).
 
         Call it at a checkpoint: the next turn continues from there, in that lane.
@@ -142,7 +142,7 @@ class Turn:
         if self.lane not in (None, lane):
             raise OtherLaneError(lane)
 
-    def report(self, stage: str, done: int, total: int) -> None:
+    def report_progress(self, stage: str, done: int, total: int) -> None:
         """Store the run's progress, at most once a second; raises if the claim is lost.
 
         Inside a fenced transaction the run's row is locked already; outside,
@@ -168,7 +168,7 @@ class Turn:
             total=total,
         )
 
-    def keep(self, name: str, data: Any) -> None:
+    def store_json(self, name: str, data: Any) -> None:
         """Store JSON with the run under a name; call it inside `open_fenced_transaction`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
@@ -177,7 +177,7 @@ class Turn:
         rows = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
         return rows.first()
 
-    def end(self, ending: RunEnd) -> None:
+    def finish_run(self, ending: RunEnd) -> None:
         """Store the run as done with its summary; call it inside `open_fenced_transaction`.
 
         The first finished run of its type becomes the official run of its question set.

@@ -192,12 +192,12 @@ class PlanWithRows:
         if plan.new_people > 0:
             messages.append(Message("plan.people", {"newcomers": plan.new_people}))
         if plan.new_questions:
-            messages.append(Message("plan.new", self._describe_new_questions()))
+            messages.append(Message("plan.new", self._collect_new_question_values()))
         if plan.beyond:
-            messages.append(Message("plan.beyond", self._describe_beyond()))
+            messages.append(Message("plan.beyond", self._collect_beyond_values()))
         return [*messages, Message("plan.forecast")]
 
-    def _describe_new_questions(self) -> dict[str, Any]:
+    def _collect_new_question_values(self) -> dict[str, Any]:
         """Return the values of the message about new questions to add."""
         plan = self.plan
         return {
@@ -209,7 +209,7 @@ class PlanWithRows:
             "cost": format_money(plan.new_cost, plan.currency),
         }
 
-    def _describe_beyond(self) -> dict[str, Any]:
+    def _collect_beyond_values(self) -> dict[str, Any]:
         """Return the values of the message about questions beyond the limit."""
         lacking = [
             row.needed - row.answers

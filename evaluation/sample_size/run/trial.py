@@ -205,7 +205,7 @@ class PlanParameters(CrowdParameters):
 
     sentences: ClassVar = CrowdParameters.sentences
 
-    def wishes(self) -> PlanTargets:
+    def get_plan_targets(self) -> PlanTargets:
         """Return the targets of the answer plan (`PlanTargets`), without the grading options."""
         return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
 

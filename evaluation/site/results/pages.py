@@ -319,7 +319,7 @@ def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     kind = get_kind_or_404(run)
     if name in kind.charts:
         return _send_picture(run, kind.charts[name](run))
-    if not kind.stores(AqerSummary):
+    if not kind.stores_summary(AqerSummary):
         raise Http404("there is no such picture")
     if name == "against":
         return _send_picture(
@@ -372,7 +372,7 @@ def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpRespons
 def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send a table of a run as CSV or in the requested `format`."""
     kind = get_kind_or_404(run)
-    filter_name = REQUESTED_TABLES.get(name) if kind.stores(AqerSummary) else None
+    filter_name = REQUESTED_TABLES.get(name) if kind.stores_summary(AqerSummary) else None
     if filter_name is not None:
         return _send_csv(run, name, filter_name(request, run))
     make = kind.tables.get(name)

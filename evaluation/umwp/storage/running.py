@@ -175,12 +175,12 @@ def ask_and_classify(turn: Turn) -> None:
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
-    turn.go_on_in(find_embedding_lane(parameters.encoder))
+    turn.require_lane(find_embedding_lane(parameters.encoder))
     turn.check_interruption()
     answers = list(list_people_answers(run.version, parameters.exclude_workers))
     people = list(build_people_replies(answers, exclusions))
     study = evaluate_replies(
-        parameters.evaluation(), problems, replies, load_own_templates(), True, turn.report, people
+        parameters.evaluation(), problems, replies, load_own_templates(), True, turn.report_progress, people
     )
     study.exclusions.merge(exclusions)
     sizes = build_size_rows(study.metrics, {model.name: _build_system(model) for model in models})
@@ -193,7 +193,7 @@ def ask_and_classify(turn: Turn) -> None:
     # The fence checks the claim: if another process has taken over the run, nothing is written.
     with turn.open_fenced_transaction():
         store_findings(turn, study, rows, (sizes, build_trend_rows(sizes)))
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, study, models, input_hash),
                 input_hash,

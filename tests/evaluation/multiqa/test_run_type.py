@@ -167,19 +167,19 @@ def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(
         return answer
 
     world.server.reply = kill
-    before = study_asking._StepModelsAsker.count
+    before = study_asking._StepModelsAsker.count_replies
 
     def count(self, posts):
         before(self, posts)
         if self.all[0].step == "asking models" and len(world.bodies("good")) > 3:
             raise KilledError
 
-    study_asking._StepModelsAsker.count = count
+    study_asking._StepModelsAsker.count_replies = count
     try:
         with pytest.raises(KilledError):
             work_one_turn()
     finally:
-        study_asking._StepModelsAsker.count = before
+        study_asking._StepModelsAsker.count_replies = before
     world.server.reply = whole
     worked(run)
     assert run.attempt == 2

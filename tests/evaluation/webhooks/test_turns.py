@@ -46,7 +46,7 @@ def sender():
 def send_all(sender):
     """Step until nothing is being sent and nothing is due."""
     for _ in range(400):
-        if not sender.step() and not due().exists():
+        if not sender.process_due_deliveries() and not due().exists():
             return
         time.sleep(0.01)
     raise AssertionError("still being sent")
@@ -128,7 +128,7 @@ def test_many_failures_in_a_row_switch_a_webhook_off_and_what_waits_is_sent_late
     webhook = reread(delivery).webhook
     assert (webhook.off_reason, webhook.failures) == ("failures", MOST_FAILURES)
     Delivery.objects.update(next_at=timezone.now())
-    assert sender.step() == 0
+    assert sender.process_due_deliveries() == 0
     assert receiver.received == []
     set_webhook_state(webhook, on=True)
     send_all(sender)
@@ -145,7 +145,7 @@ def test_with_another_secret_key_nothing_is_sent_before_a_new_secret_is_made(
     delivery, receiver, sender, settings
 ):
     settings.SECRET_KEY = "another key of more than thirty-two characters"
-    sender.step()
+    sender.process_due_deliveries()
     failed = reread(delivery)
     assert (failed.error, failed.webhook.off_reason) == ("key_changed", "secret")
     assert receiver.received == []
@@ -160,16 +160,16 @@ def test_who_no_longer_edits_the_set_is_sent_nothing_any_more(delivery, receiver
     question_set = delivery.event.question_set
     question_set.owner = otto
     question_set.save()
-    sender.step()
+    sender.process_due_deliveries()
     refused = reread(delivery)
     assert (refused.state, refused.error, receiver.received) == ("failed", "no_access", [])
 
 
 def test_an_address_that_became_forbidden_gets_nothing(delivery, receiver, sender, settings):
     settings.MODEL_NETWORKS = []
-    sender.step()
+    sender.process_due_deliveries()
     for _ in range(400):
-        if not sender.step():
+        if not sender.process_due_deliveries():
             break
         time.sleep(0.01)
     assert (reread(delivery).error, receiver.received) == ("address_refused", [])
@@ -219,7 +219,7 @@ def test_a_receiver_that_hangs_holds_up_its_own_requester_alone(
         webhook, _ = create_webhook(otto, "mine", other.url, ALL)
         queue_test_event(webhook)
         for _ in range(400):
-            sender.step()
+            sender.process_due_deliveries()
             if other.received:
                 break
             time.sleep(0.01)
@@ -230,7 +230,7 @@ def test_a_receiver_that_hangs_holds_up_its_own_requester_alone(
 
 def test_what_a_killed_process_had_claimed_is_sent_by_another_one(delivery, receiver, sender):
     assert claim_due_deliveries(8)
-    assert sender.step() == 0
+    assert sender.process_due_deliveries() == 0
     # Now the claim is as old as it would be after a minute.
     Delivery.objects.update(claimed_until=F("claimed_until") - timedelta(seconds=61))
     send_all(sender)

@@ -63,10 +63,10 @@ def ask_models(turn: Turn) -> None:
     askings = _build_askings(run)
     states = {progress.id: progress for progress in read_model_progress(turn.run_id)}
     working = [_ModelWork(asking, states.get(asking.id), turn.run_id) for asking in askings]
-    turn.report(STAGE, *_count_replies(working))
+    turn.report_progress(STAGE, *_count_replies(working))
     if waiting := [work.asking.model for work in working if work.waits]:
-        turn.go_on_in(find_asking_lane(waiting))
-        _RunAsker(turn, working, _build_shared_budget(run, askings)).run_until_over()
+        turn.require_lane(find_asking_lane(waiting))
+        _RunAsker(turn, working, _build_shared_budget(run, askings)).ask_until_over()
     if any(work.out_of_time for work in working):
         raise OutOfTimeError(turn.run_id)
     _finish_run(turn, run, working)
@@ -118,9 +118,9 @@ class _ModelWork:
     def out_of_time(self) -> bool:
         """Whether the turn ended before the model had given all replies."""
         timed_out = self.outcome is not None and self.outcome.end is End.TIME
-        return timed_out and not self.state(0.0).end
+        return timed_out and not self.get_progress(0.0).end
 
-    def count(self, posts: Sequence[PendingReply]) -> None:
+    def add_replies(self, posts: Sequence[PendingReply]) -> None:
         """Add stored replies to the model's counts: done, asked, errors, cost."""
         # Copies, and replies to requests that were never sent, are done but were not asked.
         replies = [post.kept for post in posts if post.kept is not None]
@@ -134,7 +134,7 @@ class _ModelWork:
             cost=self._state.cost + sum(recorded_reply.cost for recorded_reply in replies),
         )
 
-    def state(self, seconds: float) -> ModelProgress:
+    def get_progress(self, seconds: float) -> ModelProgress:
         """Return the model's progress, `seconds` after the turn began to ask."""
         end, reason = self._find_end()
         worked = (seconds if self.took is None else self.took) if self.waits else 0.0
@@ -168,7 +168,7 @@ class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
         super().__init__(turn, [work for work in working if work.waits])
         self.working, self.shared_budget = working, shared_budget
 
-    async def ask(self, work: _ModelWork) -> None:
+    async def ask_one_model(self, work: _ModelWork) -> None:
         """Ask one model for all its missing replies; store its outcome or failure."""
         asking, began = work.asking, time.monotonic()
         assert asking.chat is not None
@@ -182,31 +182,31 @@ class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
                 Budget(asking.prices or Prices(), shared_budget=self.shared_budget),
                 stop=self.stop,
                 enough=self.enough,
-                reserve=partial(self.mailbox.reserve, asking.model.pk),
+                reserve=partial(self.mailbox.queue_reservation, asking.model.pk),
             )
         except ChatError as error:  # it cannot be had at all; the others can
             work.failure = str(error)
         else:
             work.took, work.outcome = time.monotonic() - began, outcome
 
-    def write(self, posts: Sequence[PendingReply]) -> None:
+    def write_reply_rows(self, posts: Sequence[PendingReply]) -> None:
         """Write replies as database rows."""
         write_answer_rows(posts, self.turn.run_id)
 
-    def count(self, posts: Sequence[PendingReply]) -> None:
+    def count_replies(self, posts: Sequence[PendingReply]) -> None:
         """Add stored replies to the counts of their models."""
         for work in self.working:
-            work.count([post for post in posts if post.asking is work.asking])
+            work.add_replies([post for post in posts if post.asking is work.asking])
 
-    def report(self, seconds: float) -> None:
+    def store_progress(self, seconds: float) -> None:
         """Store the progress of all models and of the run."""
-        store_model_progress(self.turn, [work.state(seconds) for work in self.working])
-        self.turn.report(STAGE, *_count_replies(self.working))
+        store_model_progress(self.turn, [work.get_progress(seconds) for work in self.working])
+        self.turn.report_progress(STAGE, *_count_replies(self.working))
 
 
 def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
     """Return the number of stored replies and of all planned replies, over all models."""
-    states = [work.state(0.0) for work in working]
+    states = [work.get_progress(0.0) for work in working]
     return sum(state.done for state in states), sum(state.total for state in states)
 
 
@@ -249,14 +249,14 @@ def _finish_run(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
         for asking in askings:
             # What this run found stored was asked for by it as well: it is the latest asking.
             select_stored_answers(asking).exclude(status=ERROR).update(asked_at=Now())
-        store_model_progress(turn, [work.state(0.0) for work in working])
-        turn.report(STAGE, *_count_replies(working))
-        turn.end(RunEnd(signature, input_hash, summary))
+        store_model_progress(turn, [work.get_progress(0.0) for work in working])
+        turn.report_progress(STAGE, *_count_replies(working))
+        turn.finish_run(RunEnd(signature, input_hash, summary))
 
 
 def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
     """Return one model's counts, tokens, cost and time, from its stored replies."""
-    asking, state = work.asking, work.state(0.0)
+    asking, state = work.asking, work.get_progress(0.0)
     rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
     reasons = (
         select_stored_answers(asking).filter(status="text").values_list("finish_reason", flat=True)

@@ -85,11 +85,11 @@ class AnswerReplyStore:
 
     def copy_known_reply(self, planned: PlannedRequest) -> asyncio.Future[None]:
         """Queue a copy of the stored reply to the same request key."""
-        return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
+        return self.mailbox.put_reply(self.asking, planned, None, self.by_key.get(planned.key))
 
     def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> asyncio.Future[None]:
         """Queue a reply for the thread that writes to the database."""
-        return self.mailbox.put(self.asking, planned, kept)
+        return self.mailbox.put_reply(self.asking, planned, kept)
 
 
 def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:

@@ -138,8 +138,8 @@ class StudyAsker:
         if conversation.works:
             # Only where something is left to ask: a turn of the computing lane reads stored replies
             # itself.
-            self.turn.go_on_in(find_asking_lane(work.model for work in conversation.works))
-            conversation.run_until_over()
+            self.turn.require_lane(find_asking_lane(work.model for work in conversation.works))
+            conversation.ask_until_over()
             self._check_outcomes(conversation.works)
         return [self._collect_replies(work) for work in works]
 
@@ -209,7 +209,7 @@ class StudyAsker:
                 work.progress = self._progress[work.id]
                 self.update_progress(work)
             with self.turn.open_fenced_transaction():
-                self.turn.keep(GAVE_UP, self._given_up)
+                self.turn.store_json(GAVE_UP, self._given_up)
                 self.store_progress()
         outcomes = [work.outcome for work in works if work.outcome is not None]
         short = [outcome for outcome in outcomes if outcome.end is End.BUDGET]
@@ -267,7 +267,7 @@ class _StepWork:
 
     def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Queue a reply for the writing thread, unless the request was never sent."""
-        return self.mailbox.put(self, planned, kept) if kept.attempts else None
+        return self.mailbox.put_reply(self, planned, kept) if kept.attempts else None
 
     def find_give_up_reason(self) -> str:
         """Return why no more requests are sent to the model; "" if it may be asked again."""
@@ -295,11 +295,11 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
         super().__init__(study_asker.turn, waiting)
         self.study, self.all = study_asker, works
 
-    def is_over(self) -> bool:
+    def is_turn_over(self) -> bool:
         """Return whether the turn's last 20 seconds began, which are left for later steps."""
         return self.turn.clock() >= self.turn.deadline - SECONDS_LEFT
 
-    async def ask(self, work: _StepWork) -> None:
+    async def ask_one_model(self, work: _StepWork) -> None:
         """Ask one model for all its missing replies; store its outcome or failure."""
         work.mailbox = self.mailbox
         prices = Prices(work.model.price_in or 0.0, work.model.price_out or 0.0)
@@ -316,13 +316,13 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
         except ChatError as error:  # it cannot be had at all; the others can
             work.failure = str(error)
 
-    def write(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
+    def write_reply_rows(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
         """Write replies as `RunData`, by their names."""
         store_replies(
             self.turn.run_id, {name: reply for _, name, reply in _read_stored_replies(posts)}
         )
 
-    def count(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
+    def count_replies(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
         """Add stored replies to their model's replies and progress."""
         for work, name, reply in _read_stored_replies(posts):
             if name in work.replies:
@@ -336,7 +336,7 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
                 cost=before.cost + reply.cost,
             )
 
-    def report(self, seconds: float) -> None:
+    def store_progress(self, seconds: float) -> None:
         """Store the progress of the step and of each model."""
         for work in self.all:
             self.study.update_progress(work, seconds)
@@ -348,7 +348,7 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
         total = sum(len(work.planned) for work in self.all)
         left = sum(work.unknown for work in self.all)
         if self.all:
-            self.turn.report(self.all[0].step, total - left, total)
+            self.turn.report_progress(self.all[0].step, total - left, total)
 
 
 def _read_stored_replies(

@@ -63,7 +63,7 @@ def test_two_workers_of_one_id_are_told_apart(run):
 
 def test_every_kind_of_run_that_reads_people_can_leave_them_out():
     can = {name for name, kind in list_run_kinds().items() if has_exclude_option(kind.options)}
-    reads = {name for name, kind in list_run_kinds().items() if kind.reads_people}
+    reads = {name for name, kind in list_run_kinds().items() if kind.reads_worker_answers}
     assert reads == can
     assert {"aqer", "crowd-size", "panels", "multiqa", "umwp", "judge"} <= can
 

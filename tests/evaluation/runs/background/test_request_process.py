@@ -64,7 +64,7 @@ def test_a_run_is_handed_over_and_back_without_a_crash(begin, monkeypatch):
     monkeypatch.setattr(
         work,
         "get_run_kind",
-        lambda run: SimpleNamespace(run=lambda turn: turn.go_on_in(next(wanted))),
+        lambda run: SimpleNamespace(run=lambda turn: turn.require_lane(next(wanted))),
     )
     work.work_on_run(claim_next_run("ann", ASKING), 1e9, lane=ASKING)
     run.refresh_from_db()
@@ -80,8 +80,8 @@ def test_a_run_is_handed_over_and_back_without_a_crash(begin, monkeypatch):
 
 def test_a_turn_for_everything_is_handed_over_to_nobody():
     turn = Turn(1, None, None, 0.0)
-    turn.go_on_in(COMPUTING)
-    turn.go_on_in(ASKING)
+    turn.require_lane(COMPUTING)
+    turn.require_lane(ASKING)
 
 
 def test_a_lost_claim_hands_nothing_over(begin):

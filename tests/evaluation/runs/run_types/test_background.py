@@ -40,7 +40,7 @@ def test_a_run_of_the_kind_gives_up_its_turn_and_goes_on_from_its_checkpoint(que
     run.refresh_from_db()
     assert (run.state, run.crashes, run.signature) == ("done", 0, "words|longest:100")
     assert rows_of(run) == [["ann", 4], ["ben", 6]]
-    assert WORDS.summary_of(run) == WordSummary(1, answers=4, workers=2, turns=(1, 2))
+    assert WORDS.load_summary(run) == WordSummary(1, answers=4, workers=2, turns=(1, 2))
     assert not RunData.objects.filter(run=run, name=ASIDE).exists()
     assert not work_one_turn()
 

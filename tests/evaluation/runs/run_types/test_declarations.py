@@ -70,9 +70,9 @@ def test_a_kind_that_asks_models_counts_its_requests_before_it_starts(kind):
 
 def test_what_a_list_asks_of_a_kind_is_what_its_parts_say(kind):
     assert kind.has_runs == (kind.run is not None)
-    assert kind.is_evaluated_on_files == (kind.evaluate is not None)
-    assert kind.is_studied == (kind.study is not None)
-    assert kind.has_views == bool(kind.views)
+    assert kind.has_evaluate_command == (kind.evaluate is not None)
+    assert kind.has_study_command == (kind.study is not None)
+    assert kind.has_measures == bool(kind.views)
 
 
 # Features above a grading that add tables to its download.

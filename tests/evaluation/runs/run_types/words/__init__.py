@@ -69,20 +69,20 @@ def count_words(turn: Turn) -> None:
     half = len(answers) // 2
     first = turn.read_stored(ASIDE)
     if first is None:
-        turn.report("counting", 0, len(answers))
+        turn.report_progress("counting", 0, len(answers))
         time.sleep(options.seconds)
         with turn.open_fenced_transaction():
-            turn.keep(ASIDE, [dict(counted(answers[:half], options.longest)), run.attempt])
-        turn.report("counting", half, len(answers))
+            turn.store_json(ASIDE, [dict(counted(answers[:half], options.longest)), run.attempt])
+        turn.report_progress("counting", half, len(answers))
         raise OutOfTimeError(run.pk)  # the rest is for another turn
     turn.check_interruption()
     time.sleep(options.seconds)
     total = Counter(first[0]) + counted(answers[half:], options.longest)
     with turn.open_fenced_transaction():
-        turn.keep(ROWS, sorted(total.items()))
+        turn.store_json(ROWS, sorted(total.items()))
         RunData.objects.filter(run=run, name=ASIDE).delete()
         summary = WordSummary(1, len(answers), len(total), turns=(first[1], run.attempt))
-        turn.end(RunEnd(f"words|longest:{options.longest}", "0" * 64, summary))
+        turn.finish_run(RunEnd(f"words|longest:{options.longest}", "0" * 64, summary))
 
 
 def rows_of(run: Run):
