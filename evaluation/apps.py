@@ -34,4 +34,4 @@ def mirror_decisions(sender: Any, decisions: Any, **sent: Any) -> None:
 
 def record_submission(sender: Any, submission: Any, **sent: Any) -> None:
     """Signal receiver that records an event if a collection is full now; imports lazily."""
-    import_string("evaluation.webhooks.storage.record_if_full")(submission)
+    import_string("evaluation.webhooks.storage.record_full_collection")(submission)

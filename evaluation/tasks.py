@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from evaluation.runs.background import request_process
-from evaluation.runs.background.leases import notify_if_needed
+from evaluation.runs.background.leases import wake_process_if_needed
 from evaluation.runs.background.work import work_one_turn
 
 
@@ -19,4 +19,4 @@ def work() -> None:
 @shared_task(ignore_result=True)
 def ring_again() -> None:
     """Send a new message if runs are waiting because a message was lost or a process died."""
-    notify_if_needed(request_process.get_own_lane())
+    wake_process_if_needed(request_process.get_own_lane())

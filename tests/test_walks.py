@@ -11,8 +11,8 @@ MOST = {"an upload": 25, "a click on Grade": 38, "the page of the results": 36}
 @pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_no_walk_grows_by_modules_that_pass_things_on(client, django_user_model, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = django_user_model.objects.create_user("rana", is_staff=True)
     client.force_login(owner)
     walks = walked(client, owner)

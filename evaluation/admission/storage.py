@@ -20,7 +20,7 @@ from annotations.models import Collection, QuestionSet
 from annotations.web.scope import UserRequest, select_visible
 from evaluation.models import Run, ScoreRule, WorkerGrade
 from evaluation.models.runs import GRADING, choose_official_or_newest
-from evaluation.runs.raw_scores import RAW, RawScore, load_scores
+from evaluation.runs.raw_scores import RAW, RawScore, load_worker_scores
 
 End = ScoreRule.End
 
@@ -79,7 +79,7 @@ def select_admitted(
         .order_by("worker__external_id")
         .values_list("worker", "worker__external_id")
     )
-    scores = load_scores(run, score=score)
+    scores = load_worker_scores(run, score=score)
     reached = {key: _get_compared_number(scores.get(key), end) for key, _ in rows}
     # A dictionary, because an id may occur twice: with the panel, and from a file without one.
     ids = dict.fromkeys(

@@ -22,7 +22,7 @@ from evaluation.runs.judging import Choice, Judging, Part
 from evaluation.runs.judging.declaration import MOST_DRAWN, MOST_SEED, ExpertProgress
 from evaluation.runs.judging.tasks import load_inbox
 from evaluation.runs.reports.judging import JudgingReport, build_judging_report
-from evaluation.runs.rest.views import FinishedRunViewSet, find_experts
+from evaluation.runs.rest.views import FinishedRunViewSet, find_expert_keys
 from evaluation.runs.run_types import RunSummary, UnknownKindError, find_judging
 
 AboutJudging = build_serializer(JudgingReport, without=("judging", "experts", "others"))
@@ -141,7 +141,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         data = self.checked(AskExpertsSerializer).validated_data
-        experts = find_experts(request, run, data["experts"])
+        experts = find_expert_keys(request, run, data["experts"])
         drawn = door.draw_sample(run, judging, data["count"], data["seed"])
         if not drawn:
             raise ApiProblem("conflict", f"This run has no {judging.many} to judge.")
@@ -151,7 +151,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
 
     def _find_judging(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
         """Return the finished run and the named judging. Raises Http404."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         for judging in self.get_kind(run).judging:
             if judging.name == name:
                 return run, judging
@@ -209,7 +209,7 @@ class JudgingViewSet(ApiViewSet):
         """Return the expert's tasks in a set, by scale."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         rows = []
-        for queue in door.load_queues(question_set, get_user_id(request)):
+        for queue in door.load_judging_queues(question_set, get_user_id(request)):
             try:
                 rows.append({"judging": find_judging(queue.declared), "progress": queue.progress})
             except UnknownKindError:
@@ -225,7 +225,7 @@ class JudgingViewSet(ApiViewSet):
     def task(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Return a judging task."""
         _, judging, task = self._find_task(request, set_id, task_id)
-        code = judging.code_of(task.grade, task.label)
+        code = judging.find_code(task.grade, task.label)
         return Response(
             TaskSerializer({"task": task, "scale": judging, "choice": code or None}).data
         )
@@ -239,7 +239,7 @@ class JudgingViewSet(ApiViewSet):
     def judge(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Save a judgement; repeating the same one has no effect."""
         question_set, judging, _ = self._find_task(request, set_id, task_id)
-        choice = judging.choice(self.checked(JudgementSerializer).validated_data["choice"])
+        choice = judging.find_choice(self.checked(JudgementSerializer).validated_data["choice"])
         if choice is None:
             codes = ", ".join(choice.code for choice in judging.choices)
             raise build_field_problem("choice", f"Choose one of: {codes}.")
@@ -266,10 +266,10 @@ class JudgingViewSet(ApiViewSet):
 
     def _find_task(
         self, request: Request, set_id: Any, task_id: UUID
-    ) -> tuple[QuestionSet, Judging, door.Task]:
+    ) -> tuple[QuestionSet, Judging, door.JudgingTask]:
         """Return set, judging and task of a request. Raises Http404."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
-        task = door.load_task(question_set, get_user_id(request), task_id)
+        task = door.load_judging_task(question_set, get_user_id(request), task_id)
         if task is None:
             raise Http404
         try:

@@ -50,10 +50,10 @@ from evaluation.models import Run
 from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES, make_official
 from evaluation.runs import exports
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.exclusions import EXCLUDE, leave_out_excluded
-from evaluation.runs.exports import ChoiceError, Export, find_run
+from evaluation.runs.background.exclusions import EXCLUDE, add_excluded_workers
+from evaluation.runs.exports import ChoiceError, Export, choose_run
 from evaluation.runs.reports.about import build_run_file_name
-from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived, select_list_rows
+from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived_runs, annotate_runs_for_list
 from evaluation.runs.rest.runs import (
     NEW_RUN,
     RunRowSerializer,
@@ -64,7 +64,7 @@ from evaluation.runs.rest.runs import (
 from evaluation.runs.rest.runs import RUN as RUN_BODY
 from evaluation.runs.rest.views import FORMAT, SECONDS_BETWEEN_LOOKS, FinishedRunViewSet
 from evaluation.runs.run_types import RunSummary, get_kind, get_run_kind
-from evaluation.runs.run_types.data_sheets import FORMS, build_workbook, build_zip
+from evaluation.runs.run_types.data_sheets import FORMS, build_run_workbook, build_run_zip
 from evaluation.runs.run_types.run_list import list_runs
 
 WATCH = {
@@ -181,9 +181,9 @@ class RunViewSet(ApiViewSet):
         if parse_flag(request.query_params, "archived"):
             rows = rows.exclude(archived_at=None)
         else:
-            rows = filter_unarchived(rows)
+            rows = filter_unarchived_runs(rows)
         page = load_filtered_page(
-            request, RunApiFilter(request.query_params, select_list_rows(rows))
+            request, RunApiFilter(request.query_params, annotate_runs_for_list(rows))
         )
         known = {"listed": {run.run.pk: run for run in list_runs(page.rows)}}
         data = RunRowSerializer(page.rows, many=True, context=known).data
@@ -204,7 +204,7 @@ class RunViewSet(ApiViewSet):
         kind = get_kind(values["run_type"])
         usual = question_set.get_default_version(answered=kind.needs_answers)
         read = usual.number if number is None and usual is not None else number
-        version = lifecycle.find_version(
+        version = lifecycle.find_gradable_version(
             question_set, None if read is None else str(read), answered=kind.needs_answers
         )
         if version is None:
@@ -215,7 +215,7 @@ class RunViewSet(ApiViewSet):
         named = values.get("parameters", {})
         parameters = kind.options(**named)
         if EXCLUDE not in named:
-            parameters = leave_out_excluded(parameters, version)
+            parameters = add_excluded_workers(parameters, version)
         try:
             run = lifecycle.queue_run(
                 version,
@@ -333,7 +333,7 @@ class TableViewSet(FinishedRunViewSet):
     )
     def tables(self, request: Request, run_id: Any) -> Response:
         """Return the names and URLs of a run's tables."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         tables = [
             {
                 "name": name,
@@ -357,10 +357,10 @@ class TableViewSet(FinishedRunViewSet):
     )
     def data(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Return all tables of a run in one file."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         kind = self.get_kind(run)
         form = parse_choice(request.query_params, "format", FORMS, "zip")
-        chunks = build_zip(kind, run) if form == "zip" else build_workbook(kind, run)
+        chunks = build_run_zip(kind, run) if form == "zip" else build_run_workbook(kind, run)
         return download(chunks, build_run_file_name(run, "results"), form)
 
     @extend_schema(
@@ -374,7 +374,7 @@ class TableViewSet(FinishedRunViewSet):
     )
     def table(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
         """Return one table of a run, with every row."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         table_of = self.get_kind(run).tables.get(name)
         if table_of is None:
             raise Http404
@@ -471,7 +471,7 @@ class ExportViewSet(ApiViewSet):
         if wanted is None:
             return None
         try:
-            return find_run(version, wanted, self.request.user)
+            return choose_run(version, wanted, self.request.user)
         except ChoiceError as error:
             raise build_parameter_problem("run", str(error)) from None
 
@@ -480,4 +480,4 @@ class ExportViewSet(ApiViewSet):
         kind = parse_choice(self.request.query_params, "format", FORMATS, "jsonl")
         version = made.version
         name = build_file_name(version.question_set.name, f"version-{version.number}", made.what)
-        return download(made.chunks(kind), name, kind)
+        return download(made.iterate_chunks(kind), name, kind)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 
 from evaluation.runs.run_types.answer_files import (
-    add_answers,
-    add_columns,
-    add_keep_thinking,
-    add_models,
-    add_output,
+    add_answers_arguments,
+    add_columns_argument,
+    add_keep_thinking_argument,
+    add_models_argument,
+    add_output_argument,
 )
 from evaluation.runs.run_types.kind import Evaluation
 
@@ -27,11 +27,11 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and column arguments of ``evaluate panels`` to the parser."""
-    add_answers(parser)
-    add_models(parser, required=True)
-    add_keep_thinking(parser)
-    add_output(parser)
-    add_columns(parser)
+    add_answers_arguments(parser)
+    add_models_argument(parser, required=True)
+    add_keep_thinking_argument(parser)
+    add_output_argument(parser)
+    add_columns_argument(parser)
 
 
 EVALUATE = Evaluation(

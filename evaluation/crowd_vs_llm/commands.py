@@ -32,13 +32,13 @@ from evaluation.crowd_vs_llm.run.comparison import (
 from evaluation.crowd_vs_llm.run.summary import Distance, PanelAbout, PanelsSummary, Standing
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.files.answers import (
-    check_not_empty,
+    check_has_answers,
     convert_answers,
     convert_model_answers,
-    load_precomputed,
+    load_precomputed_vectors,
     read_worker_answers,
 )
-from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.metrics import refuse_to_replace_inputs
 
 PANELS, DISTANCES, MODELS = "panels.csv", "panel_distances.csv", "panel_models.csv"
 QUESTIONS, SUMMARY = "panel_questions.csv", "summary.json"
@@ -111,7 +111,7 @@ class FileComparison:
         return {
             "signature": self.comparison.build_signature(input_hash),
             "parameters": self.comparison.parameters.as_dict(),
-            "counts": dict(summary.shown_counts()),
+            "counts": dict(summary.get_shown_counts()),
             "flagged_workers": [str(worker) for worker in self.comparison.flagged],
             "said": TERMINAL.format_all(summary.messages),
             "alikeness": plain["alikeness"],
@@ -135,7 +135,7 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
     """
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    refuse_to_replace(request.output, FILES, (request.answers, request.models, vectors))
+    refuse_to_replace_inputs(request.output, FILES, (request.answers, request.models, vectors))
     answers = read_worker_answers(
         request.answers,
         request.columns,
@@ -151,8 +151,8 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
         convert_answers(answers),
         convert_model_answers(models),
     )
-    check_not_empty(answers, inputs)
-    embed_texts, vector_hashes = load_precomputed(inputs, answers, models)
+    check_has_answers(answers, inputs)
+    embed_texts, vector_hashes = load_precomputed_vectors(inputs, answers, models)
     try:
         comparison = compute_comparison(request.parameters, inputs, embed_texts, progress)
     except NoModelsError:

@@ -21,7 +21,7 @@ PANELS = Kind(
     report="evaluation.crowd_vs_llm.report.build_report",
     text="evaluation.crowd_vs_llm.commands.format_run",
     pages=("evaluation.crowd_vs_llm.views.PANELS_PAGE",),
-    check="evaluation.runs.steps.answers.find_worker_problems",
+    check="evaluation.runs.steps.answers.find_worker_id_problems",
     evaluate="evaluation.crowd_vs_llm.arguments.EVALUATE",
     action="Compare crowd and models",
 )

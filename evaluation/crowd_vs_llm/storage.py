@@ -16,8 +16,8 @@ from evaluation.crowd_vs_llm.run.comparison import (
 )
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.steps.answers import read_answers, read_model_answers, remove_workers
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.answers import load_worker_answers, load_model_answers, remove_worker_answers
+from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 # Name of the stored rows of questions.
@@ -34,17 +34,17 @@ def compare_panels(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
-    answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
+    answers = remove_worker_answers(run.version, parameters.exclude_workers, load_worker_answers(run.version_id))
     inputs = select_graded_answers(
-        parameters.build_grading_parameters(), answers, read_model_answers(run.version_id)
+        parameters.build_grading_parameters(), answers, load_model_answers(run.version_id)
     )
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
     models = LanguageModel.objects.in_bulk(set(inputs.models.models) if inputs.models else ())
     inputs = replace(inputs, model_names={key: str(model) for key, model in models.items()})
-    embed = partial(embed_texts, parameters.build_grading_parameters(), turn)
+    embed = partial(embed_answers, parameters.build_grading_parameters(), turn)
     try:
-        comparison = compute_comparison(parameters, inputs, embed, turn.report)
+        comparison = compute_comparison(parameters, inputs, embed, turn.report_progress)
     except NoModelsError:
         raise RunInputError("run.no_answer_of_a_model") from None
     public = {str(key): str(model.public_id) for key, model in models.items()}
@@ -54,7 +54,7 @@ def compare_panels(turn: Turn) -> None:
         # An attempt that was interrupted may have stored rows already.
         RunData.objects.filter(run=run, name=QUESTIONS).delete()
         RunData.objects.create(run=run, name=QUESTIONS, data=rows)
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 comparison.build_signature(input_hash),
                 input_hash,

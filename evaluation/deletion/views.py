@@ -46,7 +46,7 @@ from evaluation.deletion.storage.record import find_request
 from evaluation.deletion.storage.removals import Thing, get_name
 from evaluation.models import LanguageModel, Removal, Run
 from evaluation.models.collecting import IMPORT
-from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 
 MAX_SHOWN = 100
 RUNS = Run.objects.select_related("version__question_set")
@@ -88,7 +88,7 @@ def show_archive(request: HttpRequest) -> HttpResponse:
         "sets": sets.exclude(public_id__in=gone).order_by("-archived_at")[:MAX_SHOWN],
         "runs": runs.exclude(public_id__in=gone).order_by("-archived_at")[:MAX_SHOWN],
         "removals": going,
-        "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
+        "waiting": mark_code(HOW_TO_START) if going and not is_any_process_running() else "",
         "page": load_page(
             request,
             select_visible(request, AuditEntry.objects.select_related("done_by")),
@@ -332,7 +332,7 @@ def show_imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "page": page,
         "rows": rows,
         "removals": going,
-        "waiting": mark_code(HOW_TO_START) if going and not is_any_running() else "",
+        "waiting": mark_code(HOW_TO_START) if going and not is_any_process_running() else "",
         "n_without": count_without_import(question_set),
     }
     return TemplateResponse(request, "admin/removing/imports.html", context)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from evaluation.core.messages.console import build_minimum_type, build_number_type
-from evaluation.runs.run_types.answer_files import add_keep_thinking
+from evaluation.runs.run_types.answer_files import add_keep_thinking_argument
 from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\
@@ -37,7 +37,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         help="what systems replied: a submission (JSON), or CSV, TSV, JSONL or XLSX with system, "
         "item, language, variant and reply; several times for several files",
     )
-    add_keep_thinking(parser)
+    add_keep_thinking_argument(parser)
     add(
         "--judgements",
         type=Path,

@@ -34,7 +34,7 @@ from evaluation.eloquent.run.findings import (
 from evaluation.eloquent.storage import EloquentSummary
 from evaluation.models import Run
 from evaluation.runs.files.asking import AskSettings
-from evaluation.runs.run_types.kind import Progress, Studied
+from evaluation.runs.run_types.kind import Progress, StudyOutcome
 
 # Items shown; files have all of them.
 MAX_SHOWN = 40
@@ -203,7 +203,7 @@ def run_study(
     arguments: Mapping[str, Any],
     asking: AskSettings,
     progress: Progress,
-) -> Studied:
+) -> StudyOutcome:
     """Ask models and judges, write tables and submissions, and return the text to print."""
     submitter = Submitter(
         arguments["team"],
@@ -232,4 +232,4 @@ def run_study(
         write_tables_and_chart(folder, evaluated)
         for form in build_submissions(evaluated.findings.replies, submitter):
             folder.write_json(build_file_name(form), form)
-    return Studied(format_evaluation(evaluated, request.output), complete)
+    return StudyOutcome(format_evaluation(evaluated, request.output), complete)

@@ -51,9 +51,9 @@ from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
+    refuse_to_replace_inputs,
     write_metrics,
-    write_table,
+    write_result_table,
 )
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
@@ -117,7 +117,7 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     BackendError
         The replies cannot be embedded.
     """
-    refuse_to_replace(request.output, TABLES, request.inputs)
+    refuse_to_replace_inputs(request.output, TABLES, request.inputs)
     prompts = read_prompts(request.prompts, repair=request.repair)
     hashes = {"prompts": prompts.sha256}
     exclusions = Exclusions()
@@ -186,7 +186,7 @@ def write_tables(folder: OutputFolder, evaluated: FileEvaluation) -> None:
     if findings.judgements:
         written += [JUDGEMENTS, AGREEMENT]
     for table in written:
-        write_table(folder, table, table.rows(findings))
+        write_result_table(folder, table, table.rows(findings))
     folder.write_json(SUMMARY, build_summary(evaluated))
 
 
@@ -334,7 +334,7 @@ def execute_study(
         Not everything was asked; received replies are stored.
     """
     inputs = [request.prompts, request.changed, request.judge_instructions]
-    refuse_to_replace(request.output, TABLES, inputs)
+    refuse_to_replace_inputs(request.output, TABLES, inputs)
     _refuse_foreign_tables(request.output)
     prompts = read_prompts(request.prompts, repair=request.repair)
     hashes = {"prompts": prompts.sha256}
@@ -359,7 +359,7 @@ def execute_study(
                 folder, request, prompts, replies, instructions, name, judge
             )
         ]
-        steps, complete = folder.steps(), folder.complete
+        steps, complete = folder.summarise_steps(), folder.complete
     findings = evaluate(
         prompts.items, replies, judgements, request.parameters, exclusions, progress
     )
@@ -409,7 +409,7 @@ def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSet
             parameters=parameters,
             key_variable=request.judge_key_variable,
         )
-        name = own = judge.name_of(judge.chat())
+        name = own = judge.get_table_name(judge.get_chat_model())
         number = 1
         # The same judge may be named twice, and scores are kept by judge.
         while name in judges:
@@ -428,10 +428,10 @@ def _request_replies(
     """Ask each prompt in its own conversation, then the follow-ups; return the replies."""
     conversations = Conversations(prompts.items, changed, request.system)
     step = Step("answer", "{prompt}", request.system)
-    conversations.take(_select_texts(folder.ask(step, conversations.begin())))
+    conversations.take(_select_texts(folder.ask_step(step, conversations.begin())))
     for number, question in enumerate(request.follow_ups, 1):
         step = Step(f"follow-up {number}", question, request.system)
-        rows = folder.ask(step, conversations.follow_up(question))
+        rows = folder.ask_step(step, conversations.follow_up(question))
         conversations.take(_select_texts(rows), question)
     return conversations.replies(folder.system)
 
@@ -457,7 +457,7 @@ def _request_judgements(
         Item(index, build_question(sets[key], own[index]), request.repeats)
         for index, key in ids.items()
     ]
-    first = folder.ask(Step("judge", STORED_TEMPLATE, SYSTEM), items, judge)
+    first = folder.ask_step(Step("judge", STORED_TEMPLATE, SYSTEM), items, judge)
     again = {
         f"{index}/{sample + 1}": (index, sample)
         for (index, sample), row in first.items()
@@ -474,7 +474,7 @@ def _request_judgements(
             )
             for name_again, (index, sample) in again.items()
         ]
-        asked = folder.ask(Step("judge again", AGAIN, SYSTEM), items, judge)
+        asked = folder.ask_step(Step("judge again", AGAIN, SYSTEM), items, judge)
         second = {again[name_again]: row for (name_again, _), row in asked.items()}
     return [
         build_judgement(

@@ -41,12 +41,12 @@ from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_o
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
 from evaluation.runs.steps.asking.preview import RequestCounter, RequestForecast
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
+    find_model_problems,
     load_registered_models,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round, StepAsker, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder, open_stored_embedder
+from evaluation.runs.steps.cache import find_embedding_lane, open_stored_embedder
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 VERSION = 1
@@ -90,7 +90,7 @@ class EloquentSummary(StudySummary):
     exclusions: tuple[dict[str, Any], ...] = ()
     embedding: dict[str, Any] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "items": self.items,
@@ -159,7 +159,7 @@ NAME = "findings"
 
 def store_findings(turn: Turn, findings: Findings) -> None:
     """Store the findings of a run; call it within `turn.open_fenced_transaction()`."""
-    turn.keep(
+    turn.store_json(
         NAME,
         {
             "systems": findings.systems,
@@ -226,16 +226,16 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError("run.no_model_replied", reason=study_asker.find_first_fault())
     judgements = _request_judgements(study_asker, judges, items, replies, instructions, parameters)
     # The replies are stored; a turn of another lane ends here, before the embedder is loaded.
-    turn.go_on_in(find_lane_of_embedder(parameters.embedder))
+    turn.require_lane(find_embedding_lane(parameters.embedder))
     turn.check_interruption()
     exclusions = Exclusions()
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
-    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report, embedder)
-    input_hash, usage = hash_items(items), study_asker.usage()
+    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report_progress, embedder)
+    input_hash, usage = hash_items(items), study_asker.compute_usage()
     cut_off = build_cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.open_fenced_transaction():
         store_findings(turn, findings)
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, findings, models, judges, input_hash),
                 input_hash,
@@ -276,7 +276,7 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
 ) -> list[Problem]:
     """Return why a run with these options cannot start; [] if it can."""
-    problems = find_problems_with_models(user, options, ("models", "judges"), needed=("models",))
+    problems = find_model_problems(user, options, ("models", "judges"), needed=("models",))
     if problems:
         return problems
     items = load_items(version)
@@ -365,7 +365,7 @@ def _request_replies(
             Round(model, model_questions, sent, parameters.seed)
             for model, model_questions in zip(models, questions, strict=True)
         ]
-        for conversation, replies in zip(conversations, step_asker.ask(step, rounds), strict=True):
+        for conversation, replies in zip(conversations, step_asker.ask_step(step, rounds), strict=True):
             texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
             conversation.take(texts, question)
 
@@ -401,7 +401,7 @@ def _request_judgements(
         for name, key in keys.items()
     ]
     rounds = [Round(judge, questions, sent, parameters.seed) for judge in judges]
-    first = step_asker.ask(JUDGING, rounds)
+    first = step_asker.ask_step(JUDGING, rounds)
     rounds, unscored = [], []
     for judge, replies_of_judge in zip(judges, first, strict=True):
         keys_again = {
@@ -422,7 +422,7 @@ def _request_judgements(
         ]
         rounds.append(Round(judge, questions_again, sent, parameters.seed))
         unscored.append(keys_again)
-    second = step_asker.ask(JUDGING, rounds)
+    second = step_asker.ask_step(JUDGING, rounds)
     judgements = []
     for judge, replies_of_judge, keys_again, more in zip(
         judges, first, unscored, second, strict=True

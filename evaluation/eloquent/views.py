@@ -28,9 +28,9 @@ from evaluation.eloquent.storage import (
     load_items,
 )
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
-from evaluation.runs.result_pages import Context, get_correction, results_page
-from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
+from evaluation.runs.result_pages import Context, get_p_value_correction, make_results_page
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
 
 CHART = "reply-scores"
 
@@ -68,14 +68,14 @@ def build_submission_files(run: Run) -> Mapping[str, bytes]:
     }
 
 
-def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's text: questions with several wordings, and languages."""
     items = () if version is None else load_items(version)
     if not has_comparable_item(items):
-        return Beforehand("No question has two wordings in one language yet.", ready=False)
+        return DataReadiness("No question has two wordings in one language yet.", ready=False)
     n_prompts = sum(len(item.variants) for item in items)
     languages = ", ".join(dict.fromkeys(code for item in items for code in item.languages))
-    return Beforehand(f"{len(items)} questions in {n_prompts} wordings; languages: {languages}.")
+    return DataReadiness(f"{len(items)} questions in {n_prompts} wordings; languages: {languages}.")
 
 
 START = Start(
@@ -97,33 +97,33 @@ START = Start(
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "reply_similarity",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Similarity of replies",
             "Similarity of the model's replies to wordings with the same meaning; 1 if all "
             "replies have the same meaning.",
             highest=1.0,
         ),
-        read_column("similarity"),
+        build_column_reader("similarity"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "judged_similarity",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Judge's similarity score",
             "A judge's similarity score of the model's replies to wordings with the same "
             "meaning, from 0 to 5.",
             lowest=0.0,
             highest=5.0,
         ),
-        read_column("score"),
+        build_column_reader("score"),
     ),
 )
 
 
-@results_page("evaluation/eloquent/texts.html", EloquentSummary)
+@make_results_page("evaluation/eloquent/texts.html", EloquentSummary)
 def show_texts(request: HttpRequest, run: Run) -> Context:
     """Show a page of reply sets, least similar replies first, optionally of one model."""
     findings = load_findings_with_people(run)
@@ -139,11 +139,11 @@ def show_texts(request: HttpRequest, run: Run) -> Context:
     }
 
 
-@results_page("evaluation/eloquent/models.html", EloquentSummary)
+@make_results_page("evaluation/eloquent/models.html", EloquentSummary)
 def show_comparison(request: HttpRequest, run: Run) -> Context:
     """Show model comparisons by item group, and the items on which two models differ most."""
     findings = load_findings_with_people(run)
-    correction = get_correction(request.GET)
+    correction = get_p_value_correction(request.GET)
     systems = findings.systems
     report = build_comparison_report(findings, compare_run_groups(run, findings, correction))
     differences, first, second = None, "", ""

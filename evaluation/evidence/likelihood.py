@@ -102,12 +102,12 @@ def measure_likelihoods(
     with StudyFolder(output, settings, progress) as folder:
         ordered = list(items.values())
         for part in (ordered[:TRIED_FIRST], ordered[TRIED_FIRST:]):
-            for (name, _), reply in folder.ask(step, part).items():
+            for (name, _), reply in folder.ask_step(step, part).items():
                 text = texts[int(name.partition("-")[2])]
-                logs[name] = _sum_logprobs(folder.raw(reply), text)
+                logs[name] = _sum_logprobs(folder.find_raw_reply(reply), text)
                 if len(logs) <= TRIED_FIRST and math.isnan(logs[name]):
-                    raise _build_refusal(spec, reply.error, folder.raw(reply))
-        asked_summary = next(iter(folder.steps()), {})
+                    raise _build_refusal(spec, reply.error, folder.find_raw_reply(reply))
+        asked_summary = next(iter(folder.summarise_steps()), {})
     scores = np.full(len(texts), np.nan)
     for row in np.flatnonzero(others >= 0).tolist():
         scores[row] = logs[f"beside-{row}"] - logs[f"alone-{row}"]

@@ -30,15 +30,15 @@ from evaluation.runs.judging.audit import (
     MOST,
     PRESETS,
     CannotDrawError,
-    ask_for_audit,
-    draw_audit,
-    load_drawable,
+    request_audit_grades,
+    draw_audit_sample,
+    load_drawable_answers,
     withdraw_requests,
 )
 from evaluation.runs.judging.declaration import MOST_SEED, ExpertProgress
-from evaluation.runs.judging.tasks import CannotSettleError, ask_to_settle
+from evaluation.runs.judging.tasks import CannotSettleError, ask_expert_to_settle
 from evaluation.runs.reports.judging import JudgedAnswer
-from evaluation.runs.rest.views import find_experts
+from evaluation.runs.rest.views import find_expert_keys
 from evaluation.trust.api import FactSerializer
 from evaluation.trust.report.report import build_experts_fact
 
@@ -132,7 +132,7 @@ class AuditViewSet(GradingViewSet):
     )
     def audit(self, request: Request, run_id: Any) -> Response:
         """Return the expert check of a run."""
-        return _respond(self.done(request, run_id))
+        return _respond(self.get_finished_run(request, run_id))
 
     @extend_schema(
         operation_id="results_audit_ask",
@@ -146,17 +146,17 @@ class AuditViewSet(GradingViewSet):
         """Draw a sample, assign the experts, and return the expert check."""
         run = self._changed(request, run_id)
         data = self.checked(AskForAuditSerializer).validated_data
-        experts = find_experts(request, run, data.pop("experts"))
+        experts = find_expert_keys(request, run, data.pop("experts"))
         if preset := data.pop("preset", None):
             if "count" in request.data:
                 raise build_field_problem("preset", "Give a count or a preset, not both.")
-            data["count"] = load_drawable(run).drawn_by(preset, data["with_models"])
+            data["count"] = load_drawable_answers(run).compute_sample_size(preset, data["with_models"])
         try:
-            drawn = draw_audit(run, **data)
+            drawn = draw_audit_sample(run, **data)
         except CannotDrawError as error:
             raise ApiProblem("conflict", str(error)) from error
         for expert in experts:
-            ask_for_audit(drawn, expert)
+            request_audit_grades(drawn, expert)
         return _respond(run)
 
     @extend_schema(
@@ -172,12 +172,12 @@ class AuditViewSet(GradingViewSet):
         """Assign an expert to settle disagreements, and return the expert check."""
         run = self._changed(request, run_id)
         name = self.checked(SettleSerializer).validated_data["expert"]
-        (expert,) = find_experts(request, run, [name], "expert")
+        (expert,) = find_expert_keys(request, run, [name], "expert")
         audit = Audit.objects.filter(run=run).first()
         try:
             if audit is None:
                 raise CannotSettleError("No answer of this run was drawn yet.")
-            ask_to_settle(audit, expert)
+            ask_expert_to_settle(audit, expert)
         except CannotSettleError as error:
             raise ApiProblem("conflict", str(error)) from error
         return _respond(run)
@@ -199,7 +199,7 @@ class AuditViewSet(GradingViewSet):
         return _respond(run)
 
     def _changed(self, request: Request, run_id: Any) -> Run:
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         return run
@@ -247,5 +247,5 @@ class ExpertsViewSet(GradingViewSet):
     def experts(self, request: Request, run_id: Any) -> Response:
         """Return the expert findings of a run."""
         return Response(
-            ExpertFindingsSerializer(build_experts_report(self.done(request, run_id)).findings).data
+            ExpertFindingsSerializer(build_experts_report(self.get_finished_run(request, run_id)).findings).data
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from evaluation.runs.run_types.answer_files import add_columns, add_output
+from evaluation.runs.run_types.answer_files import add_columns_argument, add_output_argument
 from evaluation.runs.run_types.kind import Evaluation
 
 EPILOG = """\
@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the graded answers were picked, not drawn at random: nothing is then estimated "
         "for ungraded answers",
     )
-    add_output(parser)
-    add_columns(parser)
+    add_output_argument(parser)
+    add_columns_argument(parser)
 
 
 EVALUATE = Evaluation(

@@ -30,7 +30,7 @@ from evaluation.experts.run import (
     iterate_difficulty_rows,
     iterate_estimate_rows,
 )
-from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
+from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace_inputs
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.run_types.kind import Progress
 
@@ -65,7 +65,7 @@ class ExpertsRequest:
 def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     """Evaluate experts' grades from files and write the tables; on `InputError` write nothing."""
     paths = [request.scores / name for name, *_ in SCORES] if request.scores else []
-    refuse_to_replace(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
+    refuse_to_replace_inputs(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
     grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST), weighted=True)
     hashes = {"judgements": grades.sha256}
     answers = list(_iterate_scores(request.scores, hashes)) if request.scores else []

@@ -30,19 +30,19 @@ from evaluation.experts.run import (
     iterate_estimate_rows,
 )
 from evaluation.models import AnswerScore, Audit, LLMAnswerScore, Run, WorkerGrade
-from evaluation.runs.judging.audit import STRATA, Drawable, list_audit_progress, load_drawable
+from evaluation.runs.judging.audit import STRATA, DrawableAnswers, list_audit_progress, load_drawable_answers
 from evaluation.runs.judging.declaration import ExpertProgress
-from evaluation.runs.judging.tasks import list_disputes, list_parties
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.judging.tasks import list_disputes, list_disputing_experts
+from evaluation.runs.reports.about import RunAbout, build_run_about
 from evaluation.runs.reports.judging import (
     MOST_EXPERTS,
     ExpertsCheck,
     JudgedAnswer,
     Pair,
-    build_check,
-    compare_experts,
-    compute_correlation,
-    compute_weights,
+    build_experts_check,
+    compare_expert_pairs,
+    compute_expert_correlation,
+    compute_sample_weights,
     find_audit,
     load_judged_answers,
 )
@@ -166,7 +166,7 @@ def build_audit_report(run: Run) -> AuditReport:
     audit = find_audit(run)
     judged = load_judged_answers(run, audit) if audit else []
     people = [answer for answer in judged if not answer.of_model]
-    drawable = load_drawable(run)
+    drawable = load_drawable_answers(run)
     own = audit if audit and audit.run_id == run.pk else None
     experts = list_audit_progress(own) if own else []
     users = {expert.user for expert in experts}
@@ -180,7 +180,7 @@ def build_audit_report(run: Run) -> AuditReport:
     disputed = list_disputes(own) if own else []
     open_ones = [dispute for dispute in disputed if dispute.settled is None]
     return AuditReport(
-        about=build_about(run),
+        about=build_run_about(run),
         design=audit.design if audit else None,
         seed=audit.seed if audit else None,
         with_models=audit.with_models if audit else None,
@@ -197,24 +197,24 @@ def build_audit_report(run: Run) -> AuditReport:
         n_disputed=len(disputed),
         n_settling=sum(dispute.adjudicator is not None for dispute in open_ones),
         n_settled=len(disputed) - len(open_ones),
-        parties=list_parties(disputed),
+        parties=list_disputing_experts(disputed),
         experts=experts,
         of_set=accepted,
         others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in users],
         waiting=[name for _, name, pending in shares if pending][:MOST_EXPERTS],
-        check=build_check(run, audit, judged),
+        check=build_experts_check(run, audit, judged),
         people=_summarise_grades("", people, audit),
         models=_summarise_grades("", [answer for answer in judged if answer.of_model], audit),
         by_expert=list(_iterate_expert_grades(people, audit)),
         workers=workers,
         n_covered=covered,
-        between=compare_experts(judged),
+        between=compare_expert_pairs(judged),
         differ=_find_largest_differences(people),
         foreseen=forecast_intervals(drawable),
     )
 
 
-def forecast_intervals(drawable: Drawable, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
+def forecast_intervals(drawable: DrawableAnswers, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
     """Return the expected intervals for several sample sizes and for a tenth of the answers."""
     most = len(drawable.answers)
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})
@@ -233,7 +233,7 @@ def build_audit_table(run: Run) -> Table:
     )
     audit = find_audit(run)
     judged = load_judged_answers(run, audit) if audit else []
-    weights = compute_weights(judged, audit)
+    weights = compute_sample_weights(judged, audit)
     return Table(
         header,
         (
@@ -263,8 +263,8 @@ def _summarise_grades(
     mean = None
     if judged:
         grades = [answer.grade for answer in judged]
-        mean = float(np.average(grades, weights=compute_weights(judged, audit)))
-    return GradeSummary(expert, len(judged), mean, compute_correlation(judged, audit))
+        mean = float(np.average(grades, weights=compute_sample_weights(judged, audit)))
+    return GradeSummary(expert, len(judged), mean, compute_expert_correlation(judged, audit))
 
 
 def _iterate_expert_grades(
@@ -343,7 +343,7 @@ def build_experts_report(run: Run) -> ExpertsReport:
     """
     audit = find_audit(run)
     judged = load_judged_answers(run, audit)
-    weights = compute_weights(judged, audit)
+    weights = compute_sample_weights(judged, audit)
     graded = [
         GradedAnswer(_build_answer(answer), answer.grades, answer.settled, weight)
         for answer, weight in zip(judged, weights, strict=True)
@@ -354,7 +354,7 @@ def build_experts_report(run: Run) -> ExpertsReport:
     names = {_get_author_id(answer): answer.author for answer in judged}
     means = [replace(mean, name=names[mean.name]) for mean in findings.means]
     findings = replace(findings, means=means)
-    return ExpertsReport(build_about(run), audit is not None, findings)
+    return ExpertsReport(build_run_about(run), audit is not None, findings)
 
 
 def _build_answer(judged_answer: JudgedAnswer) -> Answer:

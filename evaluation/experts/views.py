@@ -38,15 +38,15 @@ from evaluation.runs.judging.audit import (
     TENTH,
     TWO_HUNDRED,
     CannotDrawError,
-    ask_for_audit,
+    request_audit_grades,
     compute_preset_size,
-    draw_audit,
+    draw_audit_sample,
     list_audit_progress,
-    load_drawable,
+    load_drawable_answers,
     withdraw_requests,
 )
 from evaluation.runs.judging.declaration import MOST_SEED
-from evaluation.runs.judging.tasks import CannotSettleError, ask_to_settle
+from evaluation.runs.judging.tasks import CannotSettleError, ask_expert_to_settle
 from evaluation.runs.reports.judging import FEWEST_JUDGED
 from evaluation.runs.result_pages import Context, get_kind_or_404, get_run_or_404
 from evaluation.trust.report.report import build_experts_fact
@@ -164,7 +164,7 @@ def show_audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     if request.POST.get("do") == "settle":
         return _assign_settling_expert(request, current_run)
     people = _list_graders(request, current_run)
-    form = _build_form(people, current_run, len(load_drawable(current_run).answers), request.POST)
+    form = _build_form(people, current_run, len(load_drawable_answers(current_run).answers), request.POST)
     if form.is_valid():
         return _draw_sample(request, current_run, form)
     return _render_page(request, run=run, form=form)
@@ -225,15 +225,15 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
     data = form.cleaned_data
     with_models, count = data.get("with_models", False), data["count"]
     if data["preset"]:
-        count = load_drawable(run).drawn_by(data["preset"], with_models)
+        count = load_drawable_answers(run).compute_sample_size(data["preset"], with_models)
     try:
-        drawn = draw_audit(run, count, data["design"], with_models, data["seed"], data["step"])
+        drawn = draw_audit_sample(run, count, data["design"], with_models, data["seed"], data["step"])
     except CannotDrawError as error:
         messages.error(request, str(error))
         return redirect(_build_link(run))
     experts = [int(expert) for expert in data["experts"]]
     for expert in experts:
-        ask_for_audit(drawn, expert)
+        request_audit_grades(drawn, expert)
     if experts == [get_user_id(request)]:
         return redirect("admin:judging", run.version.question_set.public_id)
     n = drawn.items.count()
@@ -267,7 +267,7 @@ def _assign_settling_expert(request: HttpRequest, run: Run) -> HttpResponse:
         messages.error(request, "Choose an expert who settles it. No request was sent.")
         return redirect(_build_link(run))
     try:
-        n = ask_to_settle(current_audit, named)
+        n = ask_expert_to_settle(current_audit, named)
     except CannotSettleError as error:
         messages.error(request, f"{error} No request was sent.")
         return redirect(_build_link(run))

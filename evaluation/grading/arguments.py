@@ -9,11 +9,11 @@ from evaluation.consensus.parameters import REMEDIES
 from evaluation.core.backends.chat.registry import FORMS
 from evaluation.core.messages.console import build_minimum_type, build_number_type
 from evaluation.runs.run_types.answer_files import (
-    add_answers,
-    add_columns,
-    add_keep_thinking,
-    add_models,
-    add_output,
+    add_answers_arguments,
+    add_columns_argument,
+    add_keep_thinking_argument,
+    add_models_argument,
+    add_output_argument,
 )
 from evaluation.runs.run_types.kind import Evaluation
 
@@ -40,9 +40,9 @@ every request has a reply (what came is kept).
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``evaluate aqer`` for input and output files to a parser."""
-    add_answers(parser)
-    add_models(parser)
-    add_keep_thinking(parser)
+    add_answers_arguments(parser)
+    add_models_argument(parser)
+    add_keep_thinking_argument(parser)
     parser.add_argument(
         "--questions",
         type=Path,
@@ -51,13 +51,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "and whether they ask who, where or which; in no grade",
     )
     _add_facts_model(parser)
-    add_output(parser, "tables")
+    add_output_argument(parser, "tables")
     parser.add_argument(
         "--overwrite",
         action="store_true",
         help="replace results of other inputs that are in the folder",
     )
-    add_columns(parser)
+    add_columns_argument(parser)
 
 
 def _add_facts_model(parser: argparse.ArgumentParser) -> None:

@@ -44,7 +44,7 @@ from evaluation.models import Run
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.study import EndedEarlyError
 from evaluation.runs.flow.asking.summary import Prices
-from evaluation.runs.reports.about import build_about
+from evaluation.runs.reports.about import build_run_about
 from evaluation.runs.run_types.kind import Progress
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
@@ -295,7 +295,7 @@ def format_run_report(run: Run) -> str:
             n_workers=counts["workers"],
             n_questions=counts["questions"],
             n_iterations=summary.iterations,
-            score_name=build_about(run).score_name,
+            score_name=build_run_about(run).score_name,
             workers=read_workers(run),
             models=read_models(run),
             remedies=() if summary.remedies is None else summary.remedies.asked_for,

@@ -35,7 +35,7 @@ AQER = Kind(
     pages="evaluation.grading.views.PAGES",
     evaluate="evaluation.grading.arguments.EVALUATE",
     action="Grade",
-    check="evaluation.runs.steps.answers.find_worker_problems",
+    check="evaluation.runs.steps.answers.find_worker_id_problems",
     views="evaluation.grading.views.VIEWS",
     start="evaluation.grading.views.START",
 )

@@ -369,7 +369,7 @@ class AqerSummary(RunSummary):
     length: LengthEffect | None = None
     people_hash: str | None = None
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the numbers of answers, workers, questions and models, for display."""
         return asdict(self.counts)
 

@@ -11,16 +11,16 @@ from annotations.languages import get_english_language_name
 from annotations.models import GRADED, Question, QuestionSetVersion, Response
 from evaluation.grading.summary import read_summary
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.result_pages import annotate_other_gradings
-from evaluation.runs.run_types.kind import Beforehand, Page, Start
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start
 
 PEOPLE, MODELS, TRUST, MORE = "People", "Models", "Trust", "More"
 
 
 def has_models(run: Run) -> bool:
     """Return whether a run scored at least one language model."""
-    return bool(read_summary(run).shown_counts().get("models"))
+    return bool(read_summary(run).get_shown_counts().get("models"))
 
 
 def has_other_gradings(run: Run) -> bool:
@@ -72,7 +72,7 @@ PAGES = (
 )
 
 
-def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | None:
+def build_language_warning(version: QuestionSetVersion | None) -> DataReadiness | None:
     """Return the warning that answers are in several languages; None if they are in one.
 
     A language is that in which the question was read. Choices are the same in all languages.
@@ -93,7 +93,7 @@ def build_language_warning(version: QuestionSetVersion | None) -> Beforehand | N
         f"{get_english_language_name(tag) if tag else 'an unknown language'} ({n:,})"
         for tag, n in counts
     )
-    return Beforehand(
+    return DataReadiness(
         "People read the questions in several languages. Answers in their own words: "
         f"{languages}. A "
         "model that knows only one of these languages, or that counts words or letters, cannot "
@@ -109,25 +109,25 @@ START = Start(before=build_language_warning)
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "crowd_score",
-            Side.CROWD,
+            Aspect.CROWD,
             "Similarity to people",
             "Similarity of the model's answer to the people's consensus answer; 1 if both have "
             "the same meaning.",
             highest=1.0,
         ),
-        read_column("score"),
+        build_column_reader("score"),
         table="model-answers",
         model="model",
         question="question",
         merges=False,
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "crowd_dispersion",
-            Side.CROWD,
+            Aspect.CROWD,
             "Disagreement of people",
             "Disagreement of the people's answers to the question: 0 if all have the same "
             "meaning, near 1 if they have nothing in common.",
@@ -136,16 +136,16 @@ VIEWS = (
             better="",
             of="question",
         ),
-        read_column("dispersion"),
+        build_column_reader("dispersion"),
         table="questions",
         file="exemplars.csv",
         question="question",
         merges=False,
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "crowd_percentile",
-            Side.CROWD,
+            Aspect.CROWD,
             "Percentile among people",
             "Percentage of people whose answers are less similar to the consensus of the others "
             "than the model, on the questions that it answered.",
@@ -153,7 +153,7 @@ VIEWS = (
             highest=100.0,
             of="model",
         ),
-        read_column("percentile"),
+        build_column_reader("percentile"),
         table="models",
         model="model",
         merges=False,

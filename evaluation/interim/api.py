@@ -28,13 +28,13 @@ from evaluation.interim.report import SoFar, build_report
 from evaluation.models import Interim, Run
 from evaluation.models.collecting import FEWEST
 from evaluation.models.runs import GRADING
-from evaluation.runs.flow.forecast import TenMore
+from evaluation.runs.flow.forecast import MoreWorkersForecast
 from evaluation.runs.rest.runs import build_options_problem
 from evaluation.runs.rest.views import SECONDS_BETWEEN_LOOKS, MessageField, build_conflict_problem
 from evaluation.runs.run_types import get_kind
 
 NEWEST_RUN = Keyset("interim", ("-run__public_id",))
-TenMoreSerializer = build_serializer(TenMore)
+TenMoreSerializer = build_serializer(MoreWorkersForecast)
 WorkerRowSerializer = build_serializer(WorkerRow)
 
 

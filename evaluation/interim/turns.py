@@ -28,8 +28,8 @@ from evaluation.models.collecting import (
 )
 from evaluation.models.runs import FINISHED
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.exclusions import leave_out_excluded
-from evaluation.runs.flow.forecast import WITHIN, convert_to_dict, forecast_more_workers
+from evaluation.runs.background.exclusions import add_excluded_workers
+from evaluation.runs.flow.forecast import WITHIN, convert_forecast_to_dict, forecast_more_workers
 from evaluation.trust.report import build_trust_report
 
 logger = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def start_interim(collection: Collection, owner_id: int, *, by_itself: bool = Fa
     run = lifecycle.queue_run(
         locked.version,
         owner_id,
-        leave_out_excluded(_build_options(locked), locked.version),
+        add_excluded_workers(_build_options(locked), locked.version),
         name=f"Interim, {done:,} people",
         notes="Made while people were still answering: it may change.",
     )
@@ -143,5 +143,5 @@ def _build_findings(interim: Interim) -> dict[str, Any]:
         "level": verdict.level,
         "headline": verdict.headline.as_dict(),
         **counts,
-        "hint": None if hint is None else convert_to_dict(hint),
+        "hint": None if hint is None else convert_forecast_to_dict(hint),
     }

@@ -19,7 +19,7 @@ from evaluation.core.options import SITE, OptionError
 from evaluation.interim import turns as interims
 from evaluation.interim.report import build_report
 from evaluation.models.collecting import FEWEST
-from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 
 
 def show_collection(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
@@ -76,6 +76,6 @@ def _add_report(response: HttpResponseBase) -> HttpResponseBase:
     if context is not None and "collection" in context:
         latest = build_report(context["collection"])
         context["so_far"] = latest
-        if latest.going is not None and not is_any_running():
+        if latest.going is not None and not is_any_process_running():
             context["waiting"] = mark_code(HOW_TO_START)
     return response

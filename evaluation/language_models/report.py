@@ -23,7 +23,7 @@ from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import Trend, estimate_trend
 from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run
 from evaluation.runs.flow.asking.summary import ENDS, AskSummary, ModelOutcome
-from evaluation.runs.reports.across import Counted, load_counted_runs
+from evaluation.runs.reports.across import RepresentingRuns, load_representing_runs
 from evaluation.runs.reports.lists import Table
 from evaluation.runs.steps.asking.replies import ERROR
 
@@ -175,7 +175,7 @@ class ModelHistory:
 
 def build_model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
     """Return the history of a model that the user may see; at most three queries."""
-    runs = load_counted_runs(user)
+    runs = load_representing_runs(user)
     sets = _build_entries(runs, model)
     comparable = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
     scores = estimate_trend([entry.score.value or 0.0 for entry in comparable])
@@ -190,7 +190,7 @@ def build_model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
     )
 
 
-def _build_entries(runs: Counted, model: LanguageModel) -> list[ModelEntry]:
+def _build_entries(runs: RepresentingRuns, model: LanguageModel) -> list[ModelEntry]:
     """Return the model's results in each question set, oldest first."""
     rows = LLMScore.objects.filter(model=model, run__in=list(runs.runs)).values(
         *("run_id", "score", "score_low", "score_high", "n", "percentile", "rank", "reason")
@@ -198,7 +198,7 @@ def _build_entries(runs: Counted, model: LanguageModel) -> list[ModelEntry]:
     return sorted((_build_entry(runs, row) for row in rows), key=lambda entry: entry.when)
 
 
-def _build_entry(runs: Counted, row: dict[str, Any]) -> ModelEntry:
+def _build_entry(runs: RepresentingRuns, row: dict[str, Any]) -> ModelEntry:
     """Return the model's result in one question set, from a row of the query."""
     run = runs.runs[row["run_id"]]
     return ModelEntry(
@@ -216,7 +216,7 @@ def _build_entry(runs: Counted, row: dict[str, Any]) -> ModelEntry:
     )
 
 
-def _build_related(user: AnyUser, runs: Counted, model: LanguageModel) -> list[Related]:
+def _build_related(user: AnyUser, runs: RepresentingRuns, model: LanguageModel) -> list[Related]:
     """Return the other versions of the model's family, compared on common question sets."""
     if not model.family:
         return []

@@ -21,7 +21,7 @@ ASK = Kind(
     },
     text="evaluation.language_models.report.format_run",
     needs_answers=False,
-    check="evaluation.runs.steps.asking.model_askings.find_problems_at_start",
+    check="evaluation.runs.steps.asking.model_askings.find_start_problems",
     pages=("evaluation.language_models.views.asking.RESULTS",),
     named="evaluation.language_models.views.asking.load_names",
     standing="evaluation.language_models.views.asking.STANDING",

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from evaluation.runs.run_types.answer_files import (
     WITHOUT_MODELS,
-    add_answers,
-    add_columns,
-    add_output,
+    add_answers_arguments,
+    add_columns_argument,
+    add_output_argument,
 )
 from evaluation.runs.run_types.kind import Study
 
@@ -27,8 +27,8 @@ the prompts and their hashes), requests.jsonl. platform/docs/data-formats.md des
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and column arguments of ``study judge`` to the parser."""
     add = parser.add_argument
-    add_answers(parser)
-    add_output(parser)
+    add_answers_arguments(parser)
+    add_output_argument(parser)
     add(
         "--questions",
         type=Path,
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="the same to compare: {question}, {first}, {second}, {passage}",
     )
-    add_columns(parser, WITHOUT_MODELS)
+    add_columns_argument(parser, WITHOUT_MODELS)
 
 
 STUDY = Study(

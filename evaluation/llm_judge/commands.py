@@ -47,10 +47,10 @@ from evaluation.llm_judge.run import (
 )
 from evaluation.models import Run
 from evaluation.runs.files.answers import (
-    check_not_empty,
+    check_has_answers,
     convert_answers,
     convert_model_answers,
-    load_precomputed,
+    load_precomputed_vectors,
     read_worker_answers,
 )
 from evaluation.runs.files.asking import AskSettings
@@ -58,14 +58,14 @@ from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
+    refuse_to_replace_inputs,
     write_metrics,
 )
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item, TemplateError
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
-from evaluation.runs.run_types.kind import Progress, Studied
+from evaluation.runs.run_types.kind import Progress, StudyOutcome
 
 TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
 
@@ -144,9 +144,9 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
-    refuse_to_replace(request.output, (*FILES, *TABLES), (*inputs, vectors))
+    refuse_to_replace_inputs(request.output, (*FILES, *TABLES), (*inputs, vectors))
     loaded = _read_inputs(request)
-    embed_texts, vector_hashes = load_precomputed(loaded.grading, loaded.answers, loaded.models)
+    embed_texts, vector_hashes = load_precomputed_vectors(loaded.grading, loaded.answers, loaded.models)
     # Before the first request: an embedder that fails must not cost replies.
     worker_scores, model_scores, embedding = compute_aqer_scores(
         loaded.grading, embed_texts, progress
@@ -154,7 +154,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     with StudyFolder(request.output, request.asking, progress) as folder:
 
         def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
-            return folder.ask(Step(name, prompt.template, prompt.again), items)
+            return folder.ask_step(Step(name, prompt.template, prompt.again), items)
 
         replies = judge_answers(
             loaded.to_judge, request.parameters, ask, request.score, request.compare
@@ -192,7 +192,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             more={
                 "judge": folder.system,
                 "prompts": _describe_prompts(request),
-                "steps": folder.steps(),
+                "steps": folder.summarise_steps(),
             },
         )
         _write_tables(request.output, findings, summary)
@@ -263,7 +263,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
     grading = select_graded_answers(
         request.parameters.build_grading_parameters(), convert_answers(answers), model_answers
     )
-    check_not_empty(answers, grading)
+    check_has_answers(answers, grading)
     wordings, passages = _read_wordings(request, answers, hashes)
     to_judge = _build_columns(grading, wordings, passages)
     n_without_wording = len({q for q in to_judge.questions if q not in wordings})
@@ -354,7 +354,7 @@ def run_study(
     arguments: Mapping[str, Any],
     asking: AskSettings,
     progress: Progress,
-) -> Studied:
+) -> StudyOutcome:
     """Judge a file of answers, write the tables, and return the text to print."""
     request = JudgeRequest(
         answers=arguments["answers"],
@@ -376,7 +376,7 @@ def run_study(
     study = judge_file(request, progress)
     findings = study.findings
     text = format_findings(findings.system, findings.metrics, findings.corrected, study.warnings)
-    return Studied(f"{text}\n\nFiles: {request.output}", study.complete)
+    return StudyOutcome(f"{text}\n\nFiles: {request.output}", study.complete)
 
 
 # Corrected means in the output; the file has all.

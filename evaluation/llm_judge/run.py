@@ -28,7 +28,7 @@ from evaluation.llm_judge.options import (
     JudgeParameters,
 )
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
+from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, ask_and_parse_replies
 from evaluation.runs.flow.metrics import MetricRow
 
 NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE = "no_number", "several_numbers", "out_of_range"
@@ -112,13 +112,13 @@ def judge_answers(
     rows, repeats = range(len(answers)), parameters.repeats
     items = [
         Item(
-            f"score/{answers.name(row)}",
-            score.messages({**answers.fields(row), "answer": answers.texts[row]}),
+            f"score/{answers.build_answer_name(row)}",
+            score.build_messages({**answers.build_prompt_fields(row), "answer": answers.texts[row]}),
             repeats,
         )
         for row in rows
     ]
-    replies, n_again = read_replies(ask, "score", score, items, read_score, NO_NUMBER)
+    replies, n_again = ask_and_parse_replies(ask, "score", score, items, read_score, NO_NUMBER)
     scores = np.full((len(answers), repeats), np.nan)
     reasons: list[list[str | None]] = [[None] * repeats for _ in rows]
     for row in rows:
@@ -129,7 +129,7 @@ def judge_answers(
     # Both orders of a pair are neighbours: even positions show the left answer first.
     ordered = [order for left, right in pairs for order in ((left, right), (right, left))]
     comparisons = [_build_comparison(answers, compare, *order) for order in ordered]
-    verdicts, n_compared_again = read_replies(
+    verdicts, n_compared_again = ask_and_parse_replies(
         ask, "compare", compare, comparisons, read_verdict, NO_VERDICT
     )
     results = [verdicts[item.id, 0] for item in comparisons]
@@ -196,9 +196,9 @@ def _build_comparison(
 ) -> Item:
     """Return the request to compare two answers, shown in the order `first`, `second`."""
     texts = {"first": answers.texts[first], "second": answers.texts[second]}
-    messages = prompt.messages({**answers.fields(first), **texts})
-    _, kind, author = answers.name(second).split("/")
-    return Item(f"compare/{answers.name(first)}/{kind}/{author}", messages)
+    messages = prompt.build_messages({**answers.build_prompt_fields(first), **texts})
+    _, kind, author = answers.build_answer_name(second).split("/")
+    return Item(f"compare/{answers.build_answer_name(first)}/{kind}/{author}", messages)
 
 
 def _convert_to_float(value: float | None) -> float:
@@ -272,7 +272,7 @@ class Findings:
     @cached_property
     def analysis(self) -> JudgeAnalysis:
         """Statistics of the judge, built from its scores, verdicts and the experts' grades."""
-        questions, authors, people = self.answers.codes()
+        questions, authors, people = self.answers.encode_answers()
         return JudgeAnalysis(
             self.replies.scores,
             questions,
@@ -316,7 +316,7 @@ class Findings:
     @cached_property
     def corrected(self) -> list[CorrectedRow]:
         """Mean grades of all workers together, then of each worker and each model."""
-        _, authors, people = self.answers.codes()
+        _, authors, people = self.answers.encode_answers()
         overall = self._build_corrected_row(OVERALL, "", None, people)
         rows = []
         for author, row in zip(*np.unique(authors, return_index=True), strict=True):

@@ -33,18 +33,18 @@ from evaluation.runs.flow.asking.summary import Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import RunSummary
 from evaluation.runs.steps.answers import (
-    compute_mean_judgements,
-    find_worker_problems,
-    read_answers,
-    read_model_answers,
-    remove_workers,
-    select_judgements,
+    compute_expert_grades,
+    find_worker_id_problems,
+    load_worker_answers,
+    load_model_answers,
+    remove_worker_answers,
+    select_answer_judgements,
 )
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
-from evaluation.runs.steps.asking.registration import list_ids, open_chat, select_registered_models
+from evaluation.runs.steps.asking.registration import list_option_ids, open_chat_model, select_registered_models
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
 VERSION = 1
@@ -118,7 +118,7 @@ class JudgeSummary(RunSummary):
     usage: Mapping[str, Any] = field(default_factory=dict)
     asked: tuple[Usage, ...] = ()
 
-    def asked_models(self) -> Sequence[Usage]:
+    def get_model_usage(self) -> Sequence[Usage]:
         """Return the judge's token usage and cost, one entry per step."""
         return self.asked
 
@@ -145,7 +145,7 @@ class JudgeSummary(RunSummary):
             tuple(usage),
         )
 
-    def shown_counts(self) -> dict[str, int]:
+    def get_shown_counts(self) -> dict[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "answers": self.answers,
@@ -225,9 +225,9 @@ class JudgeInputs:
 
 def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
     """Return the answers and expert grades of a version; `RunInputError` without an answer."""
-    answers = remove_workers(version, parameters.exclude_workers, read_answers(version.pk))
+    answers = remove_worker_answers(version, parameters.exclude_workers, load_worker_answers(version.pk))
     grading = select_graded_answers(
-        parameters.build_grading_parameters(), answers, read_model_answers(version.pk)
+        parameters.build_grading_parameters(), answers, load_model_answers(version.pk)
     )
     answered = grading.answered
     if not len(answered):
@@ -248,7 +248,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
         passages,
     )
     rows = {key: row for row, key in enumerate(answered.keys)}
-    judgements = select_judgements(version).values_list("response_id", "expert_id", "grade")
+    judgements = select_answer_judgements(version).values_list("response_id", "expert_id", "grade")
     grades = [
         (rows[response], f"expert {expert}", grade)
         for response, expert, grade in judgements
@@ -264,7 +264,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
     responses = set(adjudicated.values_list("response_id", flat=True))
     settled = {
         rows[response]: grade
-        for response, grade in (compute_mean_judgements(version) if responses else {}).items()
+        for response, grade in (compute_expert_grades(version) if responses else {}).items()
         if response in rows and response in responses
     }
     return JudgeInputs(grading, to_judge, grades, has_suggested, settled)
@@ -285,10 +285,10 @@ def find_start_problems(
     if parameters.budget is not None and not model.has_prices:
         return [build_problem("no_prices", "budget", name=str(model))]
     try:
-        open_chat(model)
+        open_chat_model(model)
     except ChatError as error:
         return [build_problem("judge_refused", "judge", reason=str(error))]
-    return find_worker_problems(version, user, parameters)
+    return find_worker_id_problems(version, user, parameters)
 
 
 def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
@@ -336,8 +336,8 @@ def judge_set(turn: Turn) -> None:
     loaded = load(run.version, parameters)
     client = _JudgeClient(turn, run, model, parameters)
     replies = judge_answers(loaded.to_judge, parameters, client)
-    embed = partial(embed_texts, loaded.grading.parameters, turn)
-    worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report)
+    embed = partial(embed_answers, loaded.grading.parameters, turn)
+    worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report_progress)
     findings = Findings(
         str(model),
         loaded.to_judge,
@@ -362,8 +362,8 @@ def judge_set(turn: Turn) -> None:
             (PAIRS, tables.list_pairs()),
             (CORRECTED, tables.list_corrected()),
         ):
-            turn.keep(name, [list(row) for row in rows])
-        turn.end(
+            turn.store_json(name, [list(row) for row in rows])
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, model, embedding.info.model, input_hash),
                 input_hash,
@@ -392,7 +392,7 @@ def estimate_requests(
     judge_answers(to_judge, options, record)
     takes = [
         estimate_round(user, step, Round(model, items, SENT, options.seed))
-        for model in select_registered_models(user, list_ids(options.judge))
+        for model in select_registered_models(user, list_option_ids(options.judge))
         for step, items in steps.items()
     ]
     prompts = {f"{step}: the first request": items[0].messages for step, items in steps.items()}
@@ -424,14 +424,14 @@ class _JudgeClient:
         self, step: str, prompt: PromptWithReminder, items: Sequence[Item]
     ) -> RepliesByItem:
         """Send the requests that have no stored reply; `RunInputError` if the judge fails."""
-        (replies,) = self._in_turns.ask(step, [Round(self.model, items, SENT, self.seed)])
-        if why := self._in_turns.get_reason_given_up(self.model):
+        (replies,) = self._in_turns.ask_step(step, [Round(self.model, items, SENT, self.seed)])
+        if why := self._in_turns.get_give_up_reason(self.model):
             raise RunInputError("run.judge_not_asked", reason=why)
         return replies
 
     def list_usage(self) -> tuple[Usage, ...]:
         """Return the judge's token usage and cost by step, over all executions of the run."""
-        return self._in_turns.usage()
+        return self._in_turns.compute_usage()
 
 
 def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:

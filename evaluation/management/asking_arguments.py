@@ -13,7 +13,7 @@ from evaluation.core.backends.chat.registry import FORMS
 from evaluation.core.backends.server import Patience
 from evaluation.core.messages.console import BAD_INPUT, build_minimum_type, build_number_type
 from evaluation.runs.files.asking import AskSettings
-from evaluation.runs.flow.asking.asker import Settings
+from evaluation.runs.flow.asking.asker import RequestSettings
 from evaluation.runs.flow.asking.plan import FIXED
 from evaluation.runs.flow.asking.summary import Prices
 
@@ -145,7 +145,7 @@ def build_ask_settings(options: Mapping[str, Any]) -> AskSettings:
         seed=None if "seed" in values else options["seed"],
         prices=prices,
         keep_thinking=bool(options.get("keep_thinking")),
-        settings=Settings(
+        settings=RequestSettings(
             at_once=options["concurrency"],
             patience=Patience(options["attempts"], options["timeout"], 0.5, LONGEST_WAIT),
             requests_a_minute=options["requests_per_minute"],

@@ -37,8 +37,8 @@ from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import LONGEST_NAME
 from evaluation.runs.background.exclusions import (
     EXCLUDE,
-    has_exclusions,
-    leave_out_excluded,
+    has_exclude_option,
+    add_excluded_workers,
     list_excluded_ids,
 )
 from evaluation.runs.background.run_watch import follow_run
@@ -61,7 +61,7 @@ class RunCommand(QuestionSetCommand):
         add_version(parser)
         add("--name", default="", help=f"what you call the run: {LONGEST_NAME} characters at most")
         add("--notes", default="", metavar="TEXT", help="why it is made, for its page")
-        if has_exclusions(options):
+        if has_exclude_option(options):
             add(
                 "--include-excluded",
                 action="store_true",
@@ -90,7 +90,7 @@ class RunCommand(QuestionSetCommand):
         self, parameters: Parameters, version: QuestionSetVersion, options: dict[str, Any]
     ) -> Parameters:
         """Return the parameters without excluded workers, unless the options include them."""
-        if not has_exclusions(parameters) or options.get(EXCLUDE) is not None:
+        if not has_exclude_option(parameters) or options.get(EXCLUDE) is not None:
             return parameters
         if options["include_excluded"] or not (ids := list_excluded_ids(version)):
             return parameters
@@ -98,7 +98,7 @@ class RunCommand(QuestionSetCommand):
         print_report(
             self.stdout, f"left out, as people decided: {listing} (--include-excluded reads them)"
         )
-        return leave_out_excluded(parameters, version)
+        return add_excluded_workers(parameters, version)
 
     def version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
         """Return the requested version, or the default one of the set."""
@@ -136,9 +136,9 @@ class RunCommand(QuestionSetCommand):
 
     def watch_run(self, run: Run) -> bool:
         """Show a run's progress until it has ended or is paused; return False after Ctrl-C."""
-        from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+        from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 
-        if not is_any_running():
+        if not is_any_process_running():
             self.stderr.write(HOW_TO_START)
         try:
             with ProgressBars() as bars:
@@ -156,10 +156,10 @@ class RunCommand(QuestionSetCommand):
 
     def write_tables(self, kind: Kind, run: Run, output: Path) -> None:
         """Write a run's tables as CSV with its summary, or all in one file."""
-        from evaluation.runs.run_types.data_sheets import write_data
+        from evaluation.runs.run_types.data_sheets import write_run_data
 
         with report_bad_input():
-            names = write_data(kind, run, output)
+            names = write_run_data(kind, run, output)
         place = output.parent if names == [output.name] else output
         print_report(self.stdout, f"{', '.join(names)} written to {place}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evaluation.core.messages.console import build_minimum_type
 from evaluation.maqa.run.replies import ALL, MOST_TOP, NONE, TOP
-from evaluation.runs.run_types.answer_files import add_keep_thinking
+from evaluation.runs.run_types.answer_files import add_keep_thinking_argument
 from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\
@@ -39,7 +39,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="what the systems replied, JSON Lines",
     )
-    add_keep_thinking(parser)
+    add_keep_thinking_argument(parser)
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 

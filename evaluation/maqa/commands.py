@@ -25,7 +25,7 @@ from evaluation.maqa.run.tables import SETS, SURENESS
 from evaluation.models import Run
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
-from evaluation.runs.run_types.kind import Progress, Studied
+from evaluation.runs.run_types.kind import Progress, StudyOutcome
 
 SURENESS_METRICS = ("auroc", "average_precision", "base_rate", "coverage")
 
@@ -103,7 +103,7 @@ def run_study(
     arguments: Mapping[str, Any],
     asking: AskSettings,
     progress: Progress,
-) -> Studied:
+) -> StudyOutcome:
     """Ask a model, evaluate its replies, write the tables, and return the text to print."""
     request = MaqaStudyRequest(
         arguments["questions"],
@@ -117,7 +117,7 @@ def run_study(
         draw_study,
     )
     study, complete = execute_study(request, asking, progress)
-    return Studied(format_study(study, request.output), complete)
+    return StudyOutcome(format_study(study, request.output), complete)
 
 
 SCORES_HEADER = ("model", "questions", "precision", "recall", "f1", "exact_set")

@@ -21,7 +21,7 @@ from annotations.exchange.problems import Problems
 from annotations.exchange.reading.json_objects import read_value_list
 from annotations.exchange.reading.several_answers import read_several_answers
 from annotations.exchange.reading.source import make_source
-from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.metrics import refuse_to_replace_inputs
 from evaluation.runs.files.problem_messages import add_problem, build_error
 
 MOST_OPTIONS = len(ascii_uppercase)
@@ -188,7 +188,7 @@ def compose_file(request: ComposingRequest) -> ComposedFile:
         Nothing is written then.
     """
     inputs = [*request.lists.values(), *filter(None, [request.yes_no])]
-    refuse_to_replace(request.output.parent, [request.output.name], inputs)
+    refuse_to_replace_inputs(request.output.parent, [request.output.name], inputs)
     entries: list[dict[str, Any]] = []
     for dataset, path in request.lists.items():
         for question in read_several_answers(path).questions:

@@ -41,8 +41,8 @@ from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
-    write_table,
+    refuse_to_replace_inputs,
+    write_result_table,
 )
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
@@ -75,7 +75,7 @@ def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> Maq
 
     Raises `InputError` if a file is invalid.
     """
-    refuse_to_replace(request.output, MAQA_FILES, (request.questions, request.replies))
+    refuse_to_replace_inputs(request.output, MAQA_FILES, (request.questions, request.replies))
     with _pause_garbage_collection():
         questions = read_several_answers(request.questions)
         replies = read_several_answers_replies(request.replies, request.keep_thinking)
@@ -119,7 +119,7 @@ def write_maqa(
     """
     for table in STUDY_TABLES:
         if table.file:
-            write_table(folder, table, table.rows(study))
+            write_result_table(folder, table, table.rows(study))
     for name, content in pictures(study).items():
         with folder.open(name) as file:
             file.write(content)
@@ -191,11 +191,11 @@ def execute_study(
         Some requests were not sent; the same command continues.
     """
     written = (*MAQA_FILES, REPLIES, REPLIES_AS_READ)
-    refuse_to_replace(request.output, written, (request.questions,))
+    refuse_to_replace_inputs(request.output, written, (request.questions,))
     file = read_several_answers(request.questions)
     questions = {question.id: question for question in file.questions[: request.first]}
     with StudyFolder(request.output, asking, progress) as folder:
-        mode = request.first_tokens or (ALL if asking.chat().kind == LocalChat.kind else NONE)
+        mode = request.first_tokens or (ALL if asking.get_chat_model().kind == LocalChat.kind else NONE)
         collector = _ReplyCollector(request, folder, mode)
         replies = collector.collect(questions)
         study = evaluate_replies(request.parameters, list(questions.values()), replies, progress)
@@ -209,7 +209,7 @@ def execute_study(
             tables.write_csv(REPLIES, COLUMNS, rows)
             tables.write_lines(REPLIES_AS_READ, map(_format_line, replies))
             hashes = {"questions": file.sha256}
-            more = {"asked": folder.steps(), "first_tokens": mode}
+            more = {"asked": folder.summarise_steps(), "first_tokens": mode}
             write_maqa(tables, study, hashes, {}, file.warnings, more, request.pictures)
         return study, folder.complete
 
@@ -239,7 +239,7 @@ class _ReplyCollector:
         items = [
             Item(item, messages, self.request.samples) for item, messages in conversations.items()
         ]
-        rows = self.folder.ask(Step("answers", "{question}", INSTRUCTION, sent), items)
+        rows = self.folder.ask_step(Step("answers", "{question}", INSTRUCTION, sent), items)
         replies = {
             (item, sample): SeveralAnswersReply(
                 0, self.folder.system, item, sample, row.status, row.answer, None, None, ()
@@ -269,7 +269,7 @@ class _ReplyCollector:
             return []
         if tokens is None:
             # The journal stores a response that is not valid JSON (with NaN) as a text.
-            if isinstance(self.folder.raw(row), str):
+            if isinstance(self.folder.find_raw_reply(row), str):
                 self.faults.append((NOT_FINITE, {"item": reply.item, "sample": reply.sample}))
             return []
         right = RightAnswers(question, self.request.parameters.rules)
@@ -300,7 +300,7 @@ class _ReplyCollector:
         # One token, because only its distribution is read.
         sent = {"max_tokens": 1, "logprobs": True, "top_logprobs": EVERY_TOKEN}
         step = Step("first tokens", "{question}", INSTRUCTION, {**sent, "temperature": 0.0})
-        rows = self.folder.ask(step, items)
+        rows = self.folder.ask_step(step, items)
         tokens_by_id = {name: self._read_tokens(row) for (name, _), row in rows.items()}
         return {name: tokens[0] for name, tokens in tokens_by_id.items() if tokens}
 
@@ -329,7 +329,7 @@ class _ReplyCollector:
 
     def _read_tokens(self, row: ReplyRow) -> list[TokenLogprob] | None:
         """Return a stored reply's tokens with probabilities; None if the server sent none."""
-        return parse_tokens(read_logprobs(self.folder.raw(row)))
+        return parse_tokens(read_logprobs(self.folder.find_raw_reply(row)))
 
 
 def read_logprobs(raw: Any) -> Any:

@@ -36,8 +36,8 @@ from evaluation.maqa.storage import MaqaSummary
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import collect_column_help
-from evaluation.runs.reports.lists import build_readers
-from evaluation.runs.steps.checkpoints import read_table, read_tables
+from evaluation.runs.reports.lists import build_table_readers
+from evaluation.runs.steps.checkpoints import read_result_table, read_result_tables
 
 # Questions on the page with texts, of each of its two lists.
 MAX_SHOWN = 30
@@ -125,7 +125,7 @@ class MaqaReport:
 def build_report(run: Run) -> MaqaReport:
     """Return the results of a finished MAQA run for its main page."""
     summary = MaqaSummary.from_json(run.summary)
-    tables = read_tables(run, SHOWN_TABLES)
+    tables = read_result_tables(run, SHOWN_TABLES)
     metrics: dict[str, dict[str, MetricRow]] = defaultdict(dict)
     for row in tables[METRICS.name]:
         if not row.group:
@@ -256,7 +256,7 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
     semantic entropy, then by stated confidence. `load_right_answers` returns the right answers by
     question id.
     """
-    items = list(read_table(run, ITEMS))
+    items = list(read_result_table(run, ITEMS))
     label = run.parameters.get("label", MaqaParameters.label)
     above = run.parameters.get("label_above", MaqaParameters.label_above)
     wrong = [
@@ -270,7 +270,7 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
     # The table has all replies of the run: keep only those on the page.
     selected = {(row.system, row.item) for row in [*wrong[:MAX_SHOWN], *open_ones[:MAX_SHOWN]]}
     replies: dict[tuple[str, str], list[ReplyRow]] = defaultdict(list)
-    for reply in read_table(run, REPLIES):
+    for reply in read_result_table(run, REPLIES):
         if (reply.system, reply.item) in selected:
             replies[reply.system, reply.item].append(reply)
     answers = load_right_answers()
@@ -297,6 +297,6 @@ def _build_sort_key(row: ItemRow) -> tuple[float, float]:
     return entropy, -(row.verbalised or 0.0)
 
 
-TABLES = build_readers(STUDY_TABLES)
+TABLES = build_table_readers(STUDY_TABLES)
 """Readers of a run's result tables, with the columns of the files of `evaluate maqa`."""
 COLUMNS = collect_column_help(STUDY_TABLES)

@@ -38,14 +38,14 @@ from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
+    find_model_problems,
     load_registered_models,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder, open_stored_embedder
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
+from evaluation.runs.steps.cache import find_embedding_lane, open_stored_embedder
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table
 
 VERSION = 1
 
@@ -87,7 +87,7 @@ class MaqaSummary(StudySummary):
     embedding: dict[str, Any] = field(default_factory=dict)
     meaning_threshold: dict[str, Any] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "questions": self.questions,
@@ -174,14 +174,14 @@ def execute_run(turn: Turn) -> None:
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
-    turn.go_on_in(find_lane_of_embedder(options.embedder))
+    turn.require_lane(find_embedding_lane(options.embedder))
     turn.check_interruption()
     parameters = options.build_evaluation_parameters()
     study = evaluate_replies(
         parameters,
         questions,
         replies,
-        turn.report,
+        turn.report_progress,
         include_open=True,
         embedder=open_stored_embedder(turn, parameters.embedder, parameters.precision),
     )
@@ -189,11 +189,11 @@ def execute_run(turn: Turn) -> None:
         study.exclusions.add(code, entry)
     # Compute these cached properties now: the transaction below should be short.
     _ = (study.metrics, study.curves, study.bins, study.comparisons, study.small_samples)
-    input_hash, usage = hash_questions(questions), asking.usage()
+    input_hash, usage = hash_questions(questions), asking.compute_usage()
     warnings = [*build_cut_off_warnings(usage), *study.list_warnings()]
     with turn.open_fenced_transaction():
         store_study(turn, study)
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 _build_signature(options, study, models, input_hash),
                 input_hash,
@@ -207,7 +207,7 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
 ) -> list[Problem]:
     """Return why a run cannot start: no model chosen or allowed, or no question with text."""
-    problems = find_problems_with_models(user, options, needed=("models",))
+    problems = find_model_problems(user, options, needed=("models",))
     if problems:
         return problems
     return [] if load_questions(version) else [build_problem("no_text")]
@@ -225,7 +225,7 @@ def load_options(run: Run) -> MaqaRunOptions:
 def store_study(turn: Turn, study: MaqaStudy) -> None:
     """Store all result tables of a study; call it inside `turn.open_fenced_transaction()`."""
     for table in STUDY_TABLES:
-        keep_table(turn, table, table.rows(study))
+        store_result_table(turn, table, table.rows(study))
 
 
 def estimate_requests(
@@ -279,7 +279,7 @@ def _collect_replies(
     right = {question.id: RightAnswers(question, options.rules) for question in questions}
     return [
         _convert_reply(right[item], model.name, sample, stored, options, faults)
-        for model, stored_replies in zip(models, asking.ask(ASKING, rounds), strict=True)
+        for model, stored_replies in zip(models, asking.ask_step(ASKING, rounds), strict=True)
         for (item, sample), stored in stored_replies.items()
     ]
 

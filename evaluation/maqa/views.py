@@ -14,25 +14,25 @@ from evaluation.maqa.run.result_tables import CALIBRATION, CURVES, ITEMS
 from evaluation.maqa.run.tables import BinRow
 from evaluation.maqa.storage import estimate_requests, load_questions
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
-from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
+from evaluation.runs.steps.checkpoints import read_result_table
 
 
 def build_run_charts(run: Run, bins: Sequence[BinRow]) -> list[Chart]:
     """Return the charts of a run; `bins` are the rows of its calibration table."""
-    return list(build_charts(list(read_table(run, CURVES)), bins))
+    return list(build_charts(list(read_result_table(run, CURVES)), bins))
 
 
 def draw_chart(run: Run, name: str) -> Chart | None:
     """Return one chart of a run by its name; None if it has no values."""
-    bins = list(read_table(run, CALIBRATION))
+    bins = list(read_result_table(run, CALIBRATION))
     return next((chart for chart in build_run_charts(run, bins) if chart.name == name), None)
 
 
 def draw_questions_chart(run: Run) -> Chart | None:
     """Return the chart of the confidence at each question; None if no measure has values."""
-    return build_questions_chart(list(read_table(run, ITEMS)))
+    return build_questions_chart(list(read_result_table(run, ITEMS)))
 
 
 def build_measures_context(run: Run) -> Mapping[str, Any]:
@@ -70,20 +70,20 @@ CHARTS: Mapping[str, Callable[[Run], Chart | None]] = {
 }
 
 
-def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's text on a version: number of questions, and with right answers.
 
     A run cannot start if no question has a text.
     """
     questions = [] if version is None else load_questions(version)
     if not questions:
-        return Beforehand("No question has a text yet.", ready=False)
+        return DataReadiness("No question has a text yet.", ready=False)
     n_known = sum(bool(question.answers) for question in questions)
     n_several = sum(len(question.answers) > 1 for question in questions)
     text = f"{len(questions)} questions; {n_known} with right answers, {n_several} with several."
     if n_known < len(questions):
         text += " For the others only confidence is measured, not accuracy."
-    return Beforehand(text)
+    return DataReadiness(text)
 
 
 START = Start(
@@ -104,50 +104,50 @@ START = Start(
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "semantic_entropy",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "Semantic entropy",
             "Number of meanings of the model's replies to the same question, as entropy in "
             "nats: 0 if all replies have the same meaning, more if the model is unsure.",
             lowest=0.0,
             better="lower",
         ),
-        read_column("semantic_entropy"),
+        build_column_reader("semantic_entropy"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "stated_confidence",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "Stated confidence",
             "The confidence that the model states, from 0 to 100; the mean over its replies.",
             lowest=0.0,
             highest=100.0,
             better="",
         ),
-        read_column("verbalised"),
+        build_column_reader("verbalised"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "consistency",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "Consistency",
             "Similarity of the model's replies to the same question: 1 if all are the same.",
             lowest=0.0,
             highest=1.0,
         ),
-        read_column("consistency"),
+        build_column_reader("consistency"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "first_word_spread",
-            Side.UNCERTAINTY,
+            Aspect.UNCERTAINTY,
             "First-token entropy",
             "Entropy of the first token of the model's answers, in nats.",
             lowest=0.0,
             better="lower",
         ),
-        read_column("entropy"),
+        build_column_reader("entropy"),
     ),
 )

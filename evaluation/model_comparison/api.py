@@ -114,7 +114,7 @@ class ComparingViewSet(GradingViewSet):
     )
     def leaderboard(self, request: Request, run_id: Any) -> Response:
         """Return the leaderboard of a run."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         return Response(
             LeaderboardSerializer(build_leaderboard(run, _parse_correction(request))).data
         )
@@ -138,7 +138,7 @@ class ComparingViewSet(GradingViewSet):
                 raise ApiProblem("no-results", "No run of the set is done.", state="none")
         else:
             of_set = Run.objects.filter(version__question_set=question_set)
-            run = self.done(request, wanted, of_set)
+            run = self.get_finished_run(request, wanted, of_set)
         return Response(
             LeaderboardSerializer(build_leaderboard(run, _parse_correction(request))).data
         )
@@ -152,7 +152,7 @@ class ComparingViewSet(GradingViewSet):
     )
     def groups(self, request: Request, run_id: Any) -> Response:
         """Return the models' scores by group of questions."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         tables = build_serializer(GroupTable)(
             build_group_tables(ScoreTable.from_run(run)), many=True
         ).data
@@ -169,7 +169,7 @@ class ComparingViewSet(GradingViewSet):
     def pair(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
         """Return the comparison of two models."""
         detail, _ = _load_pair(
-            self.done(request, run_id), first, second, _parse_correction(request)
+            self.get_finished_run(request, run_id), first, second, _parse_correction(request)
         )
         return Response(PairDetailSerializer(detail).data)
 
@@ -193,7 +193,7 @@ class ComparingViewSet(GradingViewSet):
     )
     def questions(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
         """Return a page of questions with the answers and scores of two models."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         order = parse_choice(request.query_params, "order", ORDERS, "largest")
         name = f"differences-{order}"
         start, limit = read_start(request, name), read_limit(request)

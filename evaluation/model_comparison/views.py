@@ -37,7 +37,7 @@ from evaluation.model_comparison.report.leaderboard import choose_run, list_comp
 from evaluation.model_comparison.report.pair import Grouping, PairDetail, PairGroup
 from evaluation.model_comparison.report.scores import ScoreTable, build_group_tables
 from evaluation.models import Run
-from evaluation.runs.result_pages import Context, build_start_link, get_correction
+from evaluation.runs.result_pages import Context, build_start_link, get_p_value_correction
 from evaluation.runs.run_types import list_run_kinds
 from evaluation.runs.run_types.run_list import list_runs
 
@@ -186,7 +186,7 @@ def show_pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Cont
     `order`, `start` and `correction` come from the address.
     """
     query = request.GET
-    correction = get_correction(query)
+    correction = get_p_value_correction(query)
     order = parse_choice(query, "order", ORDERS, "largest")
     start = parse_number(query, "start", 0, 99_999_999, blank=True) or 0
     pair_report = build_pair_detail(run, first, second, correction)
@@ -211,7 +211,7 @@ def show_pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Cont
 def redirect_to_pair(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Redirect to the page of the two models chosen in a form, else to all pairs."""
     first, second = parse_public_id(request.GET, "first"), parse_public_id(request.GET, "second")
-    query = urlencode({"correction": get_correction(request.GET)})
+    query = urlencode({"correction": get_p_value_correction(request.GET)})
     if first is None or second is None or first == second:
         return redirect(f"{reverse('admin:results-comparison', args=[run.public_id])}?{query}")
     pair_page = reverse("admin:results-pair", args=[run.public_id, first, second])

@@ -47,9 +47,9 @@ from evaluation.model_overview.run.gathering import (
 )
 from evaluation.model_overview.storage import list_kinds_of_files
 from evaluation.models import Run
-from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace
+from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace_inputs
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.flow.stored import ViewedObservation, ViewSource, read_views
+from evaluation.runs.flow.stored import MeasuredObservation, MeasureSource, read_measures
 
 VIEWS, CORRELATIONS, MODELS = "views.csv", "correlations.csv", "models.csv"
 DISAGREEMENTS = "disagreements.csv"
@@ -63,7 +63,7 @@ class ViewRunType:
     """A run type whose output files contain views (measures): its title, and where they are."""
 
     title: str
-    views: tuple[ViewSource, ...]
+    views: tuple[MeasureSource, ...]
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class FileViews:
             "views",
             self.results.parameters,
             self.hashes,
-            {**summary.shown_counts(), "sources": len(summary.sources)},
+            {**summary.get_shown_counts(), "sources": len(summary.sources)},
             left_out,
             more={
                 "sources": plain["sources"],
@@ -141,7 +141,7 @@ def list_fields(row: Any) -> tuple[str, ...]:
 
 def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
     """Combine the results in the request's folders; writes nothing, raises `InputError`."""
-    refuse_to_replace(request.output, FILES, [request.questions])
+    refuse_to_replace_inputs(request.output, FILES, [request.questions])
     hashes: dict[str, str] = {}
     texts: dict[str, str] = {}
     if request.questions is not None:
@@ -202,8 +202,8 @@ def _read_summary(path: Path, required: bool) -> dict[str, Any]:
 
 
 def _read_observations(
-    path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
-) -> Iterator[ViewedObservation]:
+    path: Path, views: Sequence[MeasureSource], hashes: dict[str, str]
+) -> Iterator[MeasuredObservation]:
     """Yield the observations (model, question, value) in a folder's tables; skip missing tables.
 
     Raises `InputError` where none of them is there.
@@ -223,8 +223,8 @@ def _read_observations(
 
 
 def _read_table(
-    path: Path, views: Sequence[ViewSource], hashes: dict[str, str]
-) -> Iterator[ViewedObservation]:
+    path: Path, views: Sequence[MeasureSource], hashes: dict[str, str]
+) -> Iterator[MeasuredObservation]:
     needed = dict.fromkeys(name for viewed in views for name in viewed.needs)
     columns = [Column(name, (name,), renamed_by="") for name in needed]
     problems = Problems(str(path))
@@ -249,7 +249,7 @@ def _read_table(
         yield from cells
 
     try:
-        yield from read_views(views, (*needed, *table.kept_aside), all_cells())
+        yield from read_measures(views, (*needed, *table.kept_aside), all_cells())
     except ValueError as error:
         raise InputError.single(str(path), str(error), line=line) from None
     problems.raise_if_any()

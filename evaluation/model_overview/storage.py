@@ -25,7 +25,7 @@ from evaluation.model_overview.run.gathering import (
     ViewsParameters,
 )
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.stored import ViewedObservation
+from evaluation.runs.flow.stored import MeasuredObservation
 from evaluation.runs.run_types.kind import Kind
 from evaluation.runs.run_types.registry import list_kinds, list_run_kinds
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
@@ -49,7 +49,7 @@ class ViewProvider:
 
     kind: str
     title: str
-    read_observations: Callable[[Run], Iterator[ViewedObservation]]
+    read_observations: Callable[[Run], Iterator[MeasuredObservation]]
     merging: frozenset[str]
 
 
@@ -61,11 +61,11 @@ def combine_runs(turn: Turn, providers: Iterable[ViewProvider]) -> None:
         together = gather_runs(run.version, providers, turn)
     except NoObservationsError:
         raise RunInputError("run.nothing_to_view") from None
-    views = compute_results(together, parameters, turn.report)
+    views = compute_results(together, parameters, turn.report_progress)
     input_hash = together.hash()
     with turn.open_fenced_transaction():
-        turn.keep(CELLS, _convert_to_json(together))
-        turn.end(
+        turn.store_json(CELLS, _convert_to_json(together))
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(views)
             )
@@ -96,10 +96,10 @@ def gather_runs(
     total, done = sum(map(len, by_kind.values())), 0
     for kind, provider in known.items():
         seen: set[str] = set()
-        sources: tuple[Source, list[ViewedObservation]] | None = None
+        sources: tuple[Source, list[MeasuredObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
-                turn.report("loading", done, total)
+                turn.report_progress("loading", done, total)
             done += 1
             observations = provider.read_observations(run)
             new = list(_select_new(observations, seen, provider.merging) if seen else observations)
@@ -119,8 +119,8 @@ def gather_runs(
 
 
 def _select_new(
-    viewed_observations: Iterable[ViewedObservation], seen: set[str], merging: frozenset[str]
-) -> Iterator[ViewedObservation]:
+    viewed_observations: Iterable[MeasuredObservation], seen: set[str], merging: frozenset[str]
+) -> Iterator[MeasuredObservation]:
     """Yield an older run's observations of models that no newer run contains."""
     for one in viewed_observations:
         name = one.view.name.partition(":")[0]
@@ -184,12 +184,12 @@ def load_values(run: Run, summary: ViewsSummary) -> AlignedMetrics:
 
 def list_kinds_of_runs() -> list[Kind]:
     """Return the run types whose stored runs provide views (measures), in settings order."""
-    return [kind for kind in list_run_kinds().values() if kind.has_views]
+    return [kind for kind in list_run_kinds().values() if kind.has_measures]
 
 
 def list_kinds_of_files() -> list[Kind]:
     """Return the run types whose output files provide views (measures), in settings order."""
-    return [kind for kind in list_kinds().values() if kind.has_views and kind.is_evaluated_on_files]
+    return [kind for kind in list_kinds().values() if kind.has_measures and kind.has_evaluate_command]
 
 
 def list_providers(kinds: Iterable[Kind]) -> list[ViewProvider]:
@@ -210,7 +210,7 @@ def execute_run(turn: Turn) -> None:
     combine_runs(turn, list_providers(list_kinds_of_runs()))
 
 
-def find_problems_at_start(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
+def find_start_problems(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
     """Return a problem if no finished run of the version provides a view, else []."""
     kinds = [kind.name for kind in list_kinds_of_runs()]
     return [] if find_source_runs(version, kinds) else [build_problem("no_views")]

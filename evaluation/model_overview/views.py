@@ -25,13 +25,13 @@ from evaluation.model_overview.run.conclusions import build_portrait
 from evaluation.model_overview.run.findings import ViewsSummary
 from evaluation.model_overview.storage import find_source_runs, list_kinds_of_runs, load_values
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Side
+from evaluation.runs.flow.stored import Aspect
 from evaluation.runs.result_pages import (
     Context,
     StartLink,
     build_breadcrumbs,
     build_start_link,
-    results_page,
+    make_results_page,
 )
 from evaluation.runs.run_types import get_run_kind
 from evaluation.runs.run_types.kind import Page
@@ -51,13 +51,13 @@ class NextStep:
     starts: list[StartLink]
 
 
-def build_next_steps(question_set: QuestionSet, missing: Iterable[Side | str]) -> list[NextStep]:
+def build_next_steps(question_set: QuestionSet, missing: Iterable[Aspect | str]) -> list[NextStep]:
     """Return links to start the runs that would provide the missing aspects of models."""
     result = []
     for side in missing:
         starts = [
             StartLink(
-                kind.verb, kind.words, build_start_link(kind, question_set), kind.needs_answers
+                kind.start_label, kind.words, build_start_link(kind, question_set), kind.needs_answers
             )
             for kind in list_kinds_of_runs()
             if any(viewed.view.side == side for viewed in kind.views)
@@ -77,7 +77,7 @@ def find_newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
     ]
 
 
-@results_page("evaluation/model_overview/views.html", ViewsSummary)
+@make_results_page("evaluation/model_overview/views.html", ViewsSummary)
 def show_overview(request: HttpRequest, run: Run) -> Context:
     """Show the overview page: answered questions, models, and where views disagree."""
     summary = ViewsSummary.from_json(run.summary)
@@ -112,7 +112,7 @@ def show_overview(request: HttpRequest, run: Run) -> Context:
     }
 
 
-@results_page("evaluation/model_overview/answers.html", ViewsSummary)
+@make_results_page("evaluation/model_overview/answers.html", ViewsSummary)
 def show_answers(request: HttpRequest, run: Run) -> Context:
     """Show the values of every answer; query parameters `show_model` (index) and `start`."""
     summary = ViewsSummary.from_json(run.summary)
@@ -129,7 +129,7 @@ def show_answers(request: HttpRequest, run: Run) -> Context:
     }
 
 
-@results_page("evaluation/model_overview/model.html", ViewsSummary)
+@make_results_page("evaluation/model_overview/model.html", ViewsSummary)
 def show_model(request: HttpRequest, run: Run, place: int) -> Context:
     """Show all evidence about one model, for readers who decide about it."""
     summary = ViewsSummary.from_json(run.summary)

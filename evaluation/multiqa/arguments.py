@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluation.core.messages.console import build_minimum_type, build_number_type
 from evaluation.multiqa.files.field_mapping import READY
 from evaluation.multiqa.files.reading import STANDARD_COLUMNS, MultiqaColumns
-from evaluation.runs.run_types.answer_files import add_keep_as_typed, add_keep_thinking
+from evaluation.runs.run_types.answer_files import add_keep_as_typed_arguments, add_keep_thinking_argument
 from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\
@@ -30,7 +30,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("items", type=Path, metavar="ITEMS", help="CSV, TSV, JSONL or XLSX, see below")
     add("--replies", type=Path, metavar="FILE", required=True, help="what systems replied")
-    add_keep_thinking(parser)
+    add_keep_thinking_argument(parser)
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
     add_columns(parser)
     add_mapping(parser)
@@ -67,7 +67,7 @@ def add_crowd(parser: argparse.ArgumentParser) -> None:
         help="people's answers to the items (worker, question, answer): replies are measured by "
         "their consensus too, and need no accepted answer for that",
     )
-    add_keep_as_typed(parser)
+    add_keep_as_typed_arguments(parser)
 
 
 def add_labelled_pairs(parser: argparse.ArgumentParser) -> None:

@@ -20,7 +20,7 @@ from evaluation.multiqa.run.evaluation import CHANCE, CROWD_METRICS, SPREAD_RATI
 from evaluation.multiqa.storage.running import MultiqaSummary, load_metrics
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow
-from evaluation.runs.run_types.kind import Progress, Studied
+from evaluation.runs.run_types.kind import Progress, StudyOutcome
 
 # Groups of systems in the output; metrics.csv has all of them.
 MAX_SHOWN = 12
@@ -142,7 +142,7 @@ def run_study(
     arguments: Mapping[str, Any],
     asking: AskSettings,
     progress: Progress,
-) -> Studied:
+) -> StudyOutcome:
     """Reword questions, ask a model, evaluate, write tables, and return the text to print."""
     names = (
         *("items", "output", "columns", "crowd", "rewordings", "variants", "rewriter"),
@@ -155,4 +155,4 @@ def run_study(
         **{name: arguments[name] for name in names},
     )
     study = execute_study(request, asking, progress)
-    return Studied(format_study(study, request.output), study.complete)
+    return StudyOutcome(format_study(study, request.output), study.complete)

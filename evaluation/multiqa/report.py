@@ -49,7 +49,7 @@ from evaluation.multiqa.storage.running import (
 )
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
-from evaluation.runs.reports.lists import Table, build_readers
+from evaluation.runs.reports.lists import Table, build_table_readers
 
 # Metrics of a group of questions.
 GROUP_METRICS = ("alpha", "accuracy", "worst_case", "plurality", "best_case", "certainty")
@@ -315,9 +315,9 @@ def build_usage_table(run: Run) -> Table:
 TABLES: Mapping[str, Callable[[Run], Table]] = {
     METRICS.name: build_metrics_table,
     ITEMS.name: build_items_table,
-    **build_readers([REPLIES]),
+    **build_table_readers([REPLIES]),
     "questions": build_questions_table,
-    **build_readers([REWORDINGS, COMPARISONS, CROWD_ROWS]),
+    **build_table_readers([REWORDINGS, COMPARISONS, CROWD_ROWS]),
     "usage": build_usage_table,
 }
 """Readers of the tables of a run that is done, by name."""

@@ -18,9 +18,9 @@ from evaluation.multiqa.report import (
     load_texts_page,
 )
 from evaluation.multiqa.storage.questions import estimate_requests, load
-from evaluation.runs.flow.stored import Side, View, ViewSource, read_column
-from evaluation.runs.run_types.kind import Beforehand, Page, Start
-from evaluation.runs.steps.asking.registration import list_ids
+from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start
+from evaluation.runs.steps.asking.registration import list_option_ids
 
 # Rows of a page.
 QUESTIONS, WORDINGS = 10, 50
@@ -91,7 +91,7 @@ def build_rewordings_context(run: Run, first: int) -> Mapping[str, Any]:
 def resolve_model_names(run: Run) -> Mapping[str, str]:
     """Return the models' names for each run option that holds model ids, by option."""
     options = ("models", "rewriter")
-    ids = {name: list_ids(run.parameters.get(name)) for name in options}
+    ids = {name: list_option_ids(run.parameters.get(name)) for name in options}
     all_ids = [public_id for option_ids in ids.values() for public_id in option_ids]
     rows = LanguageModel.objects.filter(public_id__in=all_ids).values_list("public_id", "name")
     names = {str(public_id): name for public_id, name in rows}
@@ -130,13 +130,13 @@ PAGES = (
 CHARTS = {"robustness": draw_accuracy_chart, "nearness": draw_crowd_chart}
 
 
-def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's text: accepted answers, workers and rewordings of a version."""
     loaded = None if version is None else load(version, MultiqaRunOptions())
     if loaded is None or not loaded.items:
-        return Beforehand("No question has a text yet.", ready=False)
+        return DataReadiness("No question has a text yet.", ready=False)
     if not loaded.scorable:
-        return Beforehand(
+        return DataReadiness(
             "No question has accepted answers or workers' answers, so no reply can be scored.",
             ready=False,
         )
@@ -150,7 +150,7 @@ def describe_version(version: QuestionSetVersion | None) -> Beforehand:
         if typed
         else "no rewordings typed or imported: choose a rewriter",
     ]
-    return Beforehand(f"{'; '.join(parts)}.")
+    return DataReadiness(f"{'; '.join(parts)}.")
 
 
 def _format_count(count: int, noun: str) -> str:
@@ -165,27 +165,27 @@ START = Start(
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "certainty_in_other_words",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Certainty over wordings",
             "Consistency of the model's answers to all wordings of the question: 1 if all are "
             "the same, 0 where all are equally frequent.",
             lowest=0.0,
             highest=1.0,
         ),
-        read_column("certainty"),
+        build_column_reader("certainty"),
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "right_in_every_wording",
-            Side.ROBUSTNESS,
+            Aspect.ROBUSTNESS,
             "Right in every wording",
             "Whether the model answers the question correctly in every wording.",
             lowest=0.0,
             highest=1.0,
         ),
-        read_column("worst_case"),
+        build_column_reader("worst_case"),
     ),
 )

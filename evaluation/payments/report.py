@@ -56,7 +56,7 @@ from evaluation.grading.results.report.workers import LOWEST
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
 from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_seconds
 from evaluation.payments.storage.rules import Suggestion, suggest_action
-from evaluation.runs.raw_scores import RawScore, find_grading_run, load_scores
+from evaluation.runs.raw_scores import RawScore, find_grading_run, load_worker_scores
 
 OPEN, APPROVED, REJECTED = "open", "approve", "reject"
 ACCEPTED, EXCLUDED = "accept", "exclude"
@@ -405,7 +405,7 @@ class PaymentPeople:
         """
         keys = [submission.pk for submission in submissions]
         workers = [submission.worker.public_id for submission in submissions]
-        scores = load_scores(self.run, [submission.worker_id for submission in submissions])
+        scores = load_worker_scores(self.run, [submission.worker_id for submission in submissions])
         states = {submission.pk: submission.state for submission in submissions}
         evidence = collect_evidence(self.version, keys, self.times, states)
         log = self.load_log(keys) if log is None else log
@@ -435,7 +435,7 @@ class PaymentPeople:
         `submissions` are all of `select_people`, if the caller has read them.
         """
         submissions = list(self.select_people()) if submissions is None else list(submissions)
-        scores = load_scores(self.run)
+        scores = load_worker_scores(self.run)
         states = {submission.pk: submission.state for submission in submissions}
         evidence = collect_evidence(self.version, times=self.times, states=states)
         return {

@@ -3,7 +3,7 @@
 An export declares its columns and yields its rows while they are written; it never holds all rows.
 The functions `build_..._export` each return one table of a version: workers' answers (with scores
 and grades of a run, if one is given), questions, passages, or models' answers with all samples.
-`find_version` and `find_run` select the version and the run that a user or a command names.
+`choose_version` and `choose_run` select the version and the run that a user or a command names.
 Commands write exports to files, pages and the REST API send them, in the formats of
 `annotations.exchange.writing.formats`. Imports read every export back, except grades: an export of
 imported rows is the same file.
@@ -61,8 +61,8 @@ __all__ = [
     "build_model_answers_export",
     "build_passages_export",
     "build_questions_export",
-    "find_run",
-    "find_version",
+    "choose_run",
+    "choose_version",
 ]
 
 
@@ -70,7 +70,7 @@ LENGTH = 16
 """Characters, of 5 bits each: among a million workers two are alike once in 2,000,000 sets."""
 
 
-def assign_pseudonyms(question_set: QuestionSet) -> Callable[[str, str], str]:
+def build_pseudonym_function(question_set: QuestionSet) -> Callable[[str, str], str]:
     """Return a function from (panel, worker id) to the worker's pseudonym in this question set.
 
     The same worker has the same one in every export of the set, another one in another set.
@@ -111,11 +111,11 @@ class Export:
     n_characters: int
 
     @property
-    def about_bytes(self) -> int:
+    def estimated_bytes(self) -> int:
         """Estimated size of the CSV file in bytes: the long texts, and 6 bytes per cell."""
         return self.n_characters + self.n_rows * 6 * len(self.header)
 
-    def chunks(self, kind: str) -> Iterator[bytes]:
+    def iterate_chunks(self, kind: str) -> Iterator[bytes]:
         """Return the table as a file in a format of `FORMATS`, in chunks of bytes."""
         return FORMATS[kind](self.header, self.rows())
 
@@ -140,7 +140,7 @@ class Export:
             progress(self.what, done, done)
 
 
-def select_visible(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
+def select_visible_rows(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:  # type: ignore[type-arg]
     """Return the rows that the user may see; all rows if the user is None (a command)."""
     return rows.all() if user is None else rows.visible_to(user)
 
@@ -176,7 +176,7 @@ def build_answers_export(
     run did not read them. With `pseudonyms`, workers' ids are replaced, and additional imported
     cells (which may hold ids of other panels) are left out.
     """
-    rows = select_visible(user, Response.objects.all()).filter(
+    rows = select_visible_rows(user, Response.objects.all()).filter(
         submission__version=version, state=Response.State.SUBMITTED
     )
     if checks:
@@ -187,7 +187,7 @@ def build_answers_export(
     size = rows.aggregate(n=Count("pk"), length=Coalesce(Sum(Length("text")), Value(0)))
     header = ("worker", "question", "answer", *FACTS, *(OF_RUN if run else ()), OF_ANSWERS)
     header += SIGNALS + READ_IN + (CONTRAST_OF_RUN if run else ())
-    name = assign_pseudonyms(version.question_set) if pseudonyms else None
+    name = build_pseudonym_function(version.question_set) if pseudonyms else None
 
     def read() -> Iterator[Row]:
         grades = {} if run is None else _load_grades(run)
@@ -284,7 +284,7 @@ class ChoiceError(ValueError):
         self.code, self.values = code, values
 
 
-def find_version(
+def choose_version(
     question_set: QuestionSet, number: int | None = None, *, answered: bool = False
 ) -> QuestionSetVersion:
     """Return the version with a number, else the default one. Raises `ChoiceError`."""
@@ -301,13 +301,13 @@ def find_version(
     return result
 
 
-def find_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
+def choose_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
     """Return the version's run with an id, or for "latest" the latest finished one.
 
     "record" selects the official run, or the latest if no run of the version is official.
     Raises `ChoiceError` if there is none, or if the run is of another version or has no results.
     """
-    runs = select_visible(user, Run.objects.all()).filter(
+    runs = select_visible_rows(user, Run.objects.all()).filter(
         version__question_set=version.question_set_id
     )
     runs = runs.select_related("version__question_set")
@@ -336,7 +336,7 @@ ANSWERABLE = {None: None, True: "yes", False: "no"}
 
 def build_questions_export(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
     """Return the table of a version's questions, one row each, in their order."""
-    rows = select_visible(user, Question.objects.all()).filter(version=version)
+    rows = select_visible_rows(user, Question.objects.all()).filter(version=version)
     columns = (
         *("external_id", "text", "passage__external_id", "kind", "choices"),
         *("accepted_answers", "answerable", "category", "language"),
@@ -371,7 +371,7 @@ def build_questions_export(version: QuestionSetVersion, user: AnyUser | None = N
 
 def build_passages_export(version: QuestionSetVersion, user: AnyUser | None = None) -> Export:
     """Return the table of a version's passages, one row each; an image by its description."""
-    rows = select_visible(user, Passage.objects.all()).filter(version=version)
+    rows = select_visible_rows(user, Passage.objects.all()).filter(version=version)
     beside = ("language", "format", "image_alt")
     header: tuple[str, ...] = ("passage", "title", "text", *beside, "metadata", OF_PASSAGES)
     header += _list_translated_columns(version, OF_PASSAGE)
@@ -430,7 +430,7 @@ def build_model_answers_export(
     version: QuestionSetVersion, run: Run | None = None, user: AnyUser | None = None
 ) -> Export:
     """Return the table of a version's model answers; with a run, also the score of each."""
-    rows = select_visible(user, LLMResponse.objects.all()).filter(question__version=version)
+    rows = select_visible_rows(user, LLMResponse.objects.all()).filter(question__version=version)
     size = rows.aggregate(
         n=Count("pk"), length=Coalesce(Sum(Length("text") + Length("prompt")), Value(0))
     )

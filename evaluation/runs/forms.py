@@ -44,11 +44,11 @@ from evaluation.core.options.declaration import BASIC, DATABASE
 from evaluation.models import LanguageModel, Run, WorkerVerdict
 from evaluation.runs.background.exclusions import EXCLUDE
 from evaluation.runs.background.runs import find_reserved_options
-from evaluation.runs.reports.about import build_title
+from evaluation.runs.reports.about import build_run_title
 from evaluation.runs.run_types import Kind
 
 
-def get_seen_decision(request: HttpRequest) -> UUID | None:
+def get_seen_decision_id(request: HttpRequest) -> UUID | None:
     """Return the id of the newest decision that the posted page showed; None if it showed none."""
     try:
         return UUID(request.POST.get("seen", ""))
@@ -56,7 +56,7 @@ def get_seen_decision(request: HttpRequest) -> UUID | None:
         return None
 
 
-def format_conflict(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
+def format_decision_conflict(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
     """Return the message that another decision was made meanwhile, so that none is stored."""
     name = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
     return (
@@ -99,7 +99,7 @@ def get_initial_settings(
     run = find_run_to_repeat(request, question_set, kind)
     if run is None:
         return InitialSettings(kind.options())
-    title = build_title(run, kind.options).title
+    title = build_run_title(run, kind.options).title
     try:
         return InitialSettings(kind.options.from_dict(run.parameters), title)
     except KeyError:  # it is of another version of the platform
@@ -134,7 +134,7 @@ class FieldGroup:
 
 
 class OptionForm(forms.Form):
-    """Form of a run type's options; `parameters()` returns the options of a valid form."""
+    """Form of a run type's options; `get_parameters()` returns the options of a valid form."""
 
     options_of: ClassVar[type[Parameters]]
 
@@ -152,14 +152,14 @@ class OptionForm(forms.Form):
         `excluded` are ids of workers excluded by decisions, which are added to the initial value of
         the field of workers to leave out.
         """
-        self.options = list_options(self.options_of)
+        self.options = list_database_options(self.options_of)
         self.preset = {
             name: value for name, value in (preset or {}).items() if name in self.options
         }
-        initial = {**self._initial(like or self.options_of()), **self.preset}
+        initial = {**self._build_initial_values(like or self.options_of()), **self.preset}
         self._excluded = tuple(excluded) if EXCLUDE in self.options else ()
         if self._excluded:
-            named = dict.fromkeys([*_ids(initial[EXCLUDE]), *self._excluded])
+            named = dict.fromkeys([*_split_ids(initial[EXCLUDE]), *self._excluded])
             initial[EXCLUDE] = "\n".join(named)
         kwargs["initial"] = initial
         super().__init__(*args, **kwargs)
@@ -167,7 +167,7 @@ class OptionForm(forms.Form):
         choosers = [field for field in self.fields.values() if isinstance(field, ModelChooser)]
         self.askable = list(select_askable_models(user)) if choosers else []
         for chooser in choosers:
-            chooser.offer(self.askable)
+            chooser.offer_models(self.askable)
 
     def clean(self) -> dict[str, Any]:
         """Refuse values out of bounds, values only operators may use, and contradictions."""
@@ -175,37 +175,37 @@ class OptionForm(forms.Form):
         for name, option in self.options.items():
             field_name = self._get_field_name(name)
             if name in values and field_name not in self.errors:
-                self._refuse(field_name, option.check(self._value(name)))
+                self._add_problem(field_name, option.check(self._get_value(name)))
         if self.errors:
             return values
-        parameters = self.parameters()
+        parameters = self.get_parameters()
         for wrong in find_reserved_options(self._user, parameters):
-            self._refuse(self._get_field_name(wrong.option), wrong)
+            self._add_problem(self._get_field_name(wrong.option), wrong)
         if not self.errors:
             for wrong in parameters.problems():
-                self._refuse(None, wrong)
+                self._add_problem(None, wrong)
         return values
 
-    def refuse(self, error: OptionError) -> None:
+    def add_problems(self, error: OptionError) -> None:
         """Add to the form's errors the problems that were found after the form was valid."""
         for wrong in error.problems:
-            self._refuse(self._get_field_name(wrong.option) if wrong.option else None, wrong)
+            self._add_problem(self._get_field_name(wrong.option) if wrong.option else None, wrong)
 
-    def sentences(self, error: OptionError) -> list[str]:
+    def format_problems(self, error: OptionError) -> list[str]:
         """Return the problems as sentences, for a page that does not show the posted form."""
         return [_capitalise(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
 
-    def parameters(self) -> Any:
+    def get_parameters(self) -> Any:
         """Return the chosen options, as an object of the form's options class."""
-        return self.options_of(**{name: self._value(name) for name in self.options})
+        return self.options_of(**{name: self._get_value(name) for name in self.options})
 
-    def basic(self) -> list[forms.BoundField]:
+    def list_basic_fields(self) -> list[forms.BoundField]:
         """Return the fields of the basic options, those that choose models first."""
         return sorted(
             self._iterate_group(BASIC), key=lambda index: not isinstance(index.field, ModelChooser)
         )
 
-    def folded(self) -> list[FieldGroup]:
+    def list_field_groups(self) -> list[FieldGroup]:
         """Return the groups of the other fields, which the page collapses."""
         names = []
         for group, title in self.options_of.groups.items():
@@ -219,7 +219,7 @@ class OptionForm(forms.Form):
         """The field that leaves out excluded workers; None if no worker is excluded."""
         if not self._excluded:
             return None
-        left_out = set(self._excluded).intersection(_ids(self[EXCLUDE].value()))
+        left_out = set(self._excluded).intersection(_split_ids(self[EXCLUDE].value()))
         return ExcludedField(self[EXCLUDE], len(self._excluded), len(left_out))
 
     @property
@@ -230,7 +230,7 @@ class OptionForm(forms.Form):
         )
         return any(needs) and not self.askable
 
-    def preset_labels(self) -> list[str]:
+    def list_preset_labels(self) -> list[str]:
         """Return the labels of the fields that the URL has preset."""
         return [str(self[name].label) for name in self.preset]
 
@@ -248,20 +248,20 @@ class OptionForm(forms.Form):
         chosen = self.cleaned_data.get(name) == OTHER
         return other if chosen and other in self.fields else name
 
-    def _value(self, name: str) -> Any:
+    def _get_value(self, name: str) -> Any:
         """Return an option's valid value, from its own field or from that for other values."""
         option, value = self.options[name], self.cleaned_data[self._get_field_name(name)]
         if value not in (None, ""):
             return value
         return None if option.optional else option.default if option.empty_is_default else ""
 
-    def _refuse(self, field: str | None, wrong: Problem | None) -> None:
+    def _add_problem(self, field: str | None, wrong: Problem | None) -> None:
         """Add an option's problem to the errors of a field; nothing for None."""
         if wrong is not None:
             sentence = _capitalise(SITE.sentence(self.options_of, wrong))
             self.add_error(field, ValidationError(sentence, wrong.code))
 
-    def _initial(self, parameters: Parameters) -> dict[str, Any]:
+    def _build_initial_values(self, parameters: Parameters) -> dict[str, Any]:
         """Return the options as initial values of the form's fields."""
         values: dict[str, Any] = {}
         for name, option in self.options.items():
@@ -271,13 +271,13 @@ class OptionForm(forms.Form):
         return values
 
 
-def _ids(value: Any) -> list[str]:
+def _split_ids(value: Any) -> list[str]:
     """Return the ids in a field's value, which is a list, or text with one id per line."""
     lines = value.splitlines() if isinstance(value, str) else value or ()
     return [line.strip() for line in lines if line.strip()]
 
 
-def list_options(parameters: type[Parameters]) -> dict[str, Option]:
+def list_database_options(parameters: type[Parameters]) -> dict[str, Option]:
     """Return the options of runs in the database by name, without those only for files."""
     return {
         name: option for name, option in parameters.options().items() if DATABASE in option.places
@@ -287,18 +287,18 @@ def list_options(parameters: type[Parameters]) -> dict[str, Option]:
 _FORMS: dict[type[Parameters], type[OptionForm]] = {}
 
 
-def get_form(parameters: type[Parameters]) -> type[OptionForm]:
+def get_option_form(parameters: type[Parameters]) -> type[OptionForm]:
     """Return the form class of an options class; cached."""
     if parameters not in _FORMS:
-        _FORMS[parameters] = _build_form(parameters)
+        _FORMS[parameters] = _build_option_form(parameters)
     return _FORMS[parameters]
 
 
-def _build_form(parameters: type[Parameters]) -> type[OptionForm]:
+def _build_option_form(parameters: type[Parameters]) -> type[OptionForm]:
     """Return a new form class with a field for each option."""
     fields: dict[str, forms.Field] = {}
-    for name, option in list_options(parameters).items():
-        field = fields[name] = build_field(option)
+    for name, option in list_database_options(parameters).items():
+        field = fields[name] = build_form_field(option)
         field.label, field.initial = option.label, option.default
         field.help_text = SITE.help(parameters, name)
         if code := getattr(option, "needed", ""):
@@ -353,7 +353,7 @@ def select_askable_models(user: AnyUser) -> QuerySet[LanguageModel]:
 class ModelChooser(forms.ChoiceField):
     """Field to choose one registered language model by name."""
 
-    def offer(self, models: Sequence[LanguageModel]) -> None:
+    def offer_models(self, models: Sequence[LanguageModel]) -> None:
         """Set the models that the user may choose."""
         names = [(str(model.public_id), str(model)) for model in models]
         self.choices = names if self.required else [("", "none"), *names]
@@ -364,18 +364,18 @@ class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
 
     widget = forms.CheckboxSelectMultiple
 
-    def offer(self, models: Sequence[LanguageModel]) -> None:
+    def offer_models(self, models: Sequence[LanguageModel]) -> None:
         """Set the models that the user may choose."""
         self.choices = [(str(model.public_id), str(model)) for model in models]
 
 
 @singledispatch
-def build_field(option: Option) -> forms.Field:
+def build_form_field(option: Option) -> forms.Field:
     """Return the form field of an option, without checks of bounds, which the form does."""
     raise TypeError(f"no form has a field for {type(option).__name__}")
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Text) -> forms.Field:
     if option.suggestions:
         return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
@@ -386,17 +386,17 @@ def _(option: Text) -> forms.Field:
     return forms.CharField(required=not option.optional, widget=widget)
 
 
-@build_field.register
+@build_form_field.register
 def _(option: RegisteredModel) -> forms.Field:
     return ModelChooser(required=bool(option.needed))
 
 
-@build_field.register
+@build_form_field.register
 def _(option: RegisteredModels) -> forms.Field:
     return ModelsChooser(required=bool(option.needed))
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Whole) -> forms.Field:
     bounds = {"min": 0 if option.or_zero else option.lowest, "max": option.highest}
     attributes = {name: value for name, value in bounds.items() if value is not None}
@@ -404,18 +404,18 @@ def _(option: Whole) -> forms.Field:
     return forms.IntegerField(required=_is_required(option), widget=widget)
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Real) -> forms.Field:
     widget = forms.TextInput(attrs={"inputmode": "decimal"})
     return forms.FloatField(required=_is_required(option), widget=widget)
 
 
-@build_field.register
+@build_form_field.register
 def _(_option: Switch) -> forms.Field:
     return forms.BooleanField(required=False)
 
 
-@build_field.register
+@build_form_field.register
 def _(option: Choice) -> forms.Field:
     choices = [(value, words or value) for value, words in option.choices.items()]
     if option.optional:
@@ -423,8 +423,8 @@ def _(option: Choice) -> forms.Field:
     return forms.ChoiceField(required=not option.optional, choices=choices)
 
 
-@build_field.register(Ids)
-@build_field.register(JsonObject)
+@build_form_field.register(Ids)
+@build_form_field.register(JsonObject)
 def _(option: Option) -> forms.Field:
     return ParsedField(option)
 

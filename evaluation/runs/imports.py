@@ -74,7 +74,7 @@ def import_model_answers(
         target = get_or_create_version(lock_question_set(question_set), version, file.name)
         questions = map_question_keys(target, first_lines, problems)
         problems.raise_if_any()
-        _refuse_hidden(file, question_set, imported_by, problems)
+        _refuse_hidden_models(file, question_set, imported_by, problems)
         models, made = _get_or_create_models(file, question_set)
         fresh = _select_new_answers(file, questions, models, problems)
         problems.raise_if_any()
@@ -133,7 +133,7 @@ def _find_first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, in
     return questions
 
 
-def _refuse_hidden(
+def _refuse_hidden_models(
     file: ModelAnswerFile, question_set: QuestionSet, imported_by: int | None, problems: Problems
 ) -> None:
     """Add a problem for each model of the set's owner that the importing user may not see."""

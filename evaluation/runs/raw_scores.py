@@ -47,7 +47,7 @@ class RawScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class ScoreDistribution:
     """Distribution of workers' raw scores, for a user who must choose a minimum score.
 
     Attributes
@@ -63,7 +63,7 @@ class Spread:
     best: float
 
 
-def compute_spread(scores: Mapping[int, RawScore]) -> Spread | None:
+def compute_score_distribution(scores: Mapping[int, RawScore]) -> ScoreDistribution | None:
     """Return the distribution of the scores of workers with enough answers; None without any."""
     known = sorted(
         score.value for score in scores.values() if score.supported and score.value is not None
@@ -72,7 +72,7 @@ def compute_spread(scores: Mapping[int, RawScore]) -> Spread | None:
         return None
     n = len(known)
     # ceil, so that at least the stated share of workers reaches the score, also with ties.
-    return Spread(n, known[0], known[n - ceil(n / 2)], known[n - ceil(n / 5)], known[-1])
+    return ScoreDistribution(n, known[0], known[n - ceil(n / 2)], known[n - ceil(n / 5)], known[-1])
 
 
 def find_grading_run(version: QuestionSetVersion) -> Run | None:
@@ -86,7 +86,7 @@ def find_grading_run(version: QuestionSetVersion) -> Run | None:
     return choose_official_or_newest(done.select_related("version"))
 
 
-def load_scores(
+def load_worker_scores(
     run: Run | None, workers: Collection[int] | None = None, score: str = RAW
 ) -> Mapping[int, RawScore]:
     """Return the scores of some workers (None: of all) by worker key; one query.

@@ -23,7 +23,7 @@ from evaluation.core.options import SITE
 from evaluation.core.stats.inference.significance import Correction
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.about import build_about, build_title
+from evaluation.runs.reports.about import build_run_about, build_run_title
 from evaluation.runs.run_types import (
     Kind,
     Page,
@@ -101,7 +101,7 @@ def get_kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
         kind = get_run_kind(run)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
-    if not kind.stores(summary):
+    if not kind.stores_summary(summary):
         raise Http404(f"{kind.title} has no such page")
     return kind
 
@@ -133,7 +133,7 @@ def _build_tab(page: Page, run: Run, path: str) -> Tab:
     return Tab(page.title, address, path == address, bool(page.slug) and path.startswith(address))
 
 
-def results_page(
+def make_results_page(
     template: str, summary: type[RunSummary] = RunSummary
 ) -> Callable[[Callable[..., Context]], View]:
     """Return a decorator that makes the view of a result page from a function of a run.
@@ -156,7 +156,7 @@ def results_page(
                 "notice": current_run.version.question_set.notice,
                 "kind": kind,
                 "tabs": build_tabs(kind, current_run, request.path),
-                "about": build_about(current_run, kind.options),
+                "about": build_run_about(current_run, kind.options),
                 # Reading a reverse one-to-one without a row raises, so hasattr is False.
                 "is_of_record": current_run.kind == GRADING and hasattr(current_run, "of_record"),
                 "status_link": build_status_link(current_run),
@@ -169,7 +169,7 @@ def results_page(
     return made
 
 
-def results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
+def make_results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
     """Return the view that sends a file of a finished run, from the function that makes it.
 
     404 for an unfinished run, and for a run type that stores another class of `summary`.
@@ -191,7 +191,7 @@ def build_breadcrumbs(run: Run) -> Breadcrumbs:
     """Return the breadcrumbs to a run's result pages: its question set and its results."""
     return [
         (run.version.question_set.name, build_question_set_link(run)),
-        (build_title(run, get_options_class(run)).title, build_results_link(run)),
+        (build_run_title(run, get_options_class(run)).title, build_results_link(run)),
     ]
 
 
@@ -199,7 +199,7 @@ def _show_status(request: HttpRequest, run: Run) -> HttpResponseBase:
     """Return the page shown in place of results while a run is not finished."""
     context = {
         "title": f"Results of {run.version.question_set.name}",
-        "about": build_about(run),
+        "about": build_run_about(run),
         "error": SITE.format(run.error),
         "status_link": build_status_link(run),
         "breadcrumbs": build_breadcrumbs(run)[:1],
@@ -209,12 +209,12 @@ def _show_status(request: HttpRequest, run: Run) -> HttpResponseBase:
 
 def build_status_link(run: Run) -> str:
     """Return the URL of the page that shows a run's progress."""
-    return _reverse("run", run_id=run.public_id)
+    return _reverse_admin_url("run", run_id=run.public_id)
 
 
 def build_question_set_link(run: Run) -> str:
     """Return the URL of the page of the run's question set."""
-    return _reverse("question-set", set_id=run.version.question_set.public_id)
+    return _reverse_admin_url("question-set", set_id=run.version.question_set.public_id)
 
 
 def build_results_link(run: Run) -> str:
@@ -232,7 +232,7 @@ def build_question_link(run: Run, question: UUID) -> str:
     return reverse("admin:results-question", kwargs={"run": run.public_id, "question": question})
 
 
-def _reverse(name: str, **ids: UUID) -> str:
+def _reverse_admin_url(name: str, **ids: UUID) -> str:
     """Return the URL of a named admin page; the URL of the start page if there is none."""
     try:
         return reverse(f"admin:{name}", kwargs=ids)
@@ -240,7 +240,7 @@ def _reverse(name: str, **ids: UUID) -> str:
         return reverse("admin:index")
 
 
-def get_correction(query: QueryDict) -> Correction:
+def get_p_value_correction(query: QueryDict) -> Correction:
     """Return the p-value correction that the URL's query names, else Holm; Http404 if unknown."""
     word: Any = parse_choice(query, "correction", CORRECTED_BY, HOLM)
     return word

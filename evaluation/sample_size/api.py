@@ -59,9 +59,9 @@ class PlanViewSet(GradingViewSet):
     )
     def plan(self, request: Request, run_id: Any) -> Response:
         """Return the totals and messages of the answer plan, without its rows."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         plan_with_rows = build_run_plan(
-            run, self._validate_wishes(request, dict(request.query_params.items()))
+            run, self._validate_plan_targets(request, dict(request.query_params.items()))
         )
         messages = API.format_all(plan_with_rows.messages)
         plan = AboutPlan(plan_with_rows.plan).data
@@ -84,17 +84,17 @@ class PlanViewSet(GradingViewSet):
     )
     def plan_file(self, request: Request, run_id: Any, name: str) -> StreamingHttpResponse:
         """Send all rows of one table of the answer plan as a file."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if name not in PLAN_TABLES:
             raise Http404
         values = dict(request.query_params.items())
         form = parse_choice(request.query_params, "format", FORMATS, "jsonl")
         values.pop("format", None)
-        table = PLAN_TABLES[name](build_run_plan(run, self._validate_wishes(request, values)))
+        table = PLAN_TABLES[name](build_run_plan(run, self._validate_plan_targets(request, values)))
         chunks = FORMATS[form](table.header, table.rows)
         return download(chunks, f"crowdgrade-plan-{name}-{run.public_id.hex[-8:]}", form)
 
-    def _validate_wishes(self, request: Request, values: dict[str, Any]) -> PlanTargets:
+    def _validate_plan_targets(self, request: Request, values: dict[str, Any]) -> PlanTargets:
         """Return the plan options in the query string; raises `ValidationError` if invalid."""
         serializer = WishesSerializer(data=values, context={"request": request})
         serializer.is_valid(raise_exception=True)

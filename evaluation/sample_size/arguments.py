@@ -7,10 +7,10 @@ from pathlib import Path
 
 from evaluation.runs.run_types.answer_files import (
     WITHOUT_MODELS,
-    add_answers,
-    add_columns,
-    add_models,
-    add_output,
+    add_answers_arguments,
+    add_columns_argument,
+    add_models_argument,
+    add_output_argument,
 )
 from evaluation.runs.run_types.kind import Evaluation
 
@@ -27,7 +27,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 def add_crowd_size_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and column arguments of ``evaluate crowd-size`` to the parser."""
     add = parser.add_argument
-    add_answers(parser)
+    add_answers_arguments(parser)
     add(
         "--judgements",
         type=Path,
@@ -35,8 +35,8 @@ def add_crowd_size_arguments(parser: argparse.ArgumentParser) -> None:
         help="experts' grades of some answers: worker, question, grade and, if there are several, "
         "expert",
     )
-    add_output(parser)
-    add_columns(parser, WITHOUT_MODELS)
+    add_output_argument(parser)
+    add_columns_argument(parser, WITHOUT_MODELS)
 
 
 EVALUATE_CROWD_SIZE = Evaluation(
@@ -60,10 +60,10 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and column arguments of ``evaluate plan`` to the parser."""
-    add_answers(parser)
-    add_models(parser)
-    add_output(parser)
-    add_columns(parser)
+    add_answers_arguments(parser)
+    add_models_argument(parser)
+    add_output_argument(parser)
+    add_columns_argument(parser)
 
 
 EVALUATE_PLAN = Evaluation(

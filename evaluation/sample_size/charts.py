@@ -55,7 +55,7 @@ HEIGHT = 330.0
 LEFT, RIGHT, TOP, BOTTOM = 54.0, 16.0, 40.0, 46.0
 
 
-class Forecast(Protocol):
+class ConsensusForecast(Protocol):
     """Protocol of a forecast of the error: now, with ten more answers, and by number of answers."""
 
     @property
@@ -74,7 +74,7 @@ class Forecast(Protocol):
         ...
 
 
-def build_planner_chart(forecast: Forecast) -> Chart | None:
+def build_planner_chart(forecast: ConsensusForecast) -> Chart | None:
     """Return the chart of expected error by answers per question; None without a forecast."""
     now, more, curve = forecast.now, forecast.more, forecast.curve
     if now is None or more is None:

@@ -31,12 +31,12 @@ from evaluation.grading.files.tables import FileGrading
 from evaluation.grading.run.maps import compute_question_means
 from evaluation.models import Run
 from evaluation.runs.files.answers import (
-    check_not_empty,
+    check_has_answers,
     convert_answers,
-    load_precomputed,
+    load_precomputed_vectors,
     read_worker_answers,
 )
-from evaluation.runs.files.metrics import build_study_signature, refuse_to_replace
+from evaluation.runs.files.metrics import build_study_signature, refuse_to_replace_inputs
 from evaluation.runs.flow.forecast import (
     GradedQuestion,
     TypicalAnswer,
@@ -49,9 +49,9 @@ from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
     PlanWithRows,
-    ScoreNow,
+    CurrentScore,
     Widths,
-    build_plan,
+    build_answer_plan,
     build_question_rows,
     build_worker_rows,
 )
@@ -63,7 +63,7 @@ from evaluation.sample_size.run.trial import (
     TooFewWorkersError,
     Trial,
     build_trial_rows,
-    try_crowd,
+    try_smaller_crowds,
 )
 
 TABLE, SUMMARY = "crowd_size.csv", "summary.json"
@@ -96,7 +96,7 @@ class FileTrial:
         """Summary of the trial, as a run would store it."""
         return CrowdSizeSummary.from_trial(self.trial)
 
-    def write(self, folder: OutputFolder) -> None:
+    def write_files(self, folder: OutputFolder) -> None:
         """Write crowd_size.csv and summary.json into a folder."""
         folder.write_csv(TABLE, COLUMNS, build_trial_rows(self.summary))
         folder.write_json(SUMMARY, self._build_summary())
@@ -123,7 +123,7 @@ class FileTrial:
         }
 
 
-def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTrial:
+def try_crowd_of_file(request: TrialRequest, progress: Progress | None = None) -> FileTrial:
     """Read the input files and score with smaller crowds; writes nothing.
 
     Raises
@@ -135,7 +135,7 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     """
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    refuse_to_replace(
+    refuse_to_replace_inputs(
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
     )
     answers = read_worker_answers(
@@ -148,15 +148,15 @@ def try_file(request: TrialRequest, progress: Progress | None = None) -> FileTri
     inputs = select_graded_answers(
         request.parameters.build_grading_parameters(), convert_answers(answers)
     )
-    check_not_empty(answers, inputs)
+    check_has_answers(answers, inputs)
     hashes = answers.hashes
     grades: dict[Any, float] = {}
     if request.judgements is not None:
         grades, hashes["judgements"] = _read_grades(request, inputs, answers)
-    embed_texts, vector_hashes = load_precomputed(inputs, answers, None)
+    embed_texts, vector_hashes = load_precomputed_vectors(inputs, answers, None)
     hashes |= vector_hashes
     try:
-        trial = try_crowd(request.parameters, inputs, grades, embed_texts, progress)
+        trial = try_smaller_crowds(request.parameters, inputs, grades, embed_texts, progress)
     except TooFewWorkersError:
         raise InputError.single(
             answers.name,
@@ -218,7 +218,7 @@ class FilePlan:
     plan: PlanWithRows
     typical: TypicalAnswer
 
-    def write(self, folder: OutputFolder) -> None:
+    def write_files(self, folder: OutputFolder) -> None:
         """Write plan_questions.csv, plan_workers.csv and summary.json."""
         folder.write_csv(PLAN_QUESTIONS, QUESTIONS_HEADER, build_question_rows(self.plan))
         folder.write_csv(PLAN_WORKERS, WORKERS_HEADER, build_worker_rows(self.plan))
@@ -241,7 +241,7 @@ class FilePlan:
         }
 
 
-def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePlan:
+def plan_answers_of_file(request: PlanRequest, progress: Progress | None = None) -> FilePlan:
     """Grade the answers in the input files and plan further answers; writes nothing.
 
     Raises
@@ -253,7 +253,7 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
     """
     target = parse_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
-    refuse_to_replace(
+    refuse_to_replace_inputs(
         request.output,
         (PLAN_QUESTIONS, PLAN_WORKERS, SUMMARY),
         (request.answers, request.models, vectors),
@@ -273,12 +273,12 @@ def plan_file(request: PlanRequest, progress: Progress | None = None) -> FilePla
         ),
         progress,
     )
-    questions = _list_questions(request, grading)
+    questions = _list_graded_questions(request, grading)
     plan = _build_plan(request, grading, questions)
     return FilePlan(request, grading, plan, estimate_typical_answer(questions))
 
 
-def _list_questions(request: PlanRequest, file: FileGrading) -> list[GradedQuestion]:
+def _list_graded_questions(request: PlanRequest, file: FileGrading) -> list[GradedQuestion]:
     """Return the questions of a grading that have an answer."""
     grading = file.grading
     aqer = grading.graded.aqer
@@ -303,16 +303,16 @@ def _build_plan(
     aqer, results = file.grading.graded.aqer, file.grading.build_results()
     supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
     workers = [
-        ScoreNow(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)
+        CurrentScore(row.worker, row.worker, row.n_answers, row.raw_high - row.raw_low)
         for row in results.iterate_workers()
         if supported.get(row.worker) and row.raw_low is not None and row.raw_high is not None
     ]
     models = [
-        ScoreNow(row.model, row.model, row.n, row.score_high - row.score_low)
+        CurrentScore(row.model, row.model, row.n, row.score_high - row.score_low)
         for row in results.iterate_models()
         if row.n and row.score_low is not None and row.score_high is not None
     ]
-    return build_plan(request.parameters.wishes(), questions, workers, models, len(aqer.workers_))
+    return build_answer_plan(request.parameters.get_plan_targets(), questions, workers, models, len(aqer.workers_))
 
 
 def run_crowd_size(
@@ -330,8 +330,8 @@ def run_crowd_size(
         output=arguments["output"],
     )
     with OutputFolder(request.output) as folder:
-        trial = try_file(request, progress)
-        trial.write(folder)
+        trial = try_crowd_of_file(request, progress)
+        trial.write_files(folder)
         for by in (WORKERS, QUESTIONS):
             chart = build_crowd_size_chart(trial.summary.points, by)
             if chart is not None:
@@ -364,7 +364,7 @@ def format_crowd_size(summary: CrowdSizeSummary) -> str:
     )
 
 
-def format_run(run: Run) -> str:
+def format_crowd_size_run(run: Run) -> str:
     """Return the text that ``run crowd-size`` prints about a finished run."""
     return format_crowd_size(CrowdSizeSummary.from_json(run.summary))
 
@@ -382,8 +382,8 @@ def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress:
         keep_ids=arguments["keep_ids"],
     )
     with OutputFolder(request.output) as folder:
-        file_plan = plan_file(request, progress)
-        file_plan.write(folder)
+        file_plan = plan_answers_of_file(request, progress)
+        file_plan.write_files(folder)
     warnings = (f"Warning: {warning}" for warning in file_plan.grading.warnings)
     return "\n\n".join([format_plan(file_plan.plan), *warnings, f"Files: {request.output}"])
 

@@ -14,7 +14,7 @@ AGREEMENT_NAMES = {
 }
 
 
-def format_enough(values: Mapping[str, Any]) -> str:
+def format_sufficient_size(values: Mapping[str, Any]) -> str:
     """Return a sentence: how many workers or questions suffice, and where gains end."""
     by, full, least, plateau = values["by"], values["full"], values["enough"], values["plateau"]
     what = AGREEMENT_NAMES.get(values["measure"], values["measure"])
@@ -35,7 +35,7 @@ def format_enough(values: Mapping[str, Any]) -> str:
 
 
 CROWD_SIZE: Mapping[str, Sentence] = {
-    "crowd_size.enough": format_enough,
+    "crowd_size.enough": format_sufficient_size,
     "crowd_size.no_agreement": lambda values: (
         f"No number of {values['by']} can be named: even all {values['full']} show no "
         f"{AGREEMENT_NAMES.get(values['measure'], values['measure'])} that chance could not give "

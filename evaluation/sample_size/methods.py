@@ -103,7 +103,7 @@ class SizeVerdict:
     reason: str | None = None
 
 
-def list_sizes(most: int, fewest: int) -> list[int]:
+def list_subset_sizes(most: int, fewest: int) -> list[int]:
     """Return at most 12 increasing sizes from `fewest` to `most`, both included; [] if none."""
     if most < fewest:
         return []
@@ -182,7 +182,7 @@ class CrowdSize:
         self.measure_ = self._choose_measure()
         full = {WORKERS: crowd.n_workers, QUESTIONS: crowd.n_questions}
         fewest = {WORKERS: FEWEST_VOTERS, QUESTIONS: FEWEST_QUESTIONS}
-        plan = [(by, size) for by in full for size in list_sizes(full[by], fewest[by])]
+        plan = [(by, size) for by in full for size in list_subset_sizes(full[by], fewest[by])]
         results = {} if computed is None else computed
         subsets = [
             (by, size, draw)
@@ -197,7 +197,7 @@ class CrowdSize:
                 subset = np.sort(rng.choice(full[by], size=size, replace=False))
                 scores = crowd.compute_scores(by, subset)
                 results[name] = {
-                    measure: comparison.correlate(measure, scores)
+                    measure: comparison.compute_correlations(measure, scores)
                     for measure in self._list_measures(by)
                 }
             if progress is not None:
@@ -211,7 +211,7 @@ class CrowdSize:
             for measure in self._list_measures(by)
         ]
         full_agreement = {
-            measure: comparison.estimate_full(measure, self.n_draws, self.seed)
+            measure: comparison.estimate_full_agreement(measure, self.n_draws, self.seed)
             for measure in self._list_measures(WORKERS)
         }
         self.verdicts_ = [
@@ -277,9 +277,9 @@ class _Crowd:
     @cached_property
     def whole(self) -> AQER:
         """AQER fitted on the answers of the whole crowd."""
-        return self._fit(np.ones(len(self.worker), dtype=bool))
+        return self._fit_rows(np.ones(len(self.worker), dtype=bool))
 
-    def _fit(self, rows: Booleans) -> AQER:
+    def _fit_rows(self, rows: Booleans) -> AQER:
         """Return AQER fitted on the answers that the mask `rows` selects."""
         aqer = AQER(n_draws=0, **self.parameters)
         return aqer.fit(self.vectors[rows], self.worker[rows], self.question[rows])
@@ -289,7 +289,7 @@ class _Crowd:
         if by == QUESTIONS:
             rows = np.isin(self.question, subset)
             scores = np.full(len(rows), np.nan)
-            scores[rows] = self._fit(rows).leave_one_out_scores_
+            scores[rows] = self._fit_rows(rows).leave_one_out_scores_
             return scores
         if len(subset) == self.n_workers:
             return self.whole.leave_one_out_scores_
@@ -301,7 +301,7 @@ class _Crowd:
         The voters' weights come from grading the voters alone.
         """
         votes = np.isin(self.worker, voters)
-        graded = self._fit(votes)
+        graded = self._fit_rows(votes)
         weights = np.zeros(self.n_workers)
         weights[graded.workers_.astype(np.int64)] = np.nan_to_num(graded.weights_)
         # Else a question where all voters have grade 0 would have no exemplary answer.
@@ -313,7 +313,7 @@ class _Crowd:
         others = np.bincount(self.question, votes, self.n_questions)[self.question] - votes
         return np.where(others > 0, scores, np.nan)
 
-    def compute_means(self, values: Floats, rows: Integers | None = None) -> Floats:
+    def compute_worker_means(self, values: Floats, rows: Integers | None = None) -> Floats:
         """Return each worker's mean of `values` (one per answer, NaN ignored)."""
         worker = self.worker if rows is None else self.worker[rows]
         selected = values if rows is None else values[rows]
@@ -332,26 +332,26 @@ class _Comparison:
     @cached_property
     def worker_grades(self) -> Floats:
         """Mean expert grade of each worker's judged answers."""
-        return self.crowd.compute_means(self.grades)
+        return self.crowd.compute_worker_means(self.grades)
 
     @cached_property
     def crowd_scores(self) -> Floats:
         """Mean score of each worker, as scored by the whole crowd."""
-        return self.crowd.compute_means(self.crowd.whole.leave_one_out_scores_)
+        return self.crowd.compute_worker_means(self.crowd.whole.leave_one_out_scores_)
 
     def pair_values(self, measure: str, scores: Floats) -> tuple[Floats, Floats]:
         """Return the scores and their reference values, per answer or per worker."""
         if measure == BY_ANSWER:
             return scores, self.grades
         other = self.worker_grades if measure == BY_WORKER else self.crowd_scores
-        return self.crowd.compute_means(scores), other
+        return self.crowd.compute_worker_means(scores), other
 
-    def correlate(self, measure: str, scores: Floats) -> tuple[float | None, float | None]:
+    def compute_correlations(self, measure: str, scores: Floats) -> tuple[float | None, float | None]:
         """Return Pearson's and Spearman's correlation of scores with their reference."""
         pair = self.pair_values(measure, scores)
         return pearson(*pair), spearman(*pair)
 
-    def estimate_full(self, measure: str, n_draws: int, seed: int) -> ClusteredEstimate:
+    def estimate_full_agreement(self, measure: str, n_draws: int, seed: int) -> ClusteredEstimate:
         """Return the whole crowd's agreement, with a bootstrap interval over questions.
 
         The draws keep the weights. The agreement with the crowd itself is 1 by construction and
@@ -370,7 +370,7 @@ class _Comparison:
             )
         estimate = compute_clustered_interval(
             lambda draw: pearson(
-                crowd.compute_means(scores, draw), crowd.compute_means(self.grades, draw)
+                crowd.compute_worker_means(scores, draw), crowd.compute_worker_means(self.grades, draw)
             ),
             crowd.question,
             n_draws,

@@ -17,8 +17,8 @@ from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
     PlanWithRows,
-    ScoreNow,
-    build_plan,
+    CurrentScore,
+    build_answer_plan,
     build_question_rows,
     build_worker_rows,
 )
@@ -57,7 +57,7 @@ class CrowdSizeReport:
     verdicts: list[SizeVerdict]
     points: list[SizePoint]
 
-    def other_sentences(self) -> list[str]:
+    def list_other_sentences(self) -> list[str]:
         """Return sentences on the sizes that suffice by measures other than the main one."""
         return [
             SITE.format(build_verdict_message(v))
@@ -66,7 +66,7 @@ class CrowdSizeReport:
         ]
 
 
-def build_report(run: Run) -> CrowdSizeReport:
+def build_crowd_size_report(run: Run) -> CrowdSizeReport:
     """Return the results of a finished crowd size trial."""
     summary = CrowdSizeSummary.from_json(run.summary)
     return CrowdSizeReport(
@@ -84,7 +84,7 @@ def build_report(run: Run) -> CrowdSizeReport:
     )
 
 
-def build_table(run: Run) -> Table:
+def build_crowd_size_table(run: Run) -> Table:
     """Return the table of agreement by crowd size, one row per size and measure."""
     return Table(COLUMNS, build_trial_rows(CrowdSizeSummary.from_json(run.summary)))
 
@@ -105,19 +105,19 @@ def build_run_plan(run: Run, wishes: PlanTargets) -> PlanWithRows:
         )
     )
     workers = [
-        ScoreNow(key, name, n, high - low)
+        CurrentScore(key, name, n, high - low)
         for key, name, n, low, high, support in people
         if support and low is not None and high is not None
     ]
     models = [
-        ScoreNow(key, name, n, high - low)
+        CurrentScore(key, name, n, high - low)
         for key, name, n, low, high in LLMScore.objects.filter(run=run, n__gte=1)
         # nulls_last, because PostgreSQL sorts NULL first in descending order and SQLite last.
         .order_by(F("score").desc(nulls_last=True), "pk")
         .values_list("model__public_id", "model__name", "n", "score_low", "score_high")
         if low is not None and high is not None
     ]
-    return build_plan(wishes, questions, workers, models, len(people))
+    return build_answer_plan(wishes, questions, workers, models, len(people))
 
 
 PLAN_TABLES: dict[str, Callable[[PlanWithRows], Table]] = {

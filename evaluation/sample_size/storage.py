@@ -8,16 +8,16 @@ from typing import Any
 from evaluation.consensus.inputs import select_graded_answers
 from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.models import Run, RunData
-from evaluation.runs.steps.answers import compute_mean_judgements, read_answers, remove_workers
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.answers import compute_expert_grades, load_worker_answers, remove_worker_answers
+from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
 from evaluation.sample_size.run.trial import (
     CrowdSizeParameters,
     CrowdSizeSummary,
     TooFewWorkersError,
-    hash_trial,
-    try_crowd,
+    hash_trial_input,
+    try_smaller_crowds,
 )
 
 # Name of the stored results of subsets, with which an interrupted run continues.
@@ -37,13 +37,13 @@ def execute_run(turn: Turn) -> None:
         The version has no answer, or fewer than 3 workers answered.
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
-    parameters = load_parameters(run)
-    answers = remove_workers(run.version, parameters.exclude_workers, read_answers(run.version_id))
+    parameters = load_crowd_size_parameters(run)
+    answers = remove_worker_answers(run.version, parameters.exclude_workers, load_worker_answers(run.version_id))
     inputs = select_graded_answers(parameters.build_grading_parameters(), answers)
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
-    grades = compute_mean_judgements(run.version)
-    input_hash = hash_trial(inputs, grades)
+    grades = compute_expert_grades(run.version)
+    input_hash = hash_trial_input(inputs, grades)
     key = combine_hashes([input_hash, collect_versions()["crowdgrade"]])
     stored = turn.read_stored(ASIDE) or {}
     # Results of other answers, grades or of another version do not fit.
@@ -51,22 +51,22 @@ def execute_run(turn: Turn) -> None:
 
     def report_progress(stage: str, done: int, total: int) -> None:
         """Report progress; if the turn's time is over, store partial results and raise."""
-        turn.report(stage, done, total)
+        turn.report_progress(stage, done, total)
         # After the last subset the run can end in this turn.
         if stage == "trying" and turn.is_over() and done < total:
             with turn.open_fenced_transaction():
-                turn.keep(ASIDE, {"key": key, "parts": computed})
+                turn.store_json(ASIDE, {"key": key, "parts": computed})
             raise OutOfTimeError(turn.run_id)
 
-    embed = partial(embed_texts, parameters.build_grading_parameters(), turn)
+    embed = partial(embed_answers, parameters.build_grading_parameters(), turn)
     try:
-        trial = try_crowd(parameters, inputs, grades, embed, report_progress, computed)
+        trial = try_smaller_crowds(parameters, inputs, grades, embed, report_progress, computed)
     except TooFewWorkersError:
         raise RunInputError("run.too_few_workers", fewest=FEWEST_VOTERS) from None
     # Deleted together with the end of the run: until then a further turn needs the parts.
     with turn.open_fenced_transaction():
         RunData.objects.filter(run=run, name=ASIDE).delete()
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 trial.build_signature(input_hash),
                 input_hash,
@@ -76,7 +76,7 @@ def execute_run(turn: Turn) -> None:
         )
 
 
-def load_parameters(run: Run) -> CrowdSizeParameters:
+def load_crowd_size_parameters(run: Run) -> CrowdSizeParameters:
     """Return the options of a run, with defaults for those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:

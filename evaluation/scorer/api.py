@@ -20,15 +20,15 @@ from evaluation.models import Run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.scorer.preview import ScorerPreview, build_preview
 from evaluation.scorer.run import FEWEST_ANSWERS, NotExportableError, ScorerContent, ScorerOptions
-from evaluation.scorer.storage import load_content, refuse_large_run
+from evaluation.scorer.storage import load_run_content, refuse_large_run
 from evaluation.scorer.views import LONGEST_BASIS, MOST_ANSWERS_REQUIRED
 from evaluation.scorer.writing import (
     FORMATS,
     LONGEST_NAME,
-    build_files,
-    check_name,
-    iterate_zip,
-    make_name,
+    build_export_files,
+    check_task_name,
+    iterate_zip_chunks,
+    make_task_name,
     parse_formats,
 )
 
@@ -89,7 +89,7 @@ class ScorerViewSet(GradingViewSet):
     )
     def preview(self, request: Request, run_id: Any) -> Response:
         """Return what the export contains."""
-        _, _, content = self._load(request, run_id)
+        _, _, content = self._load_content(request, run_id)
         return Response(PreviewSerializer(build_preview(content)).data)
 
     @extend_schema(
@@ -103,33 +103,33 @@ class ScorerViewSet(GradingViewSet):
     )
     def scorer(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Send the export as a ZIP file."""
-        run, formats, content = self._load(request, run_id)
+        run, formats, content = self._load_content(request, run_id)
         try:
-            files = build_files(content, formats)
+            files = build_export_files(content, formats)
         except NotExportableError as error:
-            raise _build_problem(error) from None
-        return download(iterate_zip(files), build_run_file_name(run, "scorer"), "zip")
+            raise _build_export_problem(error) from None
+        return download(iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip")
 
-    def _load(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
+    def _load_content(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
         """Return the run, the formats and the contents. Raises `ApiProblem`."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         values = read_options(request, ScorerOptionsSerializer)
-        name = values["name"] or make_name(run.version.question_set.name)
+        name = values["name"] or make_task_name(run.version.question_set.name)
         try:
             formats = parse_formats(values["formats"])
             options = ScorerOptions(
-                check_name(name),
+                check_task_name(name),
                 values["min_answers"],
                 values["with_answers"],
                 values["consent_basis"],
             )
             refuse_large_run(run)
-            return run, formats, load_content(run, options)
+            return run, formats, load_run_content(run, options)
         except NotExportableError as error:
-            raise _build_problem(error) from None
+            raise _build_export_problem(error) from None
 
 
-def _build_problem(error: NotExportableError) -> ApiProblem:
+def _build_export_problem(error: NotExportableError) -> ApiProblem:
     """Return the API problem of a run that cannot be exported, or of a bad parameter."""
     if error.code in OF_PARAMETERS:
         return build_parameter_problem(OF_PARAMETERS[error.code], str(error), reason=error.code)

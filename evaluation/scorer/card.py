@@ -18,8 +18,8 @@ from evaluation.scorer.table import (
     COLUMNS,
     PARQUET,
     ParquetFile,
-    describe_type,
-    iterate_features,
+    format_column_type,
+    iterate_feature_lines,
 )
 
 UNKNOWN = "not stated"
@@ -69,7 +69,7 @@ def _iterate_front_matter(content: ScorerContent, table: ParquetFile | None) -> 
     if table is not None:
         yield from ("configs:", "- config_name: default", "  data_files:", "  - split: test")
         yield f"    path: {PARQUET}"
-        yield from ("dataset_info:", "  config_name: default", "  features:", *iterate_features())
+        yield from ("dataset_info:", "  config_name: default", "  features:", *iterate_feature_lines())
         yield from ("  splits:", "  - name: test", f"    num_bytes: {table.n_bytes}")
         yield f"    num_examples: {table.n_rows}"
         yield f"  download_size: {len(table.content)}"
@@ -91,16 +91,16 @@ def _iterate_body(
     for text in (origin.description, origin.notice):
         if text.strip():
             yield from (_join_lines(text), "")
-    yield from _iterate_use(content, formats)
+    yield from _iterate_usage(content, formats)
     if table is not None:
         yield from _iterate_structure()
     yield from _iterate_motivation_and_composition(content)
     yield from _iterate_collection(content)
     yield from _iterate_personal_data(content)
-    yield from _iterate_rest(content)
+    yield from _iterate_remaining_sections(content)
 
 
-def _iterate_use(content: ScorerContent, formats: Sequence[str]) -> Iterator[str]:
+def _iterate_usage(content: ScorerContent, formats: Sequence[str]) -> Iterator[str]:
     """Yield the lines on how the folder is loaded and used in each tool."""
     name = content.options.name
     yield from ("## Use", "")
@@ -142,7 +142,7 @@ def _iterate_structure() -> Iterator[str]:
     yield f"`{PARQUET}` has a row for each question, in one split, `test`: do not train on it."
     yield from ("", "| column | type | content |", "|---|---|---|")
     for column in COLUMNS:
-        yield f"| `{column.name}` | {describe_type(column)} | {column.meaning} |"
+        yield f"| `{column.name}` | {format_column_type(column)} | {column.meaning} |"
     yield ""
 
 
@@ -239,7 +239,7 @@ def _iterate_personal_data(content: ScorerContent) -> Iterator[str]:
     )
 
 
-def _iterate_rest(content: ScorerContent) -> Iterator[str]:
+def _iterate_remaining_sections(content: ScorerContent) -> Iterator[str]:
     """Yield the sections on preprocessing, uses, distribution and maintenance."""
     origin, embedder = content.origin, content.embedder
     settings = ", ".join(

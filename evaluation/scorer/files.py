@@ -27,9 +27,9 @@ from evaluation.scorer.run import (
     ScorerContent,
     ScorerOptions,
     build_question_facts,
-    refuse_options,
-    refuse_parameters,
-    select_questions,
+    refuse_answers_without_consent,
+    refuse_unexportable_parameters,
+    select_exportable_questions,
 )
 from evaluation.scorer.runtime.facts import QuestionFacts
 
@@ -57,7 +57,7 @@ class ScorerFiles:
     languages: tuple[str, ...] = ()
 
 
-def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
+def load_folder_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
     """Return the contents of the scorer of a graded file.
 
     Raises `NotExportableError`, and `InputError` for a file of answers or questions that cannot be
@@ -65,12 +65,12 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
     """
     try:
         summary = json.loads((given.folder / "summary.json").read_text("utf-8"))
-        parameters = _read_parameters(summary["parameters"])
-        refuse_parameters(parameters)
-        refuse_options(options)
-        workers = list(_read_table(given.folder / "workers.csv"))
+        parameters = _read_grading_parameters(summary["parameters"])
+        refuse_unexportable_parameters(parameters)
+        refuse_answers_without_consent(options)
+        workers = list(_iterate_csv_rows(given.folder / "workers.csv"))
         scores, lowest = _read_scores(given.folder, workers, parameters.exclude_workers)
-        exemplars = list(_read_table(given.folder / "exemplars.csv"))
+        exemplars = list(_iterate_csv_rows(given.folder / "exemplars.csv"))
         with np.load(given.folder / "exemplars.npz", allow_pickle=False) as arrays:
             vectors = dict(zip(arrays["questions"].tolist(), arrays["vectors"], strict=True))
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
@@ -99,8 +99,8 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
         for row in exemplars
         if row["question"] in vectors
     ]
-    kept, left_out = select_questions(questions, options)
-    ranked = _find_ranked(workers, parameters.exclude_workers)
+    kept, left_out = select_exportable_questions(questions, options)
+    ranked = _find_ranked_workers(workers, parameters.exclude_workers)
     raw = (_read_number(row["raw_leave_one_out"]) for row in workers if row["worker"] in ranked)
     counts = summary["counts"]
     n_html = counts.get("html_removed", 0)
@@ -126,13 +126,13 @@ def load_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
     )
 
 
-def _read_parameters(stored: Mapping[str, Any]) -> AqerParameters:
+def _read_grading_parameters(stored: Mapping[str, Any]) -> AqerParameters:
     """Return the options of the grading; the summary also has values that are no options."""
     known = {field.name for field in fields(AqerParameters)}
     return AqerParameters.from_dict({name: one for name, one in stored.items() if name in known})
 
 
-def _read_table(path: Path) -> Iterator[dict[str, str]]:
+def _iterate_csv_rows(path: Path) -> Iterator[dict[str, str]]:
     """Yield the rows of a CSV result table, as cells by column name."""
     with path.open(encoding="utf-8", newline="") as file:
         yield from csv.DictReader(file)
@@ -143,7 +143,7 @@ def _read_number(cell: str) -> float | None:
     return float(cell) if cell else None
 
 
-def _find_ranked(workers: Sequence[Mapping[str, str]], excluded: Collection[str]) -> set[str]:
+def _find_ranked_workers(workers: Sequence[Mapping[str, str]], excluded: Collection[str]) -> set[str]:
     """Return the workers who vote and have enough answers to be ranked."""
     return {row["worker"] for row in workers if row["support"] == SUPPORTED} - set(excluded)
 
@@ -152,10 +152,10 @@ def _read_scores(
     folder: Path, workers: Sequence[Mapping[str, str]], excluded: Collection[str]
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
     """Return the leave-one-out scores of ranked workers, and the lowest score, by question."""
-    ranked = _find_ranked(workers, excluded)
+    ranked = _find_ranked_workers(workers, excluded)
     scores: dict[str, list[float]] = {}
     lowest: dict[str, float] = {}
-    for row in _read_table(folder / "answers.csv"):
+    for row in _iterate_csv_rows(folder / "answers.csv"):
         question, score = row["question"], _read_number(row["score"])
         left_out = _read_number(row["score_leave_one_out"])
         if score is not None and row["worker"] not in excluded:

@@ -47,7 +47,7 @@ class ScorerPreview:
     withdrawn: int
     licence: str
 
-    def lines(self) -> Iterator[str]:
+    def format_lines(self) -> Iterator[str]:
         """Yield the counts of the export as lines for a terminal."""
         yield f"Task {self.name}: {format_count(self.questions, 'question')}"
         for out in self.left_out:

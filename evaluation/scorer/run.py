@@ -135,7 +135,7 @@ class ScorerContent:
         return not self.left_out
 
 
-def refuse_parameters(parameters: AqerParameters) -> None:
+def refuse_unexportable_parameters(parameters: AqerParameters) -> None:
     """Raise `NotExportableError` if a run with these parameters has no vectors to export."""
     kind, _, target = parameters.embedder.partition(":")
     # A folder of this machine is no name by which another one finds the model.
@@ -147,13 +147,13 @@ def refuse_parameters(parameters: AqerParameters) -> None:
         raise NotExportableError("spelling_not_exportable")
 
 
-def refuse_options(options: ScorerOptions) -> None:
+def refuse_answers_without_consent(options: ScorerOptions) -> None:
     """Raise `NotExportableError` for people's answers without a basis in their consent."""
     if options.with_answers and not options.consent_basis.strip():
         raise NotExportableError("consent_basis_missing")
 
 
-def select_questions(
+def select_exportable_questions(
     questions: Sequence[ScoredQuestion], options: ScorerOptions
 ) -> tuple[list[ScoredQuestion], dict[str, int]]:
     """Return the questions to export, and the number of those left out by reason code.
@@ -206,10 +206,10 @@ def build_question_facts(
         )
         for question, found in slots.items()
     }
-    return facts, count_words(answers)
+    return facts, count_shared_words(answers)
 
 
-def count_words(answers: Answers) -> WordCounts:
+def count_shared_words(answers: Answers) -> WordCounts:
     """Return counts of capitalised and small uses of the words that two or more workers use."""
     counts = WordCounts()
     by_worker: dict[Any, WordCounts] = {}

@@ -16,7 +16,7 @@ from evaluation.grading.facts.texts.names import WordCounts
 from evaluation.grading.storage.running import NotAtOnceError, read_graded_input
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
-from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.answers import read_grading_parameters
 from evaluation.scorer.run import (
     NotExportableError,
     Origin,
@@ -24,9 +24,9 @@ from evaluation.scorer.run import (
     ScorerContent,
     ScorerOptions,
     build_question_facts,
-    refuse_options,
-    refuse_parameters,
-    select_questions,
+    refuse_answers_without_consent,
+    refuse_unexportable_parameters,
+    select_exportable_questions,
 )
 from evaluation.scorer.runtime.facts import QuestionFacts
 
@@ -42,13 +42,13 @@ def refuse_large_run(run: Run) -> None:
         raise NotExportableError("too_large", answers=answers, most=MOST_ANSWERS)
 
 
-def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
+def load_run_content(run: Run, options: ScorerOptions) -> ScorerContent:
     """Return the contents of the scorer of a finished run.
 
     Raises `NotExportableError`.
     """
-    refuse_parameters(read_parameters(run.parameters))
-    refuse_options(options)
+    refuse_unexportable_parameters(read_grading_parameters(run.parameters))
+    refuse_answers_without_consent(options)
     facts, words, facts_reason = _load_facts(run)
     scores, lowest = _load_scores(run)
     questions = [
@@ -66,9 +66,9 @@ def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
             facts=facts.get(row["question_id"]),
             consensus=(row["nearest"] or "") if options.with_answers else "",
         )
-        for row in _iterate_questions(run)
+        for row in _select_exemplar_rows(run)
     ]
-    kept, left_out = select_questions(questions, options)
+    kept, left_out = select_exportable_questions(questions, options)
     ranked = WorkerGrade.select_crowd(run).filter(support=True)
     raw = ranked.values_list("leave_one_out", flat=True)
     return ScorerContent(
@@ -83,7 +83,7 @@ def load_content(run: Run, options: ScorerOptions) -> ScorerContent:
     )
 
 
-def _iterate_questions(run: Run) -> Any:
+def _select_exemplar_rows(run: Run) -> Any:
     """Return the exemplary answers of a run with a vector, in the order of the questions."""
     rows: Any = ExemplaryAnswer.objects.filter(run=run, vector__isnull=False)
     return (

@@ -76,19 +76,19 @@ COLUMNS = (
 )
 
 
-def describe_type(column: Column) -> str:
+def format_column_type(column: Column) -> str:
     """Return the type of a column for readers, such as "list of float32"."""
     dtype = "object" if column.fields else column.dtype
     return f"list of {dtype}" if column.is_list else dtype
 
 
-def iterate_features(columns: tuple[Column, ...] = COLUMNS, indent: str = "  ") -> Iterator[str]:
+def iterate_feature_lines(columns: tuple[Column, ...] = COLUMNS, indent: str = "  ") -> Iterator[str]:
     """Yield the lines of Hugging Face's `features` in YAML."""
     for column in columns:
         yield f"{indent}- name: {column.name}"
         if column.fields:
             yield f"{indent}  list:"
-            yield from iterate_features(column.fields, f"{indent}  ")
+            yield from iterate_feature_lines(column.fields, f"{indent}  ")
         else:
             yield f"{indent}  {'sequence' if column.is_list else 'dtype'}: {column.dtype}"
 
@@ -108,19 +108,19 @@ def build_parquet(content: ScorerContent) -> ParquetFile:
     from pyarrow import parquet
 
     rows = [_build_row(question) for question in content.questions]
-    schema = pyarrow.schema([(column.name, _find_type(column)) for column in COLUMNS])
+    schema = pyarrow.schema([(column.name, _build_arrow_type(column)) for column in COLUMNS])
     table = pyarrow.Table.from_pylist(rows, schema=schema)
     file = io.BytesIO()
     parquet.write_table(table, file)
     return ParquetFile(file.getvalue(), table.num_rows, table.nbytes)
 
 
-def _find_type(column: Column) -> Any:
+def _build_arrow_type(column: Column) -> Any:
     """Return the Arrow type of a column."""
     import pyarrow
 
     inner = (
-        pyarrow.struct([(field.name, _find_type(field)) for field in column.fields])
+        pyarrow.struct([(field.name, _build_arrow_type(field)) for field in column.fields])
         if column.fields
         else getattr(pyarrow, column.dtype)()
     )

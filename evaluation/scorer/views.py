@@ -16,15 +16,15 @@ from evaluation.runs.result_pages import Context
 from evaluation.scorer.messages import LEFT_OUT, NO_FACTS
 from evaluation.scorer.preview import build_preview
 from evaluation.scorer.run import FEWEST_ANSWERS, NotExportableError, ScorerContent, ScorerOptions
-from evaluation.scorer.storage import load_content, refuse_large_run
+from evaluation.scorer.storage import load_run_content, refuse_large_run
 from evaluation.scorer.writing import (
     FORMATS,
     LONGEST_NAME,
-    build_files,
-    check_name,
+    build_export_files,
+    check_task_name,
     has_pyarrow,
-    iterate_zip,
-    make_name,
+    iterate_zip_chunks,
+    make_task_name,
 )
 
 MOST_ANSWERS_REQUIRED = 1_000
@@ -75,7 +75,7 @@ class ScorerForm(forms.Form):
         """Return the name; refuse one that tools could not use."""
         name: str = self.cleaned_data["name"]
         try:
-            return check_name(name)
+            return check_task_name(name)
         except NotExportableError as error:
             raise forms.ValidationError(str(error), code=error.code) from error
 
@@ -99,7 +99,7 @@ def _build_initial(run: Run) -> dict[str, Any]:
     """Return the form's initial values: a task name from the set, and the default options."""
     return {
         "formats": [name for name in FORMATS if name != "hf" or has_pyarrow()],
-        "name": make_name(run.version.question_set.name),
+        "name": make_task_name(run.version.question_set.name),
         "min_answers": FEWEST_ANSWERS,
         "with_answers": False,
         "consent_basis": "",
@@ -114,7 +114,7 @@ def _read_form(request: HttpRequest, run: Run) -> tuple[ScorerForm, ScorerConten
         return form, None, ""
     try:
         refuse_large_run(run)
-        return form, load_content(run, form.read_options()), ""
+        return form, load_run_content(run, form.read_options()), ""
     except NotExportableError as error:
         field = FIELDS.get(error.code)
         if field is None:
@@ -149,8 +149,8 @@ def _send_export(request: HttpRequest, run: Run) -> HttpResponseBase:
     if content is not None:
         try:
             formats = form.cleaned_data["formats"]
-            files = build_files(content, formats)
-            return download(iterate_zip(files), build_run_file_name(run, "scorer"), "zip")
+            files = build_export_files(content, formats)
+            return download(iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip")
         except NotExportableError as error:
             form.add_error(FIELDS.get(error.code), str(error))
     response = show_scorer(request, run=run.public_id)

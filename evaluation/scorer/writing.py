@@ -36,18 +36,18 @@ SCORING = "evaluation.scorer.runtime.scoring"
 IMPORT = re.compile(r"^(\s*(?:from|import) )(annotations|evaluation)\b", re.MULTILINE)
 
 
-def rename_imports(source: str) -> str:
+def rename_project_imports(source: str) -> str:
     """Return a module's source with its imports of this project renamed to the copies."""
     return IMPORT.sub(rf"\1{PACKAGE}.\2", source)
 
 
-def read_runtime(name: str) -> str:
+def read_runtime_source(name: str) -> str:
     """Return the source of a file that an export has at its top, such as "task"."""
-    return rename_imports(_find_file(f"evaluation.scorer.runtime.{name}").read_text("utf-8"))
+    return rename_project_imports(_find_module_file(f"evaluation.scorer.runtime.{name}").read_text("utf-8"))
 
 
 @cache
-def collect_code() -> dict[str, str]:
+def collect_copied_modules() -> dict[str, str]:
     """Return the source of each copied module by its path in the export."""
     sources: dict[str, str] = {}
     waiting, done = [SCORING], set[str]()
@@ -56,10 +56,10 @@ def collect_code() -> dict[str, str]:
         if module in done:
             continue
         done.add(module)
-        path = _find_file(module)
+        path = _find_module_file(module)
         source = path.read_text("utf-8")
-        sources[_build_export_path(module, path)] = rename_imports(source)
-        waiting += _find_imports(source)
+        sources[_build_export_path(module, path)] = rename_project_imports(source)
+        waiting += _find_imported_modules(source)
     # A package file is copied empty: its own would import the rest of the project.
     for place in list(sources):
         for parent in Path(place).parents:
@@ -71,32 +71,32 @@ def collect_code() -> dict[str, str]:
     return dict(sorted(sources.items()))
 
 
-def build_code(code_hash: str) -> dict[str, str]:
+def build_copied_modules(code_hash: str) -> dict[str, str]:
     """Return the copied modules; the package knows its hash, which `scorer.json` holds too."""
     place = f"{PACKAGE}/__init__.py"
-    sources = collect_code()
+    sources = collect_copied_modules()
     return {**sources, place: f'{sources[place]}\nCODE = "{code_hash}"\n'}
 
 
 def compute_code_hash() -> str:
     """Return the first 12 hex digits of the SHA-256 of the copied modules."""
     digest = hashlib.sha256()
-    for place, source in collect_code().items():
+    for place, source in collect_copied_modules().items():
         digest.update(f"{place}\0{source}\0".encode())
     return digest.hexdigest()[:12]
 
 
-def _find_imports(source: str) -> Iterator[str]:
+def _find_imported_modules(source: str) -> Iterator[str]:
     """Yield the modules of this project that a source imports, also within functions."""
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.ImportFrom) and _is_own(node.module):
+        if isinstance(node, ast.ImportFrom) and _is_project_module(node.module):
             assert node.module is not None
-            yield from _find_modules(node.module, (alias.name for alias in node.names))
+            yield from _find_modules_of_import(node.module, (alias.name for alias in node.names))
 
 
-def _find_modules(module: str, names: Iterable[str]) -> Iterator[str]:
+def _find_modules_of_import(module: str, names: Iterable[str]) -> Iterator[str]:
     """Yield a module, or the modules of a package that are imported from it by name."""
-    path = _find_file(module)
+    path = _find_module_file(module)
     of_package = [
         f"{module}.{name}"
         for name in names
@@ -105,12 +105,12 @@ def _find_modules(module: str, names: Iterable[str]) -> Iterator[str]:
     yield from of_package or [module]
 
 
-def _is_own(module: str | None) -> bool:
+def _is_project_module(module: str | None) -> bool:
     """Return whether a module is one of this project."""
     return module is not None and module.partition(".")[0] in ROOTS
 
 
-def _find_file(module: str) -> Path:
+def _find_module_file(module: str) -> Path:
     """Return the file of a module of this project."""
     path = PROJECT.joinpath(*module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
@@ -151,14 +151,14 @@ def order_formats(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in FORMATS if name in names)
 
 
-def check_name(name: str) -> str:
+def check_task_name(name: str) -> str:
     """Return the name of a task; raises `NotExportableError` if tools could not use it."""
     if not NAME.fullmatch(name):
         raise NotExportableError("name_invalid", name=name, most=LONGEST_NAME)
     return name
 
 
-def make_name(title: str) -> str:
+def make_task_name(title: str) -> str:
     """Return a valid name of a task from the name of a question set."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-").lower()
     return words[:LONGEST_NAME].strip("-") or "crowd"
@@ -173,13 +173,13 @@ def has_pyarrow() -> bool:
     return True
 
 
-def build_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, bytes]:
+def build_export_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, bytes]:
     """Return the files of an export by their paths.
 
     Raises `NotExportableError` for a format that cannot be written here.
     """
     formats = order_formats(formats)
-    name = check_name(content.options.name)
+    name = check_task_name(content.options.name)
     table = build_parquet(content) if "hf" in formats else None
     files: dict[str, bytes] = {
         "README.md": build_card(content, formats, table).encode(),
@@ -188,28 +188,28 @@ def build_files(content: ScorerContent, formats: Sequence[str]) -> dict[str, byt
         f"{FOLDER}/{QUESTIONS}": b"".join(map(_encode_question, content.questions)),
         f"{FOLDER}/{VECTORS}": _encode_vectors(content),
         f"{PACKAGE}/LICENSE": _read_licence(),
-        **{place: source.encode() for place, source in build_code(compute_code_hash()).items()},
+        **{place: source.encode() for place, source in build_copied_modules(compute_code_hash()).items()},
     }
     if "inspect" in formats:
-        files["task.py"] = read_runtime("task").encode()
+        files["task.py"] = read_runtime_source("task").encode()
     if "lm-eval" in formats:
-        files["metric.py"] = read_runtime("metric").encode()
+        files["metric.py"] = read_runtime_source("metric").encode()
         files[f"{name}.yaml"] = _build_task_yaml(name).encode()
     if table is not None:
         files[PARQUET] = table.content
     if "promptfoo" in formats:
-        files["assertion.py"] = read_runtime("assertion").encode()
-        files["promptfooconfig.yaml"] = _build_promptfoo(content).encode()
+        files["assertion.py"] = read_runtime_source("assertion").encode()
+        files["promptfooconfig.yaml"] = _build_promptfoo_config(content).encode()
         files["promptfoo_tests.json"] = _encode_json(_build_promptfoo_tests(content))
     return dict(sorted(files.items()))
 
 
-def iterate_zip(files: Mapping[str, bytes]) -> Iterator[bytes]:
+def iterate_zip_chunks(files: Mapping[str, bytes]) -> Iterator[bytes]:
     """Yield the files as one ZIP file, in parts."""
     return archive.write_zip({name: lambda data=data: [data] for name, data in files.items()})  # type: ignore[misc]
 
 
-def write_folder(files: Mapping[str, bytes], output: Path) -> None:
+def write_export(files: Mapping[str, bytes], output: Path) -> None:
     """Write the files into a folder, all or none, or into a .zip file.
 
     An earlier export in the folder is replaced. Raises `NotExportableError` for a folder with other
@@ -224,7 +224,7 @@ def write_folder(files: Mapping[str, bytes], output: Path) -> None:
         if output.suffix.lower() == ".zip":
             target = stage / "export.zip"
             with target.open("wb") as file:
-                file.writelines(iterate_zip(files))
+                file.writelines(iterate_zip_chunks(files))
         else:
             target = stage / "export"
             for name, data in files.items():
@@ -356,7 +356,7 @@ metadata:
 """
 
 
-def _build_promptfoo(content: ScorerContent) -> str:
+def _build_promptfoo_config(content: ScorerContent) -> str:
     """Return promptfoo's configuration; its provider is to be replaced by a real one."""
     title = json.dumps(content.origin.title)  # a JSON string is one of YAML
     return f"""description: {title}

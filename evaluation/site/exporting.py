@@ -22,9 +22,9 @@ from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.runs import exports
-from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, find_run
+from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, choose_run
 from evaluation.runs.reports.about import build_run_file_name
-from evaluation.runs.reports.lists import select_list_rows
+from evaluation.runs.reports.lists import annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.question_set import find_draft, load_versions, select_version
 
@@ -169,7 +169,7 @@ def _send_file(
     run = None
     if form.cleaned_data.get("run"):
         try:
-            run = find_run(version, form.cleaned_data["run"], request.user)
+            run = choose_run(version, form.cleaned_data["run"], request.user)
         except ChoiceError as error:
             form.add_error("run", str(error))
             return _show_page(request, question_set, version, draft, {slug: form}, 400)
@@ -186,12 +186,12 @@ def _send_file(
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
     kind = form.cleaned_data["format"]
     table = TABLES[slug](version, user=request.user, **options)
-    return download(table.chunks(kind), name, kind)
+    return download(table.iterate_chunks(kind), name, kind)
 
 
 def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
     """Return choices of graded runs, the official one first; empty without runs."""
-    done = select_list_rows(select_visible(request, Run.objects.all())).filter(
+    done = annotate_runs_for_list(select_visible(request, Run.objects.all())).filter(
         version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
     # As a subquery: one query, however many runs there are.
@@ -231,7 +231,7 @@ def _show_page(
                     "what": kind,
                     "form": forms_of.get(slug) or ExportForm(kind, runs),
                     "n_rows": table.n_rows if table else None,
-                    "about_bytes": table.about_bytes if table else None,
+                    "about_bytes": table.estimated_bytes if table else None,
                     "empty": not runs if kind.needs_run else not (table and table.n_rows),
                     "address": "admin:export-answers" if kind.of_answers else "admin:export-items",
                 }

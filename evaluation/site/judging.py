@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from annotations.models import QuestionSet
 from annotations.web.scope import get_user_id, get_visible_or_404
 from evaluation.runs import judging as door
-from evaluation.runs.judging import Choice, Judging, Progress, Task
+from evaluation.runs.judging import Choice, Judging, JudgingProgress, JudgingTask
 from evaluation.runs.judging.tasks import load_inbox
 from evaluation.runs.run_types import UnknownKindError, find_judging
 
@@ -33,7 +33,7 @@ class InboxRow:
 
     question_set: QuestionSet
     judging: Judging
-    progress: Progress
+    progress: JudgingProgress
 
 
 def list_to_judge(
@@ -73,7 +73,7 @@ def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) ->
     """Show one task; save a posted judgement and redirect to the next task."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
-    task = door.load_task(question_set, expert, task_id)
+    task = door.load_judging_task(question_set, expert, task_id)
     if task is None:
         raise Http404("there is no such thing to judge")
     try:
@@ -82,7 +82,7 @@ def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) ->
         raise Http404(str(error)) from error
     problem = ""
     if request.method == "POST":
-        choice = declared.choice(request.POST.get("grade", ""))
+        choice = declared.find_choice(request.POST.get("grade", ""))
         if choice is not None:
             return _save_judgement(request, question_set, expert, task_id, choice)
         problem = PROBLEMS["grade" if declared.graded else "answer"]
@@ -137,9 +137,9 @@ def _save_judgement(
     return redirect("admin:judge", question_set.public_id, following)
 
 
-def _find_given_code(judging: Judging, task: Task) -> str:
+def _find_given_code(judging: Judging, task: JudgingTask) -> str:
     """Return the code of the judgement stored before; "" for none, or for one between choices."""
-    return judging.code_of(task.grade, task.label)
+    return judging.find_code(task.grade, task.label)
 
 
 def _describe_keys(judging: Judging) -> str:

@@ -33,10 +33,10 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import SITE
 from evaluation.models import LanguageModel, LLMResponse, Run, RunOfRecord, Webhook, WorkerGrade
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
-from evaluation.runs.background.progress import HOW_TO_START, count_running, is_any_running
-from evaluation.runs.background.runs import visible_runs
-from evaluation.runs.judging.tasks import filter_requests
-from evaluation.runs.reports.lists import count_alarms, filter_unarchived, select_list_rows
+from evaluation.runs.background.progress import HOW_TO_START, build_process_count, is_any_process_running
+from evaluation.runs.background.runs import select_visible_runs
+from evaluation.runs.judging.tasks import select_all_requests
+from evaluation.runs.reports.lists import build_alarm_count, filter_unarchived_runs, annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_to_judge
 
@@ -75,7 +75,7 @@ def find_items_needing_attention(
     """
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
-        listens = is_any_running()
+        listens = is_any_process_running()
     items = [item for row in _load_sets(user) for item in _find_items(row, listens)]
     items += _find_webhooks_off(user)
     return sorted(items, key=lambda item: order[item.level])
@@ -148,7 +148,7 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
 
 def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
     """Return state, error, start time, warnings and alarm counts of runs, by primary key."""
-    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=count_alarms(OuterRef("pk")))
+    rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=build_alarm_count(OuterRef("pk")))
     columns = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
     return {row["pk"]: dict(row) for row in columns}
 
@@ -271,7 +271,7 @@ def show_overview(request: HttpRequest) -> TemplateResponse:
         "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
         "invitations": list_invitations(request.user),
         "runs": list_runs(
-            select_list_rows(filter_unarchived(visible_runs(request.user))).order_by("-id")[
+            annotate_runs_for_list(filter_unarchived_runs(select_visible_runs(request.user))).order_by("-id")[
                 :RUNS_SHOWN
             ]
         ),
@@ -313,8 +313,8 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
     parts = {
         name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
     }
-    table_counts = TableCounts(filter_requests(get_user_id(request)), ALL)
-    numbers = read_numbers({**parts, LISTENING: count_running(), ASKED: table_counts})
+    table_counts = TableCounts(select_all_requests(get_user_id(request)), ALL)
+    numbers = read_numbers({**parts, LISTENING: build_process_count(), ASKED: table_counts})
     return {name: n for name, [(n,)] in numbers.items()}
 
 

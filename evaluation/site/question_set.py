@@ -34,9 +34,9 @@ from evaluation.grading.results.report.run import OfficialRun, read_official_run
 from evaluation.model_overview.views import select_overviews
 from evaluation.models import JudgementRequest, LanguageModel, Run
 from evaluation.models.runs import ACTIVE, GRADING
-from evaluation.runs.background.progress import HOW_TO_START, count_running
-from evaluation.runs.judging import load_progress
-from evaluation.runs.reports.lists import select_list_rows
+from evaluation.runs.background.progress import HOW_TO_START, build_process_count
+from evaluation.runs.judging import load_expert_progress
+from evaluation.runs.reports.lists import annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.runs import build_start_links
 
@@ -106,7 +106,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     # Users who may see the answers may see the runs.
     of_set = Run.objects.filter(version__question_set=question_set, archived_at=None)
     of_set = of_set.select_related("version").order_by("-id")
-    runs = list(select_list_rows(of_set)[:RUNS_SHOWN]) if permissions.answers else []
+    runs = list(annotate_runs_for_list(of_set)[:RUNS_SHOWN]) if permissions.answers else []
     waits = any(run.state in ACTIVE for run in runs)
     record = (
         read_official_run_sources(question_set, select_overviews(question_set))
@@ -117,7 +117,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     uploads = select_open_uploads(question_set, me)
     parts = {
         "asked": build_asked_count(me),
-        "listening": count_running(),
+        "listening": build_process_count(),
         "uploads": TableCounts(uploads, (Count("pk"),)),
     }
     if version is not None:
@@ -137,7 +137,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "earlier_wave": find_visible_wave(request, question_set),
         "question_set": question_set,
         "rights": permissions,
-        "to_judge": load_progress(question_set, me, is_asked=True)
+        "to_judge": load_expert_progress(question_set, me, is_asked=True)
         if numbers["asked"] != [(0,)]
         else None,
         "versions": versions,

@@ -38,23 +38,23 @@ from evaluation.runs.background.progress import (
     HOW_TO_START,
     compute_progress,
     format_duration,
-    is_any_running,
+    is_any_process_running,
 )
 from evaluation.runs.forms import (
     InitialSettings,
     OptionForm,
     RunLabelForm,
     find_run_to_repeat,
-    get_form,
+    get_option_form,
     get_initial_settings,
     hash_options,
 )
-from evaluation.runs.reports.about import build_title
+from evaluation.runs.reports.about import build_run_title
 from evaluation.runs.reports.lists import (
     RunFilter,
-    count_replies,
-    filter_unarchived,
-    select_list_rows,
+    list_reply_counts,
+    filter_unarchived_runs,
+    annotate_runs_for_list,
 )
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.runs.reports.work_log import read_work_log
@@ -76,11 +76,11 @@ RUNS_PER_PAGE = 25
 
 def show_runs(request: HttpRequest) -> HttpResponse:
     """List the visible runs, searched, filtered and sorted as `RunFilter` declares."""
-    rows = filter_unarchived(lifecycle.visible_runs(request.user))
+    rows = filter_unarchived_runs(lifecycle.select_visible_runs(request.user))
     list_of = (
         RunFilter(request.GET, rows)
-        .offering(request.user)
-        .listing(request, RUNS_PER_PAGE, select_list_rows)
+        .offer_question_sets(request.user)
+        .listing(request, RUNS_PER_PAGE, annotate_runs_for_list)
     )
     page = list_of["page"]
     waits = any(run.state in ACTIVE for run in page)
@@ -88,7 +88,7 @@ def show_runs(request: HttpRequest) -> HttpResponse:
         "title": "Runs",
         **list_of,
         "runs": list_runs(page),
-        "waiting": mark_code(HOW_TO_START) if waits and not is_any_running() else "",
+        "waiting": mark_code(HOW_TO_START) if waits and not is_any_process_running() else "",
     }
     return TemplateResponse(request, "admin/runs/list.html", context)
 
@@ -102,7 +102,7 @@ def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 def _show_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpResponse:
     """Render a run's page, with the errors of its label form."""
     question_set = run.version.question_set
-    name, took = build_title(run, get_options_class(run)), None
+    name, took = build_run_title(run, get_options_class(run)), None
     if run.finished_at and run.started_at:
         took = format_duration((run.finished_at - run.started_at).total_seconds())
     context = {
@@ -139,8 +139,8 @@ def build_kind_context(run: Run) -> dict[str, Any]:
     return {
         "kind": kind,
         **_build_settings_context(kind.options, run, kind.named(run) if kind.named else {}),
-        "counts": kind.get_counts(run).items() if done else (),
-        "came": count_replies(kind.summary_of(run)) if done else (),
+        "counts": kind.get_input_counts(run).items() if done else (),
+        "came": list_reply_counts(kind.load_summary(run)) if done else (),
         "results": find_results_address(run),
         **build_standing_context(kind, run),
     }
@@ -272,7 +272,7 @@ def build_start_links(
     """
     return [
         StartLink(
-            kind.verb,
+            kind.start_label,
             kind.words,
             build_start_link(kind, question_set) + query,
             kind.needs_answers,
@@ -296,11 +296,11 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
     for file in kind.start.files:
         if request.POST.get("file") == file.name or file.name in request.FILES:
             return _take_file(request, question_set, file) or redirect(request.get_full_path())
-    version = lifecycle.find_version(
+    version = lifecycle.find_gradable_version(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
     like = get_initial_settings(request, question_set, kind)
-    form = get_form(kind.options)(
+    form = get_option_form(kind.options)(
         request.user,
         request.POST or None,
         like=like.parameters,
@@ -311,8 +311,8 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
     valid = request.method == "POST" and all([form.is_valid(), label.is_valid()])
     if valid and version is not None:
         try:
-            if kind.start.foreseen and not _has_seen_forecast(request, form.parameters()):
-                foreseen = _forecast_requests(request, version, kind, form.parameters())
+            if kind.start.foreseen and not _has_seen_forecast(request, form.get_parameters()):
+                foreseen = _forecast_requests(request, version, kind, form.get_parameters())
                 if foreseen.requests or request.POST.get("do") == "foresee":
                     return _show_form(
                         request, question_set, version, kind, form, label, like, foreseen
@@ -320,14 +320,14 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
             run = lifecycle.queue_run(
                 version,
                 get_user_id(request),
-                form.parameters(),
+                form.get_parameters(),
                 kind.name,
                 **label.get_labels(),
                 made_from=find_run_to_repeat(request, question_set, kind),
             )
             return redirect("admin:run", run.public_id)
         except OptionError as error:
-            form.refuse(error)
+            form.add_problems(error)
     return _show_form(request, question_set, version, kind, form, label, like)
 
 
@@ -355,7 +355,7 @@ def _show_form(
 ) -> HttpResponse:
     """Render the start form with its errors, label, files and forecast."""
     context = {
-        "title": kind.verb,
+        "title": kind.start_label,
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
         "breadcrumbs": build_breadcrumbs(question_set),
         "question_set": question_set,
@@ -368,10 +368,10 @@ def _show_form(
         # A template would call the function itself.
         "foresees": kind.start.foreseen is not None,
         "foreseen": foreseen,
-        "seen": hash_options(form.parameters()) if foreseen else "",
+        "seen": hash_options(form.get_parameters()) if foreseen else "",
         "is_unseen": foreseen is not None and request.POST.get("do") != "foresee",
-        "budget": getattr(form.parameters(), "budget", None) if foreseen else None,
-        "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
+        "budget": getattr(form.get_parameters(), "budget", None) if foreseen else None,
+        "waiting": "" if is_any_process_running() else mark_code(HOW_TO_START),
     }
     wrong = form.errors or label.errors
     return TemplateResponse(request, "admin/runs/start.html", context, status=400 if wrong else 200)

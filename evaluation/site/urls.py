@@ -100,12 +100,12 @@ urlpatterns = [
     path(WEBHOOK, webhooks.show_webhook, name="webhook"),
     path(f"{WEBHOOK}edit/", webhooks.change_webhook, name="webhook-edit"),
     path(f"{WEBHOOK}delete/", webhooks.delete_webhook, name="webhook-delete"),
-    path(f"{WEBHOOK}test/", webhooks.send_test, name="webhook-test"),
-    path(f"{WEBHOOK}secret/", webhooks.make_secret, name="webhook-secret"),
+    path(f"{WEBHOOK}test/", webhooks.send_test_event, name="webhook-test"),
+    path(f"{WEBHOOK}secret/", webhooks.renew_webhook_secret, name="webhook-secret"),
     path(f"{WEBHOOK}switch/", webhooks.switch_webhook, name="webhook-switch"),
     path(
         f"{WEBHOOK}deliveries/<uuid:delivery_id>/again/",
-        webhooks.send_again,
+        webhooks.send_delivery_again,
         name="webhook-again",
     ),
 ]

@@ -18,8 +18,8 @@ from evaluation.core.backends.embedding.contract import EmbedderInfo
 from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
 from evaluation.core.text.quality import check_language, detect_main_language
-from evaluation.runs.judging import Progress
-from evaluation.runs.judging.tasks import load_inbox, sum_by_set
+from evaluation.runs.judging import JudgingProgress
+from evaluation.runs.judging.tasks import load_inbox, sum_progress_by_set
 
 register = template.Library()
 # Smaller ones say no more about the difference, only about the number of questions.
@@ -78,17 +78,17 @@ def probability(p: float | None) -> str:
 
 
 @register.simple_tag
-def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Progress]:
+def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, JudgingProgress]:
     """Return the user's progress with judging tasks in some sets, by set key.
 
     Sets without a task are left out. Makes two queries.
     """
     question_sets = QuestionSet.objects.filter(pk__in=[question_set.pk for question_set in sets])
-    return sum_by_set(load_inbox(question_sets, get_user_id(request)))
+    return sum_progress_by_set(load_inbox(question_sets, get_user_id(request)))
 
 
 @register.filter
-def of_set(progress: dict[int, Progress], question_set: QuestionSet) -> Progress | None:
+def of_set(progress: dict[int, JudgingProgress], question_set: QuestionSet) -> JudgingProgress | None:
     """Return a set's progress from the result of `to_judge`; None without tasks."""
     return progress.get(question_set.pk)
 

@@ -34,7 +34,7 @@ from evaluation.runs.reports.verdicts import (
     AcceptedBatch,
     WorkerDecision,
     load_active_and_history,
-    load_history,
+    load_decision_history,
 )
 from evaluation.runs.rest.runs import RUN, RunSerializer
 from evaluation.runs.rest.views import (
@@ -182,7 +182,7 @@ class TriageViewSet(GradingViewSet):
     )
     def queue(self, request: Request, run_id: Any) -> Response:
         """Return a page of the workers to review, with the decisions so far."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         scope = parse_choice(request.query_params, "who", ("look", "everybody"), "look")
         show = parse_choice(request.query_params, "show", ("all", "open", "decided"), "all")
         start, limit = read_start(request, "triage"), read_limit(request)
@@ -212,7 +212,7 @@ class TriageViewSet(GradingViewSet):
     )
     def worker(self, request: Request, run_id: Any, worker: UUID) -> Response:
         """Return a worker's reasons for review, the evidence and the decision history."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
         marks, naming = read_marks_and_naming_alarms(run, subject)
         partners = find_partners(run, subject, naming)
@@ -250,7 +250,7 @@ class TriageViewSet(GradingViewSet):
             raise build_field_problem(error.field, str(error)) from None
         except DecidedMeanwhileError as error:
             raise _build_conflict(error) from None
-        return Response(VerdictSerializer(load_history(run, worker), many=True).data)
+        return Response(VerdictSerializer(load_decision_history(run, worker), many=True).data)
 
     @extend_schema(
         operation_id="results_triage_undo",
@@ -270,7 +270,7 @@ class TriageViewSet(GradingViewSet):
             raise ApiProblem("conflict", "Nothing is decided of this worker.") from None
         except DecidedMeanwhileError as error:
             raise _build_conflict(error) from None
-        return Response(VerdictSerializer(load_history(run, worker), many=True).data)
+        return Response(VerdictSerializer(load_decision_history(run, worker), many=True).data)
 
     @extend_schema(
         operation_id="results_triage_preview",
@@ -279,7 +279,7 @@ class TriageViewSet(GradingViewSet):
     )
     def preview(self, request: Request, run_id: Any) -> Response:
         """Return the workers to leave out, what remains, and the questions below 3 answers."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         serializer = build_serializer(Preview, "said", "thin_said")(preview_exclusion(run))
         return Response(serializer.data)
 
@@ -298,7 +298,7 @@ class TriageViewSet(GradingViewSet):
         # Without ids the client accepts whatever is decided now.
         seen_verdicts = values.pop("verdicts", None)
         try:
-            new_run = exclusions.start_without_excluded(
+            new_run = exclusions.start_run_without_excluded(
                 run,
                 get_user_id(request),
                 None if seen_verdicts is None else [str(verdict) for verdict in seen_verdicts],
@@ -327,7 +327,7 @@ class TriageViewSet(GradingViewSet):
 
     def _get_editable_run(self, request: Request, run_id: Any) -> Run:
         """Return a finished run that the user may edit; else raise 404 or RefusedError."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         return run
@@ -399,7 +399,7 @@ class AcceptingViewSet(GradingViewSet):
     )
     def rest(self, request: Request, run_id: Any) -> Response:
         """Return the workers that a batch would accept, and the earlier batches."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         scope = cast(WorkerScope, parse_choice(request.query_params, "who", SCOPES, "everybody"))
         undecided = find_undecided(
             run, scope, with_alarms=parse_flag(request.query_params, "alarms")
@@ -449,7 +449,7 @@ class AcceptingViewSet(GradingViewSet):
 
     def _get_editable_run(self, request: Request, run_id: Any) -> Run:
         """Return a finished run that the user may edit; else raise 404 or RefusedError."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         return run

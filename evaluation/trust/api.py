@@ -77,7 +77,7 @@ class TrustViewSet(GradingViewSet):
     )
     def decision(self, request: Request, run_id: Any) -> Response:
         """Return the decision summary: trust, best workers, workers to review, next step."""
-        return Response(DecisionSerializer(build_decision(self.done(request, run_id))).data)
+        return Response(DecisionSerializer(build_decision(self.get_finished_run(request, run_id))).data)
 
     @extend_schema(
         operation_id="results_trust",
@@ -90,7 +90,7 @@ class TrustViewSet(GradingViewSet):
     )
     def trust(self, request: Request, run_id: Any) -> Response:
         """Return the trust verdict of a run and the facts behind it."""
-        report = build_trust_report(self.done(request, run_id))
+        report = build_trust_report(self.get_finished_run(request, run_id))
         facts = FactSerializer(report.facts, many=True).data
         checks = CheckSerializer(report.checks, many=True).data
         return Response({**AboutTrust(report).data, "facts": facts, "checks": checks})
@@ -105,5 +105,5 @@ class TrustViewSet(GradingViewSet):
     def planner(self, request: Request, run_id: Any) -> Response:
         """Return the plan: how many workers and answers a next study needs."""
         return Response(
-            PlannerReportSerializer(build_planner_report(self.done(request, run_id))).data
+            PlannerReportSerializer(build_planner_report(self.get_finished_run(request, run_id))).data
         )

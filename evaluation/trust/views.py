@@ -28,7 +28,7 @@ from evaluation.models import Run
 from evaluation.models.runs import GRADING, choose_official_or_newest
 from evaluation.runs.reports.graded import KIND as OWN_DOMAIN
 from evaluation.runs.reports.graded import find_set_comparison
-from evaluation.runs.reports.verdicts import build_applied_context, load_verdicts_around
+from evaluation.runs.reports.verdicts import build_applied_context, load_run_decisions
 from evaluation.runs.result_pages import (
     Context,
     build_breadcrumbs,
@@ -86,7 +86,7 @@ def show_decision(request: HttpRequest, run: Run) -> Context:
     tried = read_what_if(request, run)
     may = rights(request.user, run.version.question_set).edit
     workers = [person.row.worker for person in (*result.best, *result.look_at)]
-    verdicts = load_verdicts_around(run, workers)
+    verdicts = load_run_decisions(run, workers)
     made = build_applied_context(run, verdicts.applied)
     decided_in = run if verdicts.any_counts else made["made_of"]
     return {

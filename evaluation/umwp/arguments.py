@@ -8,9 +8,9 @@ from pathlib import Path
 from evaluation.core.messages.console import build_minimum_type
 from evaluation.runs.run_types.answer_files import (
     WITHOUT_MODELS,
-    add_columns,
-    add_keep_as_typed,
-    add_keep_thinking,
+    add_columns_argument,
+    add_keep_as_typed_arguments,
+    add_keep_thinking_argument,
 )
 from evaluation.runs.run_types.kind import Evaluation, Study
 from evaluation.umwp.prompts import FORMS
@@ -41,7 +41,7 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("problems", type=Path, metavar="PROBLEMS", help="JSON Lines of problems")
     add("--replies", type=Path, metavar="FILE", required=True, help="what the systems replied")
-    add_keep_thinking(parser)
+    add_keep_thinking_argument(parser)
     add(
         "--templates",
         type=Path,
@@ -57,8 +57,8 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
         "layout of --labels",
     )
     add("--people", type=Path, metavar="FILE", help="what people answered to the problems")
-    add_columns(parser, WITHOUT_MODELS)
-    add_keep_as_typed(parser)
+    add_columns_argument(parser, WITHOUT_MODELS)
+    add_keep_as_typed_arguments(parser)
     add(
         "--systems",
         type=Path,

@@ -12,7 +12,7 @@ from evaluation.core.options import TERMINAL
 from evaluation.models import Run
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.run_types.kind import Progress, Studied
+from evaluation.runs.run_types.kind import Progress, StudyOutcome
 from evaluation.umwp.charts import build_f1_by_size_chart
 from evaluation.umwp.files import (
     UMWP_FILES,
@@ -96,7 +96,7 @@ def run_study(
     arguments: Mapping[str, Any],
     asking: AskSettings,
     progress: Progress,
-) -> Studied:
+) -> StudyOutcome:
     """Ask a model, evaluate its replies, write the tables, and return the text to print."""
     request = UmwpStudyRequest(
         arguments["problems"],
@@ -107,7 +107,7 @@ def run_study(
         arguments["output"],
     )
     study, complete = study_umwp(request, asking, progress)
-    return Studied(format_study_report(study, request.output), complete)
+    return StudyOutcome(format_study_report(study, request.output), complete)
 
 
 HEADER = (

@@ -29,8 +29,8 @@ from evaluation.runs.files.metrics import (
     FILES,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
-    write_table,
+    refuse_to_replace_inputs,
+    write_result_table,
 )
 from evaluation.runs.files.problem_messages import build_error
 from evaluation.runs.files.study import Step, StudyFolder
@@ -138,7 +138,7 @@ def evaluate_umwp(
     # Refuse before reading: embedding the replies of a large file takes minutes.
     label_files = {"labels": request.labels, "unrelated": request.unrelated}
     inputs = (request.problems, request.replies, request.templates, request.people)
-    refuse_to_replace(
+    refuse_to_replace_inputs(
         request.output, request.written, (*inputs, *label_files.values(), request.systems)
     )
     problems = read_word_problems(request.problems)
@@ -202,11 +202,11 @@ def evaluate_umwp(
             counts["peoples_answers"] = sum(map(len, study.people.values()))
         write_umwp(folder, study, hashes, counts, labelled=labelled.get("labels"))
         if "unrelated" in labelled:
-            write_table(folder, UNRELATED, labelled["unrelated"].share_metrics())
+            write_result_table(folder, UNRELATED, labelled["unrelated"].share_metrics())
         if systems is not None:
             rows = build_size_rows(study.metrics, systems.systems)
-            write_table(folder, SIZES, rows)
-            write_table(folder, TRENDS, build_trend_rows(rows))
+            write_result_table(folder, SIZES, rows)
+            write_result_table(folder, TRENDS, build_trend_rows(rows))
             if picture is not None and (drawn := picture(rows)):
                 folder.write_lines(CHART_FILE, [drawn])
     return study
@@ -229,11 +229,11 @@ def write_umwp(
         rows = table.rows(study)
         if table is METRICS and labelled is not None:
             rows = [*rows, *labelled.metrics()]
-        write_table(folder, table, rows)
+        write_result_table(folder, table, rows)
     if labelled is not None:
-        write_table(folder, LABELS, labelled.rows())
+        write_result_table(folder, LABELS, labelled.rows())
     if study.people:
-        write_table(folder, PERSONS, build_person_rows(study))
+        write_result_table(folder, PERSONS, build_person_rows(study))
     folder.write_json(SUMMARY, {**_build_summary(study, hashes, counts), **(more or {})})
 
 
@@ -295,7 +295,7 @@ def study_umwp(
     repeats no finished request.
     """
     written = (*UMWP_FILES, REPLIES.file)
-    refuse_to_replace(request.output, written, (request.problems, request.templates))
+    refuse_to_replace_inputs(request.output, written, (request.problems, request.templates))
     file = read_word_problems(request.problems)
     problems = file.problems[: request.first]
     hashes = {"problems": file.sha256}
@@ -309,7 +309,7 @@ def study_umwp(
                 Item(f"{form}-{problem.id}", build_conversation(problem.text, form))
                 for problem in problems
             ]
-            rows = folder.ask(Step(form, build_prompt_template(form)), items)
+            rows = folder.ask_step(Step(form, build_prompt_template(form)), items)
             for line, problem in enumerate(problems, 1):
                 row = rows[f"{form}-{problem.id}", 0]
                 replies.append(
@@ -323,8 +323,8 @@ def study_umwp(
                 ReplyRow(reply.system, reply.item, reply.form, reply.text, reply.status.value)
                 for reply in replies
             )
-            write_table(tables, REPLIES, reply_rows)
-            write_umwp(tables, study, hashes, {}, {"asked": folder.steps()})
+            write_result_table(tables, REPLIES, reply_rows)
+            write_umwp(tables, study, hashes, {}, {"asked": folder.summarise_steps()})
         return study, folder.complete
 
 
@@ -336,11 +336,11 @@ def look_for_noise(problems: Path, least: float, output: Path) -> Noise:
 
     Problems are similar from the Jaccard index `least` on, above 0 to 1. Raises `InputError`.
     """
-    refuse_to_replace(output, NOISE_FILES, (problems,))
+    refuse_to_replace_inputs(output, NOISE_FILES, (problems,))
     file = read_word_problems(problems)
     with OutputFolder(output) as folder:
         contradictions = find_contradictions(file.problems, least)
-        write_table(folder, NOISE, contradictions.rows)
+        write_result_table(folder, NOISE, contradictions.rows)
         folder.write_json(
             SUMMARY,
             {
@@ -389,7 +389,7 @@ def mine_files(request: MiningRequest, progress: Progress | None = None) -> Mini
     `BackendError` if the encoder is unavailable.
     """
     inputs = (request.replies, request.problems, request.templates)
-    refuse_to_replace(request.output, MINING_FILES, inputs)
+    refuse_to_replace_inputs(request.output, MINING_FILES, inputs)
     exclusions, hashes = Exclusions(), dict[str, str]()
     replies = _read_replies_to_mine(request, exclusions, hashes)
     templates, parameters = load_own_templates(), request.parameters

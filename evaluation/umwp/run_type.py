@@ -24,7 +24,7 @@ UMWP = Kind(
     ),
     needs_answers=False,
     reads_answers=True,
-    check="evaluation.umwp.storage.running.check_start",
+    check="evaluation.umwp.storage.running.find_start_problems",
     evaluate="evaluation.umwp.arguments.EVALUATE",
     study="evaluation.umwp.arguments.STUDY",
     start="evaluation.umwp.views.START",

@@ -12,9 +12,9 @@ from django.http import HttpRequest
 from annotations.models import QuestionSetVersion
 from evaluation.core.charts.chart import Chart
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Cells, Side, View, ViewSource
-from evaluation.runs.result_pages import Context, results_page
-from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
+from evaluation.runs.flow.stored import Cells, Aspect, Measure, MeasureSource
+from evaluation.runs.result_pages import Context, make_results_page
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
 from evaluation.umwp.charts import build_f1_by_size_chart, build_f1_chart
 from evaluation.umwp.report.people import LABELS, UNRELATED_LABELS, build_people_report
 from evaluation.umwp.report.results import (
@@ -80,11 +80,11 @@ PAGES = (
 CHARTS = {"noticing": load_f1_chart, "by-size": load_by_size_chart}
 
 
-def describe_questions(version: QuestionSetVersion | None) -> Beforehand:
+def describe_questions(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's text: answerable, unanswerable, nonmathematical questions."""
     problems = [] if version is None else list_problems(version)
     if not problems:
-        return Beforehand("No question has a text yet.", ready=False)
+        return DataReadiness("No question has a text yet.", ready=False)
     counts = Counter(problem.answerable for problem in problems)
     texts = sum(not problem.is_math for problem in problems)
     if texts:
@@ -96,13 +96,13 @@ def describe_questions(version: QuestionSetVersion | None) -> Beforehand:
         not_math = ""
     unknown = counts[None]
     if unknown == len(problems):
-        return Beforehand(
+        return DataReadiness(
             f"None of the {unknown:,} questions is labelled as answerable or unanswerable. The run "
             f"shows how each model classifies them, not whether it is right.{not_math}"
         )
     labelled = f"{counts[True]:,} answerable questions, {counts[False]:,} unanswerable"
     others = f"; {unknown:,} without a label are asked and not counted" * bool(unknown)
-    return Beforehand(f"{labelled}{others}.{not_math}")
+    return DataReadiness(f"{labelled}{others}.{not_math}")
 
 
 START = Start(
@@ -144,10 +144,10 @@ def score_classification(row: Cells) -> float | None:
 
 
 VIEWS = (
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "notices",
-            Side.ANSWERABILITY,
+            Aspect.ANSWERABILITY,
             "Answerability classified correctly",
             "1 where the model answers an answerable question or calls an unanswerable one "
             "unanswerable; else 0.",
@@ -157,10 +157,10 @@ VIEWS = (
         score_classification,
         split="form",
     ),
-    ViewSource(
-        View(
+    MeasureSource(
+        Measure(
             "says_no_answer",
-            Side.ANSWERABILITY,
+            Aspect.ANSWERABILITY,
             "Classified as unanswerable",
             "1 if the model's reply states that the question has no answer, rightly or not.",
             lowest=0.0,
@@ -190,7 +190,7 @@ class ChooseForm(forms.Form):
         self.fields["outcome"].choices = outcomes  # type: ignore[attr-defined]
 
 
-@results_page("evaluation/umwp/replies.html", UmwpSummary)
+@make_results_page("evaluation/umwp/replies.html", UmwpSummary)
 def show_replies(request: HttpRequest, run: Run) -> Context:
     """Show a page of a run's replies, wrong ones first.
 

@@ -347,7 +347,7 @@ class WaveResultViewSet(GradingViewSet):
 
         Raises 400 for an unknown run, 409 without a graded earlier wave.
         """
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         runs = list_earlier_runs(request, run)
         earlier_id = parse_public_id(request.query_params, "with")
         if earlier_id is None:

@@ -35,7 +35,7 @@ from evaluation.grading.storage.running import (
     read_graded_vectors,
 )
 from evaluation.models import LLMResponse, Run
-from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.answers import read_grading_parameters
 
 # Replies copied by one statement.
 BATCH = 1000
@@ -252,7 +252,7 @@ def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
     """
     runs = (before, after)
     inputs = [read_graded_input(run) for run in runs]
-    word_counting = {read_parameters(run.parameters).embedder in OF_WORDS for run in runs}
+    word_counting = {read_grading_parameters(run.parameters).embedder in OF_WORDS for run in runs}
     # Vectors of a word counter and of a language model have no common space.
     if len(word_counting) > 1:
         raise NotAtOnceError("otherwise")
@@ -330,7 +330,7 @@ def _load_vectors(
             ]
         )
     # Both count words or letters, but in different ways.
-    if read_parameters(before.parameters).embedder != read_parameters(after.parameters).embedder:
+    if read_grading_parameters(before.parameters).embedder != read_grading_parameters(after.parameters).embedder:
         raise NotAtOnceError("otherwise")
     texts = [
         text
@@ -338,7 +338,7 @@ def _load_vectors(
         for text in _select_texts(grading_input, selection)
     ]
     try:
-        return embed(read_parameters(after.parameters), texts, None).answers
+        return embed(read_grading_parameters(after.parameters), texts, None).answers
     except BackendError:
         raise NotAtOnceError("no_vectors") from None
 

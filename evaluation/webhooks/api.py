@@ -23,10 +23,10 @@ from evaluation.webhooks.messages import EVENT_TYPES, LABELS, WebhookError
 from evaluation.webhooks.storage import (
     create_webhook,
     edit_webhook,
-    queue_again,
-    queue_test,
+    queue_delivery_again,
+    queue_test_event,
     renew_secret,
-    switch,
+    set_webhook_state,
 )
 
 CONFLICTS = ("too_many", "name_taken")
@@ -150,7 +150,7 @@ class WebhookViewSet(ApiViewSet):
         try:
             webhook, secret = create_webhook(request.user, **values)
         except WebhookError as error:
-            raise _build_problem(error) from None
+            raise _build_webhook_problem(error) from None
         return Response(
             _represent_with_secret(webhook, secret),
             status.HTTP_201_CREATED,
@@ -176,9 +176,9 @@ class WebhookViewSet(ApiViewSet):
         try:
             edit_webhook(webhook, **{**values, **given})
         except WebhookError as error:
-            raise _build_problem(error) from None
+            raise _build_webhook_problem(error) from None
         if is_on is not None:
-            switch(webhook, on=is_on)
+            set_webhook_state(webhook, on=is_on)
         return Response(WebhookSerializer(webhook).data)
 
     def destroy(self, request: Request, webhook_id: UUID) -> Response:
@@ -207,7 +207,7 @@ class WebhookViewSet(ApiViewSet):
     )
     def test(self, request: Request, webhook_id: UUID) -> Response:
         """Queue a test event."""
-        delivery = queue_test(self._find_webhook(request, webhook_id))
+        delivery = queue_test_event(self._find_webhook(request, webhook_id))
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED)
 
     @extend_schema(
@@ -235,7 +235,7 @@ class WebhookViewSet(ApiViewSet):
         delivery = rows.filter(public_id=delivery_id).first()
         if delivery is None:
             raise Http404
-        if not queue_again(delivery):
+        if not queue_delivery_again(delivery):
             raise ApiProblem("conflict", "The delivery waits already.", reason="waits")
         delivery.refresh_from_db()
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED)
@@ -251,7 +251,7 @@ def _represent_with_secret(webhook: Webhook, secret: str) -> dict[str, Any]:
     return {**WebhookSerializer(webhook).data, "secret": secret}
 
 
-def _build_problem(error: WebhookError) -> ApiProblem:
+def _build_webhook_problem(error: WebhookError) -> ApiProblem:
     """Return the API error for a webhook that cannot be stored."""
     if error.code not in CONFLICTS:
         return build_field_problem(error.field, str(error), error.code)

@@ -51,7 +51,7 @@ HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class AttemptOutcome:
     """Result of one attempt to send a request to a webhook.
 
     Attributes
@@ -68,7 +68,7 @@ class Outcome:
     wait: float | None = None
 
 
-def check_url(url: str, vet: Vet) -> None:
+def check_webhook_url(url: str, vet: Vet) -> None:
     """Raise `WebhookError` unless events may be sent to a URL.
 
     Only an IP address in it is vetted here. A host name may resolve to another address at any time,
@@ -93,7 +93,7 @@ def check_url(url: str, vet: Vet) -> None:
         raise WebhookError("address", "url", address=str(address))
 
 
-def sign(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
+def sign_event(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
     """Return the value of the header `webhook-signature`: the version and the base64 of the HMAC.
 
     `secret` begins with `PREFIX`.
@@ -104,10 +104,10 @@ def sign(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def build_headers(secret: str, event_id: str, body: bytes, now: float) -> dict[str, str]:
+def build_signed_headers(secret: str, event_id: str, body: bytes, now: float) -> dict[str, str]:
     """Return the headers of a request at the time `now`, in seconds since 1970."""
     timestamp = int(now)
-    values = (event_id, str(timestamp), sign(secret, event_id, timestamp, body))
+    values = (event_id, str(timestamp), sign_event(secret, event_id, timestamp, body))
     return {
         **dict(zip(HEADERS, values, strict=True)),
         "content-type": "application/json",
@@ -115,25 +115,25 @@ def build_headers(secret: str, event_id: str, body: bytes, now: float) -> dict[s
     }
 
 
-def send(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> Outcome:
+def send_request(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> AttemptOutcome:
     """Send a request once and return its outcome; the body of the response is never read.
 
     The connection is made only to an IP address that `vet` permits. Redirects are not followed.
     """
     began = time.monotonic()
     try:
-        response = asyncio.run(_post(url, headers, body, vet))
+        response = asyncio.run(_post_request(url, headers, body, vet))
     except Exception as error:
-        return Outcome(_find_code(error), None, time.monotonic() - began)
+        return AttemptOutcome(_find_failure_code(error), None, time.monotonic() - began)
     seconds = time.monotonic() - began
     if response.is_success:
-        return Outcome("", response.status_code, seconds)
+        return AttemptOutcome("", response.status_code, seconds)
     code = "redirect" if response.is_redirect else "status"
     wait = parse_retry_after(response.headers.get("Retry-After"))
-    return Outcome(code, response.status_code, seconds, wait)
+    return AttemptOutcome(code, response.status_code, seconds, wait)
 
 
-async def _post(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> httpx.Response:
+async def _post_request(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> httpx.Response:
     """Return the response to a request, without its body."""
     limits = httpx.Limits(max_connections=1, max_keepalive_connections=0)
     async with (
@@ -151,7 +151,7 @@ async def _post(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> htt
         return response
 
 
-def _find_code(error: Exception) -> str:
+def _find_failure_code(error: Exception) -> str:
     """Return the key of `FAILURES` for a network error; raise any other exception again."""
     if isinstance(error, AddressRefusedError):
         return "address_refused"
@@ -194,9 +194,9 @@ def create_webhook(
         if Webhook.objects.filter(owner=owner).count() >= MOST_WEBHOOKS:
             raise WebhookError("too_many", "", most=MOST_WEBHOOKS)
         webhook = Webhook(owner=owner)
-        _set_values(webhook, name, url, events, question_set)
-        secret = _renew(webhook)
-        _save(webhook)
+        _set_webhook_values(webhook, name, url, events, question_set)
+        secret = _set_new_secret(webhook)
+        _save_webhook(webhook)
     return webhook, secret
 
 
@@ -208,20 +208,20 @@ def edit_webhook(
     question_set: UUID | None = None,
 ) -> Webhook:
     """Change a webhook; waiting deliveries go to the new address. Raises `WebhookError`."""
-    _set_values(webhook, name, url, events, question_set)
-    _save(webhook)
+    _set_webhook_values(webhook, name, url, events, question_set)
+    _save_webhook(webhook)
     return webhook
 
 
 @transaction.atomic
 def renew_secret(webhook: Webhook) -> str:
     """Replace the secret of a webhook and return the new one, which signs from now on."""
-    secret = _renew(webhook)
+    secret = _set_new_secret(webhook)
     webhook.save(update_fields=["salt", "secret_hash"])
     return secret
 
 
-def switch(webhook: Webhook, *, on: bool) -> None:
+def set_webhook_state(webhook: Webhook, *, on: bool) -> None:
     """Switch a webhook on or off; while off, no event is recorded for it and nothing is sent."""
     if on == webhook.is_on:
         return
@@ -232,7 +232,7 @@ def switch(webhook: Webhook, *, on: bool) -> None:
 
 
 @transaction.atomic
-def queue_test(webhook: Webhook) -> Delivery:
+def queue_test_event(webhook: Webhook) -> Delivery:
     """Queue a test event, also for a webhook that is off; return one that still waits."""
     Webhook.objects.select_for_update().get(pk=webhook.pk)
     waiting = webhook.deliveries.filter(event__type=TEST, state=Delivery.State.WAITING).first()
@@ -243,7 +243,7 @@ def queue_test(webhook: Webhook) -> Delivery:
     return Delivery.objects.create(webhook=webhook, event=event, next_at=timezone.now())
 
 
-def queue_again(delivery: Delivery) -> bool:
+def queue_delivery_again(delivery: Delivery) -> bool:
     """Queue a delivered or failed delivery once more; return False for one that waits already."""
     ended = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.WAITING)
     return bool(ended.update(state=Delivery.State.WAITING, next_at=timezone.now(), tries=0))
@@ -253,10 +253,10 @@ def record_run_end(run_id: int) -> None:
     """Record the events of a run that is done or failed; call it in the transaction of its end."""
     run = Run.objects.select_related("version__question_set").defer(*LONG_COLUMNS).get(pk=run_id)
     question_set = run.version.question_set
-    webhooks = find_webhooks(question_set)
+    webhooks = find_subscribed_webhooks(question_set)
     if not webhooks:
         return
-    about: dict[str, Any] = {"run": _describe_run(run)}
+    about: dict[str, Any] = {"run": _build_run_entry(run)}
     event_type = RUN_FINISHED if run.state == Run.State.DONE else RUN_FAILED
     record_event(webhooks, event_type, str(run.pk), question_set, run, about)
     if event_type == RUN_FINISHED and run.kind == GRADING:
@@ -269,14 +269,14 @@ def record_run_end(run_id: int) -> None:
             record_event(webhooks, ALARM_RAISED, str(run.pk), question_set, run, about)
 
 
-def record_if_full(submission: Submission) -> None:
+def record_full_collection(submission: Submission) -> None:
     """Record the event that a collection is full, if the submission took its last place.
 
     Call it in the transaction that stores the submission.
     """
     collection = submission.version.collection
     question_set = submission.version.question_set
-    webhooks = find_webhooks(question_set, COLLECTION_FULL)
+    webhooks = find_subscribed_webhooks(question_set, COLLECTION_FULL)
     if not webhooks:
         return
     # The last two workers may submit at once, and neither transaction sees the other. So the second
@@ -299,7 +299,7 @@ def record_if_full(submission: Submission) -> None:
     record_event(webhooks, COLLECTION_FULL, key, question_set, None, about, version)
 
 
-def find_webhooks(question_set: QuestionSet, event_type: str | None = None) -> list[Webhook]:
+def find_subscribed_webhooks(question_set: QuestionSet, event_type: str | None = None) -> list[Webhook]:
     """Return webhooks that are on, want the event type, and whose owner may edit the set.
 
     A webhook for all sets gets those that its owner owns or edits in a team. An operator gets
@@ -320,11 +320,11 @@ def find_webhooks(question_set: QuestionSet, event_type: str | None = None) -> l
         webhook
         for webhook in candidates
         if (event_type is None or event_type in webhook.events)
-        and may_receive(webhook, question_set.pk)
+        and may_receive_events(webhook, question_set.pk)
     ]
 
 
-def may_receive(webhook: Webhook, question_set: int | None) -> bool:
+def may_receive_events(webhook: Webhook, question_set: int | None) -> bool:
     """Return whether the owner of a webhook is an active user who edits the set (None: any)."""
     if question_set is None:
         return bool(webhook.owner.is_active)
@@ -388,12 +388,12 @@ def _create_event(
     return Event.objects.filter(public_id=event.public_id).first()
 
 
-def _describe_run(run: Run) -> dict[str, Any]:
+def _build_run_entry(run: Run) -> dict[str, Any]:
     """Return the ids and names of a run that an event contains, without its results."""
     return {"id": str(run.public_id), "name": run.name, "type": run.kind, "state": run.state}
 
 
-def _set_values(
+def _set_webhook_values(
     webhook: Webhook,
     name: str,
     url: str,
@@ -401,7 +401,7 @@ def _set_values(
     question_set: UUID | None,
 ) -> None:
     """Set the user's values on a webhook; `WebhookError` for an invalid one."""
-    check_url(url, build_address_check())
+    check_webhook_url(url, build_address_check())
     if not events:
         raise WebhookError("no_events", "events")
     webhook.name, webhook.url = name, url
@@ -418,7 +418,7 @@ def _set_values(
         webhook.question_set = chosen
 
 
-def _renew(webhook: Webhook) -> str:
+def _set_new_secret(webhook: Webhook) -> str:
     """Give a webhook a new salt and return the secret, without saving."""
     webhook.salt = secrets.token_hex(16)
     secret = derive_secret(webhook)
@@ -426,7 +426,7 @@ def _renew(webhook: Webhook) -> str:
     return secret
 
 
-def _save(webhook: Webhook) -> None:
+def _save_webhook(webhook: Webhook) -> None:
     """Save a webhook; `WebhookError` for a name that its owner uses already."""
     try:
         # A savepoint: after the error the transaction around it could not continue.

@@ -19,12 +19,12 @@ from evaluation.runs.background.leases import build_future_time
 from evaluation.runs.steps.asking.registration import build_address_check
 from evaluation.webhooks.messages import TEST
 from evaluation.webhooks.storage import (
-    Outcome,
-    build_headers,
+    AttemptOutcome,
+    build_signed_headers,
     derive_secret,
     has_valid_secret,
-    may_receive,
-    send,
+    may_receive_events,
+    send_request,
 )
 
 logger = logging.getLogger(__name__)
@@ -45,7 +45,7 @@ GONE: Final = 410
 
 
 @dataclass(frozen=True)
-class Claimed:
+class ClaimedDelivery:
     """A delivery that this process is sending; `attempts` is the number of earlier attempts."""
 
     pk: int
@@ -54,7 +54,7 @@ class Claimed:
 
 @dataclass
 class Sender:
-    """Sends due deliveries in threads; all database work is done by `step`, in its caller's thread.
+    """Sends due deliveries in threads; all database work is done by `process_due_deliveries`, in its caller's thread.
 
     Threads only send, so they need no connection to the database.
     """
@@ -62,15 +62,15 @@ class Sender:
     _pool: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(MOST_AT_ONCE, "webhook")
     )
-    _sent: dict[Claimed, Future[Outcome]] = field(default_factory=dict)
+    _sent: dict[ClaimedDelivery, Future[AttemptOutcome]] = field(default_factory=dict)
 
-    def step(self) -> int:
+    def process_due_deliveries(self) -> int:
         """Store outcomes, start to send what is due, and return how many are being sent."""
         for claimed in [one for one, future in self._sent.items() if future.done()]:
             store_outcome(claimed, self._sent.pop(claimed).result())
         if len(self._sent) < MOST_AT_ONCE:
-            for delivery in claim_due(MOST_AT_ONCE - len(self._sent)):
-                self._begin(delivery)
+            for delivery in claim_due_deliveries(MOST_AT_ONCE - len(self._sent)):
+                self._start_sending(delivery)
         return len(self._sent)
 
     def end(self) -> None:
@@ -80,23 +80,23 @@ class Sender:
                 store_outcome(claimed, future.result())
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _begin(self, delivery: Delivery) -> None:
+    def _start_sending(self, delivery: Delivery) -> None:
         """Send a claimed delivery in a thread, or store why it may not be sent."""
         webhook, event = delivery.webhook, delivery.event
-        claimed = Claimed(delivery.pk, delivery.attempts)
+        claimed = ClaimedDelivery(delivery.pk, delivery.attempts)
         if not has_valid_secret(webhook):
-            store_outcome(claimed, Outcome("key_changed", None, 0.0))
-        elif not may_receive(webhook, event.question_set_id):
-            store_outcome(claimed, Outcome("no_access", None, 0.0))
+            store_outcome(claimed, AttemptOutcome("key_changed", None, 0.0))
+        elif not may_receive_events(webhook, event.question_set_id):
+            store_outcome(claimed, AttemptOutcome("no_access", None, 0.0))
         else:
             body = event.body.encode()
             secret = derive_secret(webhook)
-            headers = build_headers(secret, str(event.public_id), body, time.time())
+            headers = build_signed_headers(secret, str(event.public_id), body, time.time())
             vet = build_address_check()
-            self._sent[claimed] = self._pool.submit(send, webhook.url, headers, body, vet)
+            self._sent[claimed] = self._pool.submit(send_request, webhook.url, headers, body, vet)
 
 
-def claim_due(most: int) -> list[Delivery]:
+def claim_due_deliveries(most: int) -> list[Delivery]:
     """Claim at most `most` due deliveries, one of each owner and none of an owner being served."""
     served = Delivery.objects.filter(claimed_until__gt=Now()).values("webhook__owner")
     due = (
@@ -121,7 +121,7 @@ def claim_due(most: int) -> list[Delivery]:
 
 
 @transaction.atomic
-def store_outcome(claimed: Claimed, outcome: Outcome) -> None:
+def store_outcome(claimed: ClaimedDelivery, outcome: AttemptOutcome) -> None:
     """Store the outcome of an attempt; queue the next one, or switch the webhook off."""
     delivery = (
         Delivery.objects.select_for_update(of=("self",))
@@ -138,7 +138,7 @@ def store_outcome(claimed: Claimed, outcome: Outcome) -> None:
     delivery.claimed_until, delivery.last_at = None, timezone.now()
     delivery.status, delivery.error = outcome.status, outcome.error
     delivery.seconds = outcome.seconds
-    delivery.state, delivery.next_at = _find_next(delivery, outcome)
+    delivery.state, delivery.next_at = _find_next_state(delivery, outcome)
     delivery.save()
     if not outcome.error:
         webhook.failures = 0
@@ -151,7 +151,7 @@ def store_outcome(claimed: Claimed, outcome: Outcome) -> None:
     webhook.save(update_fields=["failures", "off_at", "off_reason"])
 
 
-def _find_next(delivery: Delivery, outcome: Outcome) -> tuple[Delivery.State, datetime | None]:
+def _find_next_state(delivery: Delivery, outcome: AttemptOutcome) -> tuple[Delivery.State, datetime | None]:
     """Return the state of a delivery after an attempt, and when the next attempt is due."""
     if not outcome.error:
         return Delivery.State.DELIVERED, None
@@ -162,7 +162,7 @@ def _find_next(delivery: Delivery, outcome: Outcome) -> tuple[Delivery.State, da
     return Delivery.State.WAITING, timezone.now() + timedelta(seconds=pause)
 
 
-def _find_off_reason(webhook: Webhook, outcome: Outcome) -> str:
+def _find_off_reason(webhook: Webhook, outcome: AttemptOutcome) -> str:
     """Return why a webhook is to be switched off after an attempt; "" if it stays on."""
     if outcome.error == "key_changed":
         return Webhook.Off.SECRET

@@ -22,16 +22,16 @@ from annotations.web.scope import get_editable, require_requester, select_visibl
 from annotations.web.texts import mark_code
 from evaluation.models import Delivery, Webhook
 from evaluation.models.webhooks import LONGEST_URL
-from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 from evaluation.webhooks.messages import EVENT_TYPES, FAILURES, LABELS, TEST, WebhookError
 from evaluation.webhooks.storage import (
     SECONDS,
     create_webhook,
     edit_webhook,
-    queue_again,
-    queue_test,
+    queue_delivery_again,
+    queue_test_event,
     renew_secret,
-    switch,
+    set_webhook_state,
 )
 from evaluation.webhooks.turns import MOST_FAILURES, PAUSES
 
@@ -105,8 +105,8 @@ def add_webhook(request: HttpRequest) -> HttpResponse:
         except WebhookError as error:
             _add_form_error(form, error)
         else:
-            return _render_page(request, webhook, secret)
-    return _render_form(request, form, "New webhook", None)
+            return _render_webhook_page(request, webhook, secret)
+    return _render_webhook_form(request, form, "New webhook", None)
 
 
 def change_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
@@ -121,36 +121,36 @@ def change_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
         else:
             messages.success(request, "Saved.", "saved")
             return redirect("admin:webhook", webhook.public_id)
-    return _render_form(request, form, f"Edit {webhook.name}", webhook)
+    return _render_webhook_form(request, form, f"Edit {webhook.name}", webhook)
 
 
 def show_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Show a webhook with its deliveries."""
-    return _render_page(request, _find_webhook(request, webhook_id))
+    return _render_webhook_page(request, _find_webhook(request, webhook_id))
 
 
 @require_POST
-def send_test(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
+def send_test_event(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Queue a test event for a webhook, and redirect to its page."""
     webhook = _find_webhook(request, webhook_id)
-    queue_test(webhook)
+    queue_test_event(webhook)
     messages.success(request, "A test event is queued.", "test_queued")
     return redirect("admin:webhook", webhook.public_id)
 
 
 @never_cache
 @require_POST
-def make_secret(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
+def renew_webhook_secret(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Replace the secret and show the new one, this once."""
     webhook = _find_webhook(request, webhook_id)
-    return _render_page(request, webhook, renew_secret(webhook))
+    return _render_webhook_page(request, webhook, renew_secret(webhook))
 
 
 @require_POST
 def switch_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
     """Switch a webhook on (`on`=1) or off."""
     webhook = _find_webhook(request, webhook_id)
-    switch(webhook, on=request.POST.get("on") == "1")
+    set_webhook_state(webhook, on=request.POST.get("on") == "1")
     text, code = ("Switched on.", "on") if webhook.is_on else ("Switched off.", "off")
     messages.success(request, text, code)
     return redirect("admin:webhook", webhook.public_id)
@@ -165,7 +165,7 @@ def delete_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
         return redirect("admin:webhooks")
     context = {
         "title": f"Delete {webhook.name}?",
-        "breadcrumbs": _build_trail(webhook),
+        "breadcrumbs": _build_breadcrumbs(webhook),
         "webhook": webhook,
         "n_deliveries": webhook.deliveries.count(),
     }
@@ -173,18 +173,18 @@ def delete_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def send_again(request: HttpRequest, webhook_id: UUID, delivery_id: UUID) -> HttpResponse:
+def send_delivery_again(request: HttpRequest, webhook_id: UUID, delivery_id: UUID) -> HttpResponse:
     """Queue a delivery again, with the same event."""
     webhook = _find_webhook(request, webhook_id)
     delivery = get_object_or_404(webhook.deliveries, public_id=delivery_id)
-    if queue_again(delivery):
+    if queue_delivery_again(delivery):
         messages.success(request, "The event is queued again.", "queued_again")
     else:
         messages.info(request, "The event waits already.", "waits")
     return redirect("admin:webhook", webhook.public_id)
 
 
-def _render_page(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> HttpResponse:
+def _render_webhook_page(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> HttpResponse:
     """Return the page of a webhook; while a delivery is due, it loads itself again."""
     deliveries = webhook.deliveries.select_related("event__question_set", "event__run")
     page = load_page(request, deliveries, NEWEST_FIRST)
@@ -198,14 +198,14 @@ def _render_page(request: HttpRequest, webhook: Webhook, secret: str | None = No
     context = {
         "title": webhook.name,
         "subtitle": "Webhook",
-        "breadcrumbs": _build_trail(),
+        "breadcrumbs": _build_breadcrumbs(),
         "webhook": webhook,
         "secret": secret,
         "events": [LABELS[event] for event in webhook.events],
         "page": page,
         "rows": [(row, LABELS[row.event.type], failures.get(row.error, row.error)) for row in page],
         "is_sending": is_sending,
-        "how_to_start": "" if not is_sending or is_any_running() else mark_code(HOW_TO_START),
+        "how_to_start": "" if not is_sending or is_any_process_running() else mark_code(HOW_TO_START),
         "most_attempts": len(PAUSES) + 1,
         "most_failures": MOST_FAILURES,
         "seconds": SECONDS_BETWEEN_LOOKS,
@@ -216,13 +216,13 @@ def _render_page(request: HttpRequest, webhook: Webhook, secret: str | None = No
     return response
 
 
-def _render_form(
+def _render_webhook_form(
     request: HttpRequest, form: WebhookForm, title: str, webhook: Webhook | None
 ) -> HttpResponse:
     """Return the page with the form of a webhook, None for a new one."""
     context = {
         "title": title,
-        "breadcrumbs": _build_trail(webhook),
+        "breadcrumbs": _build_breadcrumbs(webhook),
         "form": form,
         "webhook": webhook,
     }
@@ -242,7 +242,7 @@ def _find_webhook(request: HttpRequest, webhook_id: UUID) -> Webhook:
     )
 
 
-def _build_trail(webhook: Webhook | None = None) -> Breadcrumbs:
+def _build_breadcrumbs(webhook: Webhook | None = None) -> Breadcrumbs:
     """Return the breadcrumbs of a page of webhooks, below the page of `webhook` if it is given."""
     trail = [("Webhooks", reverse("admin:webhooks"))]
     if webhook is not None:

@@ -50,7 +50,7 @@ def separate_asking(**_: Any) -> None:
     """Limit this process to computing, as a separate process sends the model requests."""
     from evaluation.runs.background import request_process
 
-    request_process.split_lanes()
+    request_process.limit_to_computing()
 
 
 @worker_process_init.connect
@@ -66,7 +66,7 @@ def announce(**_: Any) -> None:
     """Report regularly that this process runs, and start the process that sends model requests."""
     from evaluation.runs.background import progress, request_process
 
-    request_process.start_process()
+    request_process.start_request_process()
     progress.announcer.start()
 
 
@@ -75,7 +75,7 @@ def end_asking(**_: Any) -> None:
     """Stop the process that sends model requests, while this process finishes its step."""
     from evaluation.runs.background import request_process
 
-    request_process.stop_process()
+    request_process.stop_request_process()
 
 
 @worker_shutdown.connect
@@ -83,6 +83,6 @@ def withdraw(**_: Any) -> None:
     """Delete this process's sign of life, after the end of the process of model requests."""
     from evaluation.runs.background import progress, request_process
 
-    request_process.stop_process()
-    request_process.wait_for_end()
+    request_process.stop_request_process()
+    request_process.wait_for_request_process()
     progress.announcer.stop()

@@ -16,7 +16,7 @@ from annotations.models import QuestionSet
 from crowdgrade.checks import DEMO_MARK
 from crowdgrade.home import create_private_folder
 from evaluation.models import LanguageModel, Run
-from evaluation.runs.background.leases import notify_on_commit
+from evaluation.runs.background.leases import wake_process_on_commit
 from evaluation.runs.imports import import_model_answers
 
 USERNAME = "demo"
@@ -100,5 +100,5 @@ def ensure_run(question_set: QuestionSet) -> Run:
     run = Run.objects.filter(version=version, state__in=usable).order_by("-pk").first()
     if run is None:
         run = Run.objects.create(owner=question_set.owner, version=version)
-        notify_on_commit()
+        wake_process_on_commit()
     return run

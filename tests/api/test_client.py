@@ -33,7 +33,7 @@ CROWD = pd.DataFrame(
 @pytest.fixture
 def client(live_server, rana, monkeypatch):
     """A client of the live server; a run is worked on when its bell rings."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", work_one_turn)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", work_one_turn)
     monkeypatch.setenv("CROWDGRADE_TOKEN", make_token(rana, "client", 1)[1])
     with Client(live_server.url) as opened:
         yield opened

@@ -26,7 +26,7 @@ def block(language):
 @pytest.fixture
 def environment(live_server, rana, monkeypatch):
     """Where the server is, and a token; a run is worked on when its bell rings."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", work_one_turn)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", work_one_turn)
     _, token = make_token(rana, "example", 1)
     return {**os.environ, "CROWDGRADE_URL": live_server.url, "CROWDGRADE_TOKEN": token}
 

@@ -98,7 +98,7 @@ def test_what_nobody_foresaw_is_500_and_says_nothing(api, rana, monkeypatch, cap
     def broken(*_):
         raise RuntimeError("the password is swordfish")
 
-    monkeypatch.setattr("evaluation.api.runs.select_list_rows", broken)
+    monkeypatch.setattr("evaluation.api.runs.annotate_runs_for_list", broken)
     response = api(rana).get("runs/")
     body = problem(response, 500, "server-error")
     assert "swordfish" not in response.content.decode()
@@ -119,7 +119,7 @@ def test_who_was_overtaken_by_another_request_gets_409_or_404_and_the_cause_is_l
     def overtaken(*_):
         raise error
 
-    monkeypatch.setattr("evaluation.api.runs.select_list_rows", overtaken)
+    monkeypatch.setattr("evaluation.api.runs.annotate_runs_for_list", overtaken)
     problem(api(rana).get("runs/"), status, code)
     assert [one.exc_info[1] for one in caplog.records if one.exc_info] == [error]
 
@@ -130,7 +130,7 @@ def test_a_database_that_is_busy_is_503(api, rana, monkeypatch):
         cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
         raise OperationalError("database is locked") from cause
 
-    monkeypatch.setattr("evaluation.api.runs.select_list_rows", busy)
+    monkeypatch.setattr("evaluation.api.runs.annotate_runs_for_list", busy)
     response = api(rana).get("runs/")
     assert "locked" not in str(problem(response, 503, "busy"))
     assert response.headers["Retry-After"]

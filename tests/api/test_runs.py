@@ -12,7 +12,7 @@ from evaluation.grading.results.report.run import build_run_report
 from evaluation.grading.results.report.workers import read_worker_rows
 from evaluation.models import Run, RunOfRecord
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from tests.api.conftest import problem
 
@@ -30,7 +30,7 @@ def test_a_run_is_started_watched_and_read(api, world):
     watched = asking.get(started.headers["Location"])
     assert watched.headers["Retry-After"] == "2"
     problem(asking.get(f"{started.headers['Location']}results/"), 409, "no-results")
-    claim_oldest("worker")
+    claim_next_run("worker")
     Run.objects.filter(state="running").update(stage="embedding", done=3, total=6)
     progress = asking.get(started.headers["Location"]).json()["progress"]
     assert (progress["stage"], progress["done"], progress["total"]) == ("embedding", 3, 6)

@@ -18,7 +18,7 @@ import tenacity
 
 from evaluation.core.backends.server import Patience
 from evaluation.runs.files.asking import AskRequest, AskSettings, ask_questions
-from evaluation.runs.flow.asking.asker import Settings
+from evaluation.runs.flow.asking.asker import RequestSettings
 from evaluation.runs.flow.asking.plan import CLOSED, SYSTEM, TEMPLATES, Prompt
 from tests.benchmarks import chat_server
 from tests.benchmarks.results import Claim, FailedError, Figure, Findings, timed
@@ -109,7 +109,7 @@ def _server(load: Load) -> Iterator[str]:
 
 def _ask(path: Path, address: str, load: Load, questions: int) -> None:
     output = path.parent / "asked"
-    settings = Settings(at_once=load.at_once, patience=PATIENCE)
+    settings = RequestSettings(at_once=load.at_once, patience=PATIENCE)
     asking = AskSettings(f"openai:m@{address}", parameters=PARAMETERS, settings=settings)
     request = AskRequest(path, asking, output)
     try:
@@ -137,7 +137,7 @@ async def _loop(address: str, load: Load, questions: int) -> None:
 
         async def work() -> None:
             for n in todo:
-                messages = prompt.messages({"question": f"What causes the tides on day {n}?"})
+                messages = prompt.build_messages({"question": f"What causes the tides on day {n}?"})
                 body = {"model": "m", "messages": list(messages), **PARAMETERS, "seed": 0}
                 response: httpx.Response = await again(
                     client.post, f"{address}/chat/completions", json=body

@@ -25,7 +25,7 @@ from evaluation.core.backends.chat.contract import ChatModel, Message, Reply
 from evaluation.core.backends.chat.local import SAME_TWICE
 from evaluation.core.backends.chat.registry import get_chat
 from evaluation.core.backends.server import Patience
-from evaluation.runs.flow.asking.asker import End, Settings, ask
+from evaluation.runs.flow.asking.asker import End, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 
 MODEL = smollm2.MODEL
@@ -110,13 +110,13 @@ def ask_all(
         parameters = {"temperature": system.temperature, "max_tokens": MAX_TOKENS, **SAMPLING}
         planned = plan_requests(model, items, parameters | SAME_TWICE, system.seed)
         store = MemoryStore()
-        settings = Settings(
+        settings = RequestSettings(
             at_once=1,
             patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER),
             seconds=ends - time.monotonic(),
             stop_at_error=True,
         )
-        outcome = asyncio.run(ask(model, planned, store, settings))
+        outcome = asyncio.run(ask_model(model, planned, store, settings))
         if outcome.end is End.TIME:
             raise RecordingError(f"not done after {SECONDS_IN_ALL:.0f} s: gave up")
         if not outcome.complete:

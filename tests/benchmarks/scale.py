@@ -79,7 +79,7 @@ result = version.pk
 QUEUE = """
 from annotations.models import QuestionSetVersion
 from evaluation.models import Embedding, Run
-from evaluation.runs.background.leases import notify
+from evaluation.runs.background.leases import wake_process
 if FORGET:
     Embedding.objects.all().delete()
 version = QuestionSetVersion.objects.get(pk=VERSION)
@@ -87,7 +87,7 @@ result = [
     Run.objects.create(owner=version.question_set.owner, version=version,
                        parameters=PARAMETERS).pk
     for _ in range(N)]
-notify()
+wake_process()
 """
 
 STATE = """

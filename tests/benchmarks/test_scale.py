@@ -25,7 +25,7 @@ def run_code(code, **names):
 def test_a_run_of_the_case_is_embedded_by_tasks_and_its_log_read(embedder, monkeypatch):
     from evaluation.runs.background.work import work_one_turn
 
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     version = run_code(scale.FILL, NAME="large", WORKERS=6, QUESTIONS=4)
     (run,) = run_code(scale.QUEUE, VERSION=version, N=1, FORGET=True, PARAMETERS=scale.EMBEDS)
     assert run_code(scale.STATE, RUN=run)["started"] is None

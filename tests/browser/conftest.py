@@ -68,8 +68,8 @@ def world(transactional_db, settings, tmp_path, monkeypatch):
     """The demo's set with two finished runs and one in every other state; and who has nothing."""
     settings.HOME = tmp_path
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     owner = User.objects.create_superuser(demo.USERNAME)
     User.objects.create_user("new", is_staff=True)
     version = demo.load().latest_version()

@@ -24,8 +24,8 @@ def question_set(transactional_db, settings, tmp_path, monkeypatch):
     settings.HOME = tmp_path
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     User.objects.create_superuser(demo.USERNAME)
     return demo.load()
 

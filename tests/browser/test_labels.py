@@ -35,8 +35,8 @@ def work():
 @pytest.fixture
 def run(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     owner = User.objects.create_user("rana", is_staff=True)
     question_set = QuestionSet(owner=owner, name="problems")
     import_word_problems(question_set, make_bytes_source("problems.jsonl", lines()))

@@ -22,8 +22,8 @@ pytestmark = [
 @pytest.fixture
 def model(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     world = World()
     owner = User.objects.create_superuser("rana")
     yield LanguageModel.objects.create(owner=owner, name="small", spec=world.server.spec)

@@ -182,8 +182,8 @@ def test_places_are_added_once_by_two_clicks(browser, client, live_server, made)
 def test_grades_so_far_appear_when_they_are_done(
     browser, client, live_server, made, look, monkeypatch
 ):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     question_set = made.version.question_set
     question_set.language = "de"  # no model has to be loaded
     question_set.save()

@@ -26,8 +26,8 @@ MORE = [{**PROBLEMS[2], "id": f"x{number}", "relevant_ids": [1]} for number in r
 @pytest.fixture
 def models(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     server = FakeChat(replied)
     owner = User.objects.create_superuser("rana")
     for name, size, tuning in (("small", "135M", "instruct"), ("large", "7B", "base")):

@@ -29,8 +29,8 @@ def keep(window, look, name):
 @pytest.fixture
 def run(transactional_db, tmp_path, monkeypatch):
     """A run that is done, and a file that came in after it; the record goes at the end."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     rana = User.objects.create_user("rana", is_staff=True)
     made = world.finished(owner=rana, n_workers=6, n_questions=4, n_models=2)
     question_set = made.version.question_set

@@ -113,8 +113,8 @@ def _file(who, said):
 
 @pytest.fixture
 def quiet(transactional_db, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 def press(page, name, role="button"):

@@ -25,8 +25,8 @@ QUICK = AqerParameters(embedder="tfidf-char", bootstrap=20)
 @pytest.fixture
 def graded(transactional_db, monkeypatch):
     """The demo's answers, graded once."""
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     owner = User.objects.create_superuser("rana")
     question_set = QuestionSet(owner=owner, name="tides")
     import_passages(question_set, demo.PASSAGES)

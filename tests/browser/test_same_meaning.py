@@ -28,8 +28,8 @@ def replied(body):
 @pytest.fixture
 def model(transactional_db, settings, monkeypatch):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     server = FakeChat(replied)
     owner = User.objects.create_superuser("rana")
     yield LanguageModel.objects.create(owner=owner, name="small", spec=server.spec)

@@ -25,8 +25,8 @@ pytestmark = [
 def rivers(transactional_db, settings, monkeypatch, tmp_path):
     """A graded set, of which nobody looked at anything else."""
     settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     rivers = rivers_of(User.objects.create_superuser("rana"), tmp_path)
     parameters = AqerParameters(embedder="tfidf-word", bootstrap=0)
     runs.queue_run(rivers.latest_version(), rivers.owner_id, parameters)

@@ -19,8 +19,8 @@ HEADER = ("worker", "question", "answer")
 
 @pytest.fixture
 def rana(transactional_db, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     cache.clear()
     return User.objects.create_user("rana", is_staff=True)
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def world(monkeypatch):
     """Rana's set about rivers with two answers of Ada; Ida is an operator."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     rana = crowd.user("rana", is_staff=True)
     ida = User.objects.create_superuser("ida")
     version = crowd.version(rana)

@@ -151,8 +151,8 @@ def test_a_full_disk_leaves_the_list_of_queues_as_it_was(tmp_path):
 
 
 RING = """
-from evaluation.runs.background.leases import notify
-result = [notify() for _ in range(3)]
+from evaluation.runs.background.leases import wake_process
+result = [wake_process() for _ in range(3)]
 """
 
 

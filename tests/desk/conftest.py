@@ -32,8 +32,8 @@ def own_home(settings, tmp_path, monkeypatch):
     # No test is too fast for the API.
     rates = dict.fromkeys(SimpleRateThrottle.THROTTLE_RATES, "100000/minute")
     monkeypatch.setattr(SimpleRateThrottle, "THROTTLE_RATES", rates)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     return settings.HOME
 
 

@@ -34,7 +34,7 @@ from evaluation.models import Prompt as StoredPrompt
 from evaluation.runs.flow.asking.plan import TEMPLATES, Prompt
 from evaluation.runs.steps.asking.registration import create_prompt
 from evaluation.triage import storage as triaging
-from evaluation.webhooks.storage import create_webhook, queue_test
+from evaluation.webhooks.storage import create_webhook, queue_test_event
 from tests.annotations import world as crowd
 
 MAIL = "ada@example.org"
@@ -142,7 +142,7 @@ def _webhook(of: Any) -> Webhook:
 
 
 def _delivery(of: Any) -> Any:
-    delivery = queue_test(_webhook(of))
+    delivery = queue_test_event(_webhook(of))
     Delivery.objects.filter(pk=delivery.pk).update(
         state="failed", next_at=None, attempts=1, tries=1, error="status", status=500,
         last_at=now(), seconds=0.1,

@@ -87,7 +87,7 @@ def test_where_nobody_is_excluded_the_field_has_its_usual_place(signed_in, world
     take_back(world.run, out, world.rana)
     page = signed_in.get(address(world))
     assert box(page) is None
-    groups = page.context_data["form"].folded()
+    groups = page.context_data["form"].list_field_groups()
     assert any(field.name == "exclude_workers" for group in groups for field in group.fields)
 
 

@@ -13,9 +13,9 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.models import BackgroundWorker, Run, RunOfRecord
 from evaluation.runs.background import runs
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.progress import format_duration
-from evaluation.runs.forms import get_form
+from evaluation.runs.forms import get_option_form
 from evaluation.runs.run_types import UnknownKindError
 from evaluation.site.overview import find_items_needing_attention
 from tests.desk.flashes import flashed
@@ -61,7 +61,7 @@ def page(client, run):
 
 
 def test_the_forms_fields_are_the_parameters_with_their_defaults(world):
-    form = get_form(AqerParameters)(world.rana)
+    form = get_option_form(AqerParameters)(world.rana)
     for name, value in AqerParameters().as_dict().items():
         assert (form[name].initial or None) == (value or None), name
         assert form[name].help_text, name
@@ -71,7 +71,7 @@ def test_grading_queues_a_run_and_rings_once_it_is_stored(
     signed_in, world, monkeypatch, django_capture_on_commit_callbacks
 ):
     rung = []
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: rung.append(True))
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: rung.append(True))
     with django_capture_on_commit_callbacks(execute=True):
         response = post_grade(signed_in, world, difficulty="on", bootstrap="50")
     run = Run.objects.latest("pk")
@@ -134,7 +134,7 @@ def test_lengths_of_time_in_words():
 
 def test_a_running_run_shows_how_far_it_is(signed_in, world):
     run = runs.repeat_run(world.run, world.rana.pk)
-    claim_oldest("somebody")
+    claim_next_run("somebody")
     Run.objects.filter(pk=run.pk).update(
         stage="embedding",
         done=200,
@@ -151,7 +151,7 @@ def test_a_running_run_shows_how_far_it_is(signed_in, world):
 
 def test_a_cancelled_run_is_lost_to_its_worker(signed_in, world):
     run = runs.repeat_run(world.run, world.rana.pk)
-    claim = claim_oldest("somebody")
+    claim = claim_next_run("somebody")
     address = reverse("admin:run-cancel", args=[run.public_id])
     assert signed_in.post(address).status_code == 302
     run.refresh_from_db()
@@ -370,7 +370,7 @@ def test_the_overview_lists_the_latest_runs(signed_in, world):
 
 def test_the_form_takes_every_remedy(world):
     one, two = str(uuid4()), str(uuid4())
-    form_of = get_form(AqerParameters)
+    form_of = get_option_form(AqerParameters)
     data = {name: field.initial for name, field in form_of(world.rana).fields.items()}
     data = {name: value for name, value in data.items() if value is not None}
     form = form_of(
@@ -387,7 +387,7 @@ def test_the_form_takes_every_remedy(world):
         },
     )
     assert form.is_valid(), form.errors
-    assert form.parameters() == AqerParameters(
+    assert form.get_parameters() == AqerParameters(
         exclude_workers=(one, two),
         collapse_copies=True,
         group_vote=0.5,

@@ -26,8 +26,8 @@ def told_problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
 @pytest.fixture
 def tides(db, django_user_model, monkeypatch):
     """The demo's answers, and a bell that nobody hears."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = django_user_model.objects.create(username="rita")
     question_set = QuestionSet(owner=owner, name="tides")
     import_passages(question_set, demo.PASSAGES)

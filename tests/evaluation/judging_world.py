@@ -5,7 +5,7 @@ from django.test import Client
 
 from annotations.models import Share
 from evaluation.models import HumanJudgement
-from evaluation.runs.judging.audit import ask_for_audit, draw_audit
+from evaluation.runs.judging.audit import request_audit_grades, draw_audit_sample
 
 
 def expert(run, name="ed"):
@@ -19,9 +19,9 @@ def expert(run, name="ed"):
 
 def drawn(run, count=20, design="random", with_models=False, seed=0, experts=()):
     """A sample, about which experts are asked."""
-    audit = draw_audit(run, count, design, with_models, seed)
+    audit = draw_audit_sample(run, count, design, with_models, seed)
     for user in experts:
-        ask_for_audit(audit, user.pk)
+        request_audit_grades(audit, user.pk)
     return audit
 
 

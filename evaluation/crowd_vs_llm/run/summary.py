@@ -126,7 +126,7 @@ class PanelsSummary(RunSummary):
     embedding: Mapping[str, Any] | None = None
     versions: Mapping[str, str] | None = None
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         names = ("answers", "workers", "questions", "models", "model_answers")
         return {name: getattr(self, name) for name in names}

@@ -57,7 +57,7 @@ from evaluation.models import (
     WorkerVerdict,
 )
 from evaluation.models.runs import ACTIVE, GRADING
-from evaluation.runs.background.leases import notify_on_commit
+from evaluation.runs.background.leases import wake_process_on_commit
 from evaluation.runs.run_types import list_run_kinds
 
 SENTENCES: Final = {
@@ -360,7 +360,7 @@ def store_request(
     )
     write_audit_entry(removal, action)
     # Not before the commit: a background process that wakes earlier finds no removal.
-    notify_on_commit()
+    wake_process_on_commit()
     return removal
 
 
@@ -437,7 +437,7 @@ def count_answers_by_run(
     the first of them. Gradings store each answer they used; other run types used all answers that
     existed at their start. One query.
     """
-    reading = [name for name, kind in list_run_kinds().items() if kind.reads_people]
+    reading = [name for name, kind in list_run_kinds().items() if kind.reads_worker_answers]
     # A run that started before the first of the answers cannot have used them.
     runs = Run.objects.filter(
         version__in=versions, state=Run.State.DONE, kind__in=reading, started_at__gte=since

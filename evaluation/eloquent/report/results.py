@@ -336,7 +336,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def _build_reader(table: StudyTable[Findings, Any]) -> Callable[[Run], Table]:
     def read(run: Run) -> Table:
         """Return one result table of a run, including experts' judgements."""
-        return Table(table.columns, table.cells(table.rows(load_findings_with_people(run))))
+        return Table(table.columns, table.build_cells(table.rows(load_findings_with_people(run))))
 
     return read
 

@@ -32,7 +32,7 @@ from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, Unav
 from evaluation.evidence.baselines.weighting import VARIANTS, Standardised, Variant
 from evaluation.llm_judge.options import SCORE
 from evaluation.llm_judge.run import read_score as read_score
-from evaluation.runs.flow.asking.asker import Settings, ask
+from evaluation.runs.flow.asking.asker import RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 
 AGAIN = SCORE.again
@@ -75,7 +75,7 @@ class Judge:
         patience = Patience(attempts, timeout, first_wait, longest_wait)
         self._chat = get_chat(spec, what="judge", api_key_env=api_key_env, patience=patience)
         self.name, self.model = spec.strip(), self._chat.model
-        self._settings = Settings(AT_ONCE, patience, stop_at_error=True)
+        self._settings = RequestSettings(AT_ONCE, patience, stop_at_error=True)
 
     def score_answers(
         self, questions: Sequence[str], answers: Sequence[str], progress: Progress | None = None
@@ -86,7 +86,7 @@ class Judge:
         cannot be reached, refuses, or sends no chat completion.
         """
         pairs = zip(questions, answers, strict=True)
-        prompts = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]
+        prompts = [SCORE.build_messages({"question": q, "answer": a}) for q, a in pairs]
         replies = self._request_replies(prompts, progress)
         scores = [parse_score(reply) for reply in replies]
         missing = [index for index, score in enumerate(scores) if score is None]
@@ -104,7 +104,7 @@ class Judge:
         items = [Item(str(n), tuple(messages)) for n, messages in enumerate(conversations)]
         store = MemoryStore()
         planned = plan_requests(self._chat, items, PARAMETERS, seed=None)
-        asyncio.run(ask(self._chat, planned, store, self._settings, progress=progress))
+        asyncio.run(ask_model(self._chat, planned, store, self._settings, progress=progress))
         replies = [store.kept[index, 0].reply for index in range(len(items))]
         for fault in (reply.fault for reply in replies):
             # After the first failure nothing more is sent: the failure is the reason, not what was

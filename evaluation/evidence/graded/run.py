@@ -22,7 +22,7 @@ from evaluation.evidence.tables import FIRST_SEED
 from evaluation.models import Run, RunData
 from evaluation.runs.flow.graded import GradedOptions
 from evaluation.runs.steps.answers import load_graded_answers
-from evaluation.runs.steps.cache import embed_texts
+from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 
 # Name under which scores of methods are stored between turns.
@@ -57,11 +57,11 @@ def compare_methods(turn: Turn) -> None:
         scores = _decode_scores(stored["scores"]) if stored.get("key") == signature else {}
 
         def save_progress(done: int, total: int) -> None:
-            turn.report("methods", done, total)
+            turn.report_progress("methods", done, total)
             # After the last method the run ends in this turn, so nothing is stored.
             if turn.is_over() and done < total:
                 with turn.open_fenced_transaction():
-                    turn.keep(ASIDE, {"key": signature, "scores": _encode_scores(scores)})
+                    turn.store_json(ASIDE, {"key": signature, "scores": _encode_scores(scores)})
                 raise OutOfTimeError(turn.run_id)
 
         seeds = range(FIRST_SEED + options.seed, FIRST_SEED + options.seed + options.repetitions)
@@ -86,7 +86,7 @@ def compare_methods(turn: Turn) -> None:
     with turn.open_fenced_transaction():
         # In the transaction that ends the run: a finished run keeps no intermediate scores.
         RunData.objects.filter(run=run, name=ASIDE).delete()
-        turn.end(RunEnd(signature, input_hash, summary, list(summary.notes)))
+        turn.finish_run(RunEnd(signature, input_hash, summary, list(summary.notes)))
 
 
 def load_options(run: Run) -> GradedOptions:
@@ -114,7 +114,7 @@ def _build_corpus(
         if spec not in embedded:
             parameters = AqerParameters(embedder=spec)
             others = references if complete else None
-            embedded[spec] = embed_texts(parameters, turn, answers.texts, others)
+            embedded[spec] = embed_answers(parameters, turn, answers.texts, others)
         return embedded[spec]
 
     def embed_references(spec: str) -> Vectors:

@@ -8,32 +8,32 @@ from annotations.exchange.graded import ACCEPTED
 from annotations.exchange.reading.source import Source
 from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.models import Run
-from evaluation.runs.reports.graded import build_report
-from evaluation.runs.run_types.kind import Beforehand, Page, Start, StartFile
-from evaluation.runs.steps.answers import describe_file, load_graded_answers, store_graded_answers
+from evaluation.runs.reports.graded import build_graded_report
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
+from evaluation.runs.steps.answers import describe_graded_answers, load_graded_answers, store_graded_answers
 
 PAGES = (
     Page(
         "",
         "Which method to trust",
         "evaluation/graded.html",
-        lambda run: {"report": build_report(run)},
+        lambda run: {"report": build_graded_report(run)},
     ),
 )
 
 
 def format_run(run: Run) -> str:
     """Return the verdict of a finished run as lines for the terminal."""
-    report = build_report(run)
+    report = build_graded_report(run)
     return "\n".join([report.said, *report.more])
 
 
-def describe_stored_file(version: QuestionSetVersion | None) -> Beforehand:
+def describe_stored_file(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's line on the set's graded answers; not ready without any."""
     marked = None if version is None else load_graded_answers(version.question_set_id)
     if marked is None:
-        return Beforehand("There are no graded answers yet: upload some first.", ready=False)
-    return Beforehand(f"{marked.name}: {describe_file(marked)}.")
+        return DataReadiness("There are no graded answers yet: upload some first.", ready=False)
+    return DataReadiness(f"{marked.name}: {describe_graded_answers(marked)}.")
 
 
 def store_upload(

@@ -18,8 +18,8 @@ from evaluation.evidence.prompting.study import (
 )
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.asking.plan import SYSTEM
-from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns
-from evaluation.runs.run_types.kind import Progress, Studied, Study
+from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns_argument
+from evaluation.runs.run_types.kind import Progress, StudyOutcome, Study
 
 EPILOG = """\
 Every model is asked every question by both prompts, and both replies are scored against the
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="the crowd's answers: worker, question and answer",
     )
-    add_columns(parser, WITHOUT_MODELS)
+    add_columns_argument(parser, WITHOUT_MODELS)
     add(
         "--first-template",
         type=Path,
@@ -88,7 +88,7 @@ def run_study(
     arguments: Mapping[str, Any],
     asking: AskSettings,
     progress: Progress,
-) -> Studied:
+) -> StudyOutcome:
     """Ask the models, score their replies, write the tables, and return the text to print."""
     first_system, second_system = arguments["first_system"], arguments["second_system"]
     request = PromptingRequest(
@@ -103,7 +103,7 @@ def run_study(
         arguments["output"],
     )
     prompting = study_prompting(request, asking, progress)
-    return Studied(format_study(prompting, request.output), prompting.complete)
+    return StudyOutcome(format_study(prompting, request.output), prompting.complete)
 
 
 def format_study(prompting: Prompting, output: Path) -> str:

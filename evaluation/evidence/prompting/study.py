@@ -31,7 +31,7 @@ from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.tables import write_table
 from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
 from evaluation.runs.files.asking import AskSettings
-from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace
+from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace_inputs
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
@@ -159,7 +159,7 @@ def study_prompting(
         Not everything was asked; stored replies are not requested again.
     """
     inputs = (request.questions, request.answers, *request.templates)
-    refuse_to_replace(request.output, FILES, inputs)
+    refuse_to_replace_inputs(request.output, FILES, inputs)
     prompts = [
         read_prompt(template, system)
         for template, system in zip(request.templates, request.systems, strict=True)
@@ -184,7 +184,7 @@ def study_prompting(
                 items = [
                     Item(
                         f"{PROMPTS[number]}-{question_record.question}",
-                        prompt.messages(
+                        prompt.build_messages(
                             build_item_fields(
                                 question_record.text,
                                 question_record.choices,
@@ -196,7 +196,7 @@ def study_prompting(
                     for question_record in asked
                 ]
                 step = Step(f"{PROMPTS[number]} prompt", prompt.template, prompt.system)
-                for (item, _), row in folder.ask(step, items, settings).items():
+                for (item, _), row in folder.ask_step(step, items, settings).items():
                     question = item.removeprefix(f"{PROMPTS[number]}-")
                     replies[name, number, question] = (row.answer, row.status)
         exclusions = Exclusions()
@@ -238,7 +238,7 @@ def study_prompting(
                         },
                         "embedders": vectors.describe(),
                         "complete": prompting.complete,
-                        "asked": folder.steps(),
+                        "asked": folder.summarise_steps(),
                     },
                 ),
             )
@@ -261,7 +261,7 @@ def read_prompt(path: Path | None, system: str) -> Prompt:
 def _name_models(request: PromptingRequest, asking: AskSettings) -> dict[str, AskSettings]:
     """Return each model's settings by name; raises `InputError` if two have the same name."""
     settings = [asking, *(replace(asking, model=spec, name=None) for spec in request.models)]
-    named = {setting.name_of(setting.chat()): setting for setting in settings}
+    named = {setting.get_table_name(setting.get_chat_model()): setting for setting in settings}
     if len(named) < len(settings):
         raise InputError.single("--also", "two models have the same name", "Name each model once.")
     return named

@@ -44,7 +44,7 @@ from evaluation.evidence.tables import (
     write_table,
 )
 from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
-from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.metrics import refuse_to_replace_inputs
 
 FILES = ("table.csv", "models.csv", "summary.json")
 # Workers who vote, as in the paper.
@@ -148,7 +148,7 @@ def reproduce_graded_models(request: Request, progress: Progress | None = None) 
     models.csv has each model's mean score by each method. Raises `InputError`, `BackendError`.
     """
     graded_models = load_graded_models(request)
-    refuse_to_replace(request.output, FILES, (request.file, request.models, request.judgements))
+    refuse_to_replace_inputs(request.output, FILES, (request.file, request.models, request.judgements))
     methods = list_methods(core=request.core)
     sizes = [*(size for size in VOTERS if size < graded_models.n_workers), graded_models.n_workers]
     with OutputFolder(request.output) as folder:

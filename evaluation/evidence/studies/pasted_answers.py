@@ -54,7 +54,7 @@ from evaluation.evidence.tables import Request, StudyTable, write_table
 from evaluation.grading.alarms.methods import survey
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
-from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.metrics import refuse_to_replace_inputs
 
 FILES = ("pasted.csv", "pasted.md", "summary.json")
 SHARES = (0.05, 0.10, 0.20)
@@ -211,7 +211,7 @@ def reproduce_pasted_answers(request: Request, progress: Progress | None = None)
     Raises `InputError` and `BackendError`.
     """
     crowd = load_pasted_crowd(request)
-    refuse_to_replace(request.output, FILES, (request.file, request.models))
+    refuse_to_replace_inputs(request.output, FILES, (request.file, request.models))
     with OutputFolder(request.output) as folder:
         vectors = CorpusVectors(crowd.texts, progress)
         x = convert_to_dense(vectors.embed_texts(request.embedder))

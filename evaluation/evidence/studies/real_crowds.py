@@ -34,7 +34,7 @@ from evaluation.evidence.tables import (
     write_evidence,
     write_table,
 )
-from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.metrics import refuse_to_replace_inputs
 from evaluation.runs.flow.graded import METHODS_HEADER, build_method_rows
 
 CROWDS = ("T1", "T2")
@@ -164,7 +164,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
     Raises `InputError` and `BackendError`.
     """
     assert request.file is not None
-    refuse_to_replace(request.output, FILES, (request.file,))
+    refuse_to_replace_inputs(request.output, FILES, (request.file,))
     graded_file = read_marked_answers(request.file, dict(request.columns))
     graded = graded_file.graded(LabelGrades(request.labels))
     try:

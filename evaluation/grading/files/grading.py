@@ -56,14 +56,14 @@ from evaluation.grading.files.tables import (
 )
 from evaluation.grading.run.grading import Grading, grade_answers
 from evaluation.runs.files.answers import (
-    check_not_empty,
+    check_has_answers,
     convert_answers,
     convert_model_answers,
-    load_precomputed,
+    load_precomputed_vectors,
     read_worker_answers,
 )
 from evaluation.runs.files.asking import AskSettings
-from evaluation.runs.files.metrics import refuse_to_replace
+from evaluation.runs.files.metrics import refuse_to_replace_inputs
 from evaluation.runs.files.problem_messages import add_problem, build_error
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
@@ -175,7 +175,7 @@ def add_model_facts(grading: Grading, folder: StudyFolder) -> Grading:
 
     def ask(name: str, prompt: PromptWithReminder, items: Sequence[Item]) -> Replies:
         """Return the replies of the study folder's chat model to the requests."""
-        return folder.ask(Step(name, prompt.template, prompt.again), items)
+        return folder.ask_step(Step(name, prompt.template, prompt.again), items)
 
     inputs = grading.inputs
     reader = extract_facts_by_model(_build_columns(inputs), ask, folder.system)
@@ -264,7 +264,7 @@ def _grade_and_ask(
     with study as folder:
         with_facts = add_model_facts(grading.grading, folder)
         grading = replace(
-            grading, grading=with_facts, asked=folder.steps(), is_complete=folder.complete
+            grading, grading=with_facts, asked=folder.summarise_steps(), is_complete=folder.complete
         )
         with OutputFolder(request.output) as output:
             write_tables(output, grading)
@@ -289,7 +289,7 @@ def _refuse_to_replace_inputs(request: GradingRequest) -> None:
         request.anchors,
         request.questions,
     )
-    refuse_to_replace(request.output, list_file_names(request.parameters), inputs)
+    refuse_to_replace_inputs(request.output, list_file_names(request.parameters), inputs)
 
 
 def grade_files(request: GradingRequest, progress: Progress | None = None) -> FileGrading:
@@ -311,7 +311,7 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
         request.parameters, convert_answers(answers), model_answers
     )
     graded_answers = replace(graded_answers, n_repeated=answers.n_repeated)
-    check_not_empty(answers, graded_answers)
+    check_has_answers(answers, graded_answers)
     hashes = answers.hashes
     if models is not None:
         hashes["models"] = models.sha256
@@ -358,7 +358,7 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
             graded_answers, anchors=find_anchor_rows(anchors, answers.name, graded_answers)
         )
         hashes["anchors"] = anchors.sha256
-    embed_texts, of_vectors = load_precomputed(graded_answers, answers, models)
+    embed_texts, of_vectors = load_precomputed_vectors(graded_answers, answers, models)
     hashes |= of_vectors
     # Before grading, so that a refusal does not cost the time of a grading.
     if not request.overwrite:

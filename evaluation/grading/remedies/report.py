@@ -13,8 +13,8 @@ from evaluation.core.stats.statistics.agreement import Agreement, compare_expert
 from evaluation.grading import summary as aqer_summary
 from evaluation.grading.summary import AnchorChoice, RemedyEffects, read_summary
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerGrade, WorkerVerdict
-from evaluation.runs.reports.about import RunAbout, build_about
-from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.reports.about import RunAbout, build_run_about
+from evaluation.runs.steps.answers import read_grading_parameters
 from evaluation.runs.steps.checkpoints import RunInputError
 
 # Runs among which the plain one is looked for.
@@ -120,7 +120,7 @@ def _build_movers(stored: Sequence[aqer_summary.Mover]) -> list[Mover]:
 def _find_plain_run(run: Run) -> UUID | None:
     """Return the id of the newest run with the same options but no remedies; None without one."""
     try:
-        plain_parameters = read_parameters(run.parameters).reset_remedies()
+        plain_parameters = read_grading_parameters(run.parameters).reset_remedies()
     except RunInputError:  # it is of another version of the platform
         return None
     others = (
@@ -137,7 +137,7 @@ def _find_plain_run(run: Run) -> UUID | None:
 def _has_equal_parameters(expected: AqerParameters, stored: dict[str, Any]) -> bool:
     """Return whether stored run parameters equal these; False if they cannot be read."""
     try:
-        return read_parameters(stored) == expected
+        return read_grading_parameters(stored) == expected
     except RunInputError:
         return False
 
@@ -272,7 +272,7 @@ def build_anchors_report(run: Run, myself: int) -> AnchorsReport:
     )[:MOST_EXPERTS]
     asked_users = {user for user, _ in n_asked}
     return AnchorsReport(
-        about=build_about(run),
+        about=build_run_about(run),
         asked=suggested is not None,
         reason=suggested.reason if suggested else None,
         suggestions=[

@@ -38,7 +38,7 @@ def build_consensus_files(report: ConsensusReport) -> Files:
     }
     passage_file = build_passages_export(report.run.version)
     if passage_file.n_rows:
-        writers["passages.jsonl"] = lambda: passage_file.chunks("jsonl")
+        writers["passages.jsonl"] = lambda: passage_file.iterate_chunks("jsonl")
     return writers
 
 

@@ -12,17 +12,17 @@ from annotations.web.query import parse_number
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
 from evaluation.runs.rest.views import FinishedRunViewSet
-from evaluation.runs.result_pages import Context, View, results_file, results_page
+from evaluation.runs.result_pages import Context, View, make_results_file, make_results_page
 
 
 def grading_page(template: str) -> Callable[[Callable[..., Context]], View]:
     """Return a decorator for views of a grading's result pages; 404 for other run types."""
-    return results_page(template, AqerSummary)
+    return make_results_page(template, AqerSummary)
 
 
 def grading_file(build: View) -> View:
     """Return a view that sends a file built from a grading; 404 for other run types."""
-    return results_file(build, AqerSummary)
+    return make_results_file(build, AqerSummary)
 
 
 OF_ALARM = OpenApiParameter(

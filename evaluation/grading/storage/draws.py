@@ -25,9 +25,9 @@ from evaluation.core.stats.cells import Booleans, Floats
 from evaluation.grading.run.grading import prepare_bootstrap
 from evaluation.grading.storage.inputs import load_inputs
 from evaluation.models import DrawPart, EmbedderVersion, RunTask
-from evaluation.runs.steps.cache import find_version, load_vectors_of_texts
+from evaluation.runs.steps.cache import find_embedder_version, load_vectors_of_texts
 from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
-from evaluation.runs.steps.run_tasks import split_by_work, store_progress, store_tasks
+from evaluation.runs.steps.run_tasks import split_by_work, store_task_progress, store_tasks
 
 SECONDS_BETWEEN_PARTS = 30.0
 """Seconds between two stored parts: what a process that dies may lose. A short run stores none."""
@@ -158,7 +158,7 @@ class DrawParts:
         """Store one task per list of chunks, then raise `WaitsForTasksError` to end the turn."""
         assert self._bootstrap is not None
         columns = self._bootstrap.draws.chunks
-        version = None if self.info is None else find_version(self.info)
+        version = None if self.info is None else find_embedder_version(self.info)
         payloads = [
             (
                 sum(columns[number].stop - columns[number].start for number in numbers),
@@ -256,7 +256,7 @@ def compute_task_draws(turn: Turn, task: RunTask) -> None:
                 run=turn.run_id, first__gte=columns.start, first__lt=columns.stop
             ).delete()
             store_part(turn.run_id, data["input_hash"], columns.start, raw, votes)
-            store_progress(task, n_draws, {**data, "chunks": left}, n_draws, seconds)
+            store_task_progress(task, n_draws, {**data, "chunks": left}, n_draws, seconds)
     waiting = RunTask.objects.filter(run=turn.run_id, state=RunTask.State.WAITING)
     if not waiting.exists():
         _prepared.clear()

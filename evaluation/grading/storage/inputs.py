@@ -7,13 +7,13 @@ from dataclasses import replace
 from evaluation.consensus.inputs import GradingInput, select_graded_answers
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.steps.answers import (
-    compute_mean_judgements,
+    compute_expert_grades,
     find_worker_keys,
-    read_answers,
-    read_model_answers,
-    read_parameters,
+    load_worker_answers,
+    load_model_answers,
+    read_grading_parameters,
     read_question_groups,
-    read_wordings,
+    read_question_wordings,
 )
 from evaluation.runs.steps.checkpoints import RunInputError
 
@@ -24,15 +24,15 @@ def load_inputs(run_id: int) -> GradingInput:
     Raises `RunInputError` if no answer can be graded.
     """
     run = Run.objects.select_related("version").get(pk=run_id)
-    parameters = read_parameters(run.parameters)
+    parameters = read_grading_parameters(run.parameters)
     inputs = select_graded_answers(
-        parameters, read_answers(run.version_id), read_model_answers(run.version_id)
+        parameters, load_worker_answers(run.version_id), load_model_answers(run.version_id)
     )
     if not len(inputs.answered):
         if inputs.n_rejected:
             raise RunInputError("run.all_answers_rejected", rejected=inputs.n_rejected)
         raise RunInputError("run.no_answer_to_grade")
-    grades = compute_mean_judgements(run.version) if parameters.anchors else {}
+    grades = compute_expert_grades(run.version) if parameters.anchors else {}
     models = LanguageModel.objects.in_bulk(set(inputs.models.models) if inputs.models else ())
     return replace(
         inputs,
@@ -42,6 +42,6 @@ def load_inputs(run_id: int) -> GradingInput:
             (row, grades[key]) for row, key in enumerate(inputs.answered.keys) if key in grades
         ],
         model_names={key: str(model) for key, model in models.items()},
-        wordings=read_wordings(run.version_id) if parameters.facts else {},
+        wordings=read_question_wordings(run.version_id) if parameters.facts else {},
         question_groups=read_question_groups(run.version_id, inputs.answered.questions),
     )

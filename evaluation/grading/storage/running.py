@@ -36,8 +36,8 @@ from evaluation.grading.storage.inputs import load_inputs
 from evaluation.grading.storage.save import save_results
 from evaluation.grading.summary import read_summary
 from evaluation.models import EmbedderVersion, LLMAnswerScore, Run
-from evaluation.runs.steps.answers import convert_to_run_input_error, read_parameters
-from evaluation.runs.steps.cache import embed_texts, has_stored_vectors, load_vectors_of_texts
+from evaluation.runs.steps.answers import convert_to_run_input_error, read_grading_parameters
+from evaluation.runs.steps.cache import embed_answers, is_cached_embedder, load_vectors_of_texts
 from evaluation.runs.steps.checkpoints import RunInputError, Turn
 
 FACTS = "facts"
@@ -50,17 +50,17 @@ def grade_run(turn: Turn) -> None:
 
     def embed_in_turn(answers: Sequence[str], of_models: Sequence[str] | None) -> EmbeddedAnswers:
         """Return the vectors of the texts, and keep the embedder's description for the draws."""
-        embedded = embed_texts(inputs.parameters, turn, answers, of_models)
+        embedded = embed_answers(inputs.parameters, turn, answers, of_models)
         # Tasks of the draws read the vectors of this version of the embedder.
         draws.info = embedded.info
         return embedded
 
     try:
-        grading = grade_answers(inputs, embed_in_turn, turn.report, draws)
+        grading = grade_answers(inputs, embed_in_turn, turn.report_progress, draws)
     except RemedyError as error:
         raise convert_to_run_input_error(error) from error
-    maps = compute_answer_maps(grading, turn.report)
-    compute_facts(grading, turn.report)
+    maps = compute_answer_maps(grading, turn.report_progress)
+    compute_facts(grading, turn.report_progress)
     save_results(turn, grading, maps)
     refresh_table_statistics()
 
@@ -122,7 +122,7 @@ def read_graded_vectors(run: Run, grading_input: GradingInput) -> Vectors:
 
     Raises `NotAtOnceError` where they are not stored and a model would have to make them.
     """
-    parameters = read_parameters(run.parameters)
+    parameters = read_grading_parameters(run.parameters)
     if parameters.spelling is not None:
         raise NotAtOnceError("slow_settings")
     texts = grading_input.answered.texts
@@ -131,7 +131,7 @@ def read_graded_vectors(run: Run, grading_input: GradingInput) -> Vectors:
             return embed(parameters, texts, None).answers
         except BackendError:
             raise NotAtOnceError("no_vectors") from None
-    if not has_stored_vectors(parameters.embedder):
+    if not is_cached_embedder(parameters.embedder):
         raise NotAtOnceError("no_vectors")
     embedding_info = read_summary(run).embedding
     version = EmbedderVersion.objects.filter(
@@ -174,7 +174,7 @@ def compute_outcomes_without(run: Run, worker: Worker) -> dict[UUID, ExclusionOu
     if _is_too_large(run):
         raise NotAtOnceError("large")
     inputs = read_graded_input(run)
-    if read_parameters(run.parameters).init == "entailment":
+    if read_grading_parameters(run.parameters).init == "entailment":
         raise NotAtOnceError("slow_settings")
     return _key_by_public_id(_grade_without(inputs, read_graded_vectors(run, inputs), worker))
 

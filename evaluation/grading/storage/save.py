@@ -186,7 +186,7 @@ def save_results(turn: Turn, grading: Grading, maps: Maps) -> None:
         save_alarms(run, grading)
         RunData.objects.create(run_id=run, name=HEAT_MAP, data=build_heat_map(grading))
         undefined = results.undefined.list_reasons()
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 signature=grading.build_signature(input_hash),
                 input_hash=input_hash,

@@ -40,10 +40,10 @@ from evaluation.language_models.report import ModelHistory, build_model_history
 from evaluation.models import LanguageModel, LanguageModelNote, LLMResponse
 from evaluation.runs.flow.asking.options import ModelOptions
 from evaluation.runs.imports import import_model_answers
-from evaluation.runs.reports.lists import ModelFilter, annotate_answers
+from evaluation.runs.reports.lists import ModelFilter, annotate_answer_counts
 from evaluation.runs.rest.views import NoteSerializer, NotingViewSet
 from evaluation.runs.steps.asking.registration import (
-    convert_to_columns,
+    convert_to_model_columns,
     find_registration_problems,
     read_model_options,
 )
@@ -114,7 +114,7 @@ class LanguageModelSerializer(StrictModelSerializer):
                 reasons.setdefault(problem.option, []).append(error_detail)
             raise serializers.ValidationError(reasons)
         reached = {
-            name: value for name, value in convert_to_columns(options).items() if name in values
+            name: value for name, value in convert_to_model_columns(options).items() if name in values
         }
         return values | reached
 
@@ -160,7 +160,7 @@ class LanguageModelViewSet(ApiViewSet):
         """List the models that the user may see."""
         rows = select_visible(request, LanguageModel.objects.all()).defer("notice", "parameters")
         rows = rows.filter(archived_at__isnull=not parse_flag(request.query_params, "archived"))
-        rows = annotate_answers(rows, request.user)
+        rows = annotate_answer_counts(rows, request.user)
         page = load_filtered_page(request, ModelFilter(request.query_params, rows))
         body = LanguageModelRowSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))

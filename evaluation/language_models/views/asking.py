@@ -28,7 +28,7 @@ from evaluation.core.options import OptionError
 from evaluation.language_models.views.models import Place, get_place, offers_packaged
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.progress import HOW_TO_START, is_any_running
+from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import (
     BUDGET,
@@ -39,12 +39,12 @@ from evaluation.runs.flow.asking.summary import (
     AskSummary,
     ModelOutcome,
 )
-from evaluation.runs.forms import RunLabelForm, get_form, get_initial_settings, hash_options
+from evaluation.runs.forms import RunLabelForm, get_option_form, get_initial_settings, hash_options
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.run_types.kind import Page
-from evaluation.runs.run_types.run_list import build_progress, list_priced
+from evaluation.runs.run_types.run_list import build_model_progress_context, list_priced_model_ids
 from evaluation.runs.steps.asking.preview import (
-    Estimate,
+    AskingEstimate,
     Preview,
     estimate_askings,
     preview_askings,
@@ -70,7 +70,7 @@ class ModelBox:
         return self.model.price_in is not None
 
 
-class AskForm(get_form(AskOptions)):  # type: ignore[misc]
+class AskForm(get_option_form(AskOptions)):  # type: ignore[misc]
     """Form of `AskOptions` in which models and prompts are chosen by name, not id."""
 
     def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
@@ -93,7 +93,7 @@ class AskForm(get_form(AskOptions)):  # type: ignore[misc]
 
     def others(self) -> list[forms.BoundField]:
         """Return the fields of the form's first part except the models."""
-        return [field for field in self.basic() if field.name != "models"]
+        return [field for field in self.list_basic_fields() if field.name != "models"]
 
     def begun_options(self) -> AskOptions:
         """Return the options of the form's initial values."""
@@ -125,7 +125,7 @@ class RequestTotals:
     duration: timedelta | None
 
     @classmethod
-    def from_estimates(cls, estimates: Sequence[Estimate]) -> RequestTotals:
+    def from_estimates(cls, estimates: Sequence[AskingEstimate]) -> RequestTotals:
         """Return the totals of the models' estimates.
 
         The time is that of the slowest model, because the models are asked in parallel.
@@ -154,7 +154,7 @@ class RequestTotals:
 def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form and a preview of the requests; start only what was previewed."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    version = lifecycle.find_version(question_set, request.GET.get("version"), answered=False)
+    version = lifecycle.find_gradable_version(question_set, request.GET.get("version"), answered=False)
     like = get_initial_settings(request, question_set, get_kind(ASK))
     form = AskForm(
         request.user,
@@ -177,9 +177,9 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
             extra = _build_preview_context(request, version, options)
         except OptionError as error:
             if form.is_bound:
-                form.refuse(error)
+                form.add_problems(error)
             else:
-                extra = {"why_not": form.sentences(error)}
+                extra = {"why_not": form.format_problems(error)}
     context = {
         "title": "Ask models",
         "subtitle": f"{question_set.name}, version {version.number}" if version else "",
@@ -192,7 +192,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "like": like,
         "offers_packaged": offers_packaged(request),
         "asked_unseen": request.POST.get("do") == "ask" and bool(extra),
-        "waiting": "" if is_any_running() else mark_code(HOW_TO_START),
+        "waiting": "" if is_any_process_running() else mark_code(HOW_TO_START),
         **extra,
     }
     wrong = form.errors or label.errors
@@ -204,7 +204,7 @@ def _get_options(form: AskForm) -> AskOptions | None:
     if not form.is_bound:
         begun = form.begun_options()
         return begun if begun.models and not begun.problems() else None
-    options: AskOptions | None = form.parameters() if form.is_valid() else None
+    options: AskOptions | None = form.get_parameters() if form.is_valid() else None
     return options
 
 
@@ -292,13 +292,13 @@ def build_standing_context(run: Run) -> Mapping[str, Any]:
     """Return template values on each model's progress; for a finished run, its reply counts."""
     if run.state == Run.State.DONE:
         return build_results_context(run)
-    return build_progress(run)
+    return build_model_progress_context(run)
 
 
 def build_results_context(run: Run) -> Mapping[str, Any]:
     """Return template values: each model's reply counts, and advice on missing replies."""
     summary = AskSummary.from_json(run.summary)
-    known = list_priced([model.id for model in summary.models])
+    known = list_priced_model_ids([model.id for model in summary.models])
     return {
         "asked": [_build_outcome_row(model, model.id in known) for model in summary.models],
         "spent": summary.cost if len(known) == len(summary.models) else None,

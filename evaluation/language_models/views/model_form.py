@@ -34,7 +34,7 @@ from evaluation.core.backends.server import Patience
 from evaluation.core.messages.reasons import get_fault_words
 from evaluation.core.options import SITE, OptionError, Parameters, Problem
 from evaluation.models import LanguageModel
-from evaluation.runs.flow.asking.asker import Settings, ask
+from evaluation.runs.flow.asking.asker import RequestSettings, ask_model
 from evaluation.runs.flow.asking.options import LOCAL, OPENAI, ModelOptions
 from evaluation.runs.flow.asking.plan import (
     PASSAGE,
@@ -46,11 +46,11 @@ from evaluation.runs.flow.asking.plan import (
 )
 from evaluation.runs.steps.asking.registration import (
     NamedPrompt,
-    convert_to_columns,
+    convert_to_model_columns,
     find_prompt,
     find_registration_problems,
     list_prompts,
-    open_chat,
+    open_chat_model,
     read_model_options,
 )
 
@@ -219,7 +219,7 @@ class ModelForm(forms.Form):
         """Save the model from the form."""
         for name in ("name", *DETAILS, "notice"):
             setattr(self.model, name, self.cleaned_data[name])
-        for name, value in convert_to_columns(self.options()).items():
+        for name, value in convert_to_model_columns(self.options()).items():
             setattr(self.model, name, value)
         self.model.save()
         return self.model
@@ -332,7 +332,7 @@ class TryForm(forms.Form):
     def messages(self) -> tuple[Message, ...]:
         """Return the conversation to send, from a valid form."""
         names = ("question", "passage")
-        return self.chosen().prompt.messages({name: self.cleaned_data[name] for name in names})
+        return self.chosen().prompt.build_messages({name: self.cleaned_data[name] for name in names})
 
 
 @dataclass(frozen=True)
@@ -394,7 +394,7 @@ def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()
-        return PreparedTrial(messages, open_chat(model, PATIENCE), dict(model.parameters or {}))
+        return PreparedTrial(messages, open_chat_model(model, PATIENCE), dict(model.parameters or {}))
     except (BackendError, TemplateError, InputError) as error:
         return PreparedTrial(messages, None, {}, str(error))
 
@@ -404,7 +404,7 @@ async def _ask_model(
 ) -> RecordedReply:
     planned = plan_requests(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
     store = MemoryStore()
-    outcome = await ask(chat, planned, store, Settings(at_once=1, patience=PATIENCE))
+    outcome = await ask_model(chat, planned, store, RequestSettings(at_once=1, patience=PATIENCE))
     return store.kept.get((0, 0)) or RecordedReply(
         Reply.from_fault(Fault("not_asked", outcome.reason or "it was not asked"))
     )

@@ -43,9 +43,9 @@ from evaluation.language_models.views.model_form import (
 )
 from evaluation.model_overview.views import build_model_link
 from evaluation.models import LanguageModel, LLMResponse, Removal
-from evaluation.runs.flow.asking.options import LOCAL, parse_url
+from evaluation.runs.flow.asking.options import LOCAL, parse_spec_url
 from evaluation.runs.reports.across import list_notes
-from evaluation.runs.reports.lists import ModelFilter, annotate_answers
+from evaluation.runs.reports.lists import ModelFilter, annotate_answer_counts
 from evaluation.workers.views import send_chart
 
 BY_QUESTION = Keyset(
@@ -89,7 +89,7 @@ def get_place(model: LanguageModel, mine: bool = True) -> Place:
         return Place("by its owner", True) if model.spec else UPLOADED
     if model.spec == LOCAL:
         return Place("on this machine", True)
-    if host := urlsplit(parse_url(model.spec)).netloc:
+    if host := urlsplit(parse_spec_url(model.spec)).netloc:
         # Without what precedes an @, which may be a user name and a password.
         return Place(f"at {host.rpartition('@')[2]}", True)
     if model.spec:
@@ -100,7 +100,7 @@ def get_place(model: LanguageModel, mine: bool = True) -> Place:
 def show_models(request: HttpRequest) -> HttpResponse:
     """List the language models, newest first."""
     rows = select_visible(request, LanguageModel.objects.filter(archived_at=None))
-    list_of = ModelFilter(request.GET, annotate_answers(rows, request.user)).listing(request)
+    list_of = ModelFilter(request.GET, annotate_answer_counts(rows, request.user)).listing(request)
     page = list_of["page"]
     mine = set(
         LanguageModel.objects.editable_by(request.user)

@@ -36,15 +36,15 @@ from evaluation.runs.flow.asking.plan import (
     Prompt,
     TemplateError,
 )
-from evaluation.runs.reports.lists import PromptFilter, annotate_versions
-from evaluation.runs.steps.asking.model_askings import build_fields
+from evaluation.runs.reports.lists import PromptFilter, annotate_version_counts
+from evaluation.runs.steps.asking.model_askings import build_prompt_fields
 from evaluation.runs.steps.asking.registration import (
     BUILT_IN,
     LONGEST_TEXT,
     build_built_in_prompt,
     create_prompt,
     edit_prompt,
-    name_prompt,
+    build_named_prompt,
 )
 
 STRATEGIES = {
@@ -122,7 +122,7 @@ def show_prompts(request: HttpRequest) -> HttpResponse:
         "title": "Prompts",
         "subtitle": "The instruction to language models and the wording of their questions.",
         "breadcrumbs": _build_breadcrumbs()[:1],
-        **prompt_filter.listing(request, add=annotate_versions),
+        **prompt_filter.listing(request, add=annotate_version_counts),
         "built_in": [build_built_in_prompt(strategy) for strategy in BUILT_IN],
         "strategies": STRATEGIES,
     }
@@ -155,7 +155,7 @@ def show_prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         "strategy": STRATEGIES[version.strategy],
         "sets": sets,
         "question": question,
-        "messages_shown": name_prompt(version).prompt.messages(build_fields(question))
+        "messages_shown": build_named_prompt(version).prompt.build_messages(build_prompt_fields(question))
         if question
         else (),
     }

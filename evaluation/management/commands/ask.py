@@ -25,7 +25,7 @@ from evaluation.runs.files.asking import (
     AskRequest,
     AskResult,
     AskSettings,
-    Estimate,
+    RequestEstimate,
     ask_questions,
     estimate_requests,
     write_batch_file,
@@ -163,7 +163,7 @@ def _build_request(options: dict[str, Any]) -> AskRequest:
     )
 
 
-def _format_estimate(estimate: Estimate) -> str:
+def _format_estimate(estimate: RequestEstimate) -> str:
     """Return the expected numbers of requests and tokens, and the cost, as lines of text."""
     lines = [
         f"{estimate.name}: {estimate.requests:,} answers, {estimate.stored:,} of them stored",

@@ -20,8 +20,8 @@ from evaluation.runs.background.progress import format_duration
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import AskSummary
 from evaluation.runs.run_types import get_kind
-from evaluation.runs.steps.asking.model_askings import find_problems_at_start
-from evaluation.runs.steps.asking.preview import Estimate, estimate_askings, preview_askings
+from evaluation.runs.steps.asking.model_askings import find_start_problems
+from evaluation.runs.steps.asking.preview import AskingEstimate, estimate_askings, preview_askings
 from evaluation.runs.steps.asking.registration import BUILT_IN
 
 INCOMPLETE = 3
@@ -81,7 +81,7 @@ class Command(RunCommand):
     def _print_estimates(self, version: Any, options: AskOptions) -> None:
         """Print what a run would ask and cost, without starting it; CommandError for problems."""
         owner = version.question_set.owner
-        problems = find_problems_at_start(version, owner, options)
+        problems = find_start_problems(version, owner, options)
         if problems:
             reasons = "\n".join(TERMINAL.format_problems(AskOptions, problems))
             raise CommandError(remove_control_characters(reasons), returncode=BAD_INPUT)
@@ -107,7 +107,7 @@ def _find_prompt_id(name: str | None, question_set: QuestionSet) -> str | None:
     return name if latest is None else str(latest.public_id)
 
 
-def _format_estimate(estimate: Estimate) -> str:
+def _format_estimate(estimate: AskingEstimate) -> str:
     """Return a model's expected numbers of requests and tokens, and the cost, as text."""
     if estimate.reason:
         return estimate.reason

@@ -32,7 +32,7 @@ class Command(KindCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add one sub-command per run type that evaluates files, with its arguments."""
-        kinds = {name: kind for name, kind in list_kinds().items() if kind.is_evaluated_on_files}
+        kinds = {name: kind for name, kind in list_kinds().items() if kind.has_evaluate_command}
         add_kinds(
             parser, {name: (kinds[name], kinds[name].evaluate) for name in self.select_names(kinds)}
         )

@@ -80,23 +80,23 @@ class Command(QuestionSetCommand):
             with report_bad_input(), exit_on_signal():
                 formats = writing.parse_formats(options["format"])
                 content = self._load(options)
-                files = writing.build_files(content, formats)
+                files = writing.build_export_files(content, formats)
                 if not options["dry_run"]:
-                    writing.write_folder(files, options["output"])
+                    writing.write_export(files, options["output"])
         except NotExportableError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         self._report(content, files, options)
 
     def _load(self, options: dict[str, Any]) -> ScorerContent:
         """Return the contents from a folder or from a run of the database."""
-        from evaluation.scorer.writing import check_name, make_name
+        from evaluation.scorer.writing import check_task_name, make_task_name
 
         folder = Path(options["question_set"])
 
         def choose(title: str) -> ScorerOptions:
             """Return the options of the export, with its name from `title` unless one is given."""
             return ScorerOptions(
-                check_name(options["name"] or make_name(title)),
+                check_task_name(options["name"] or make_task_name(title)),
                 options["min_answers"],
                 options["with_answers"],
                 options["consent_basis"],
@@ -115,16 +115,16 @@ class Command(QuestionSetCommand):
                 licence=options["licence"],
                 languages=tuple(options["language"]),
             )
-            return files.load_content(given, choose(options["title"] or folder.resolve().name))
-        from evaluation.scorer.storage import load_content
+            return files.load_folder_content(given, choose(options["title"] or folder.resolve().name))
+        from evaluation.scorer.storage import load_run_content
 
         run = self._find_run(options)
-        return load_content(run, choose(run.version.question_set.name))
+        return load_run_content(run, choose(run.version.question_set.name))
 
     def _find_run(self, options: dict[str, Any]) -> Any:
         """Return the run with the id, or the official run of the set; exit status 2 if none."""
         from evaluation.models import Run
-        from evaluation.runs.exports import RECORD, ChoiceError, find_run, find_version
+        from evaluation.runs.exports import RECORD, ChoiceError, choose_run, choose_version
 
         try:
             wanted = UUID(options["question_set"].strip())
@@ -134,9 +134,9 @@ class Command(QuestionSetCommand):
         run = None if wanted is None else runs.filter(public_id=wanted).first()
         try:
             if run is not None:
-                return find_run(run.version, str(run.public_id))
-            version = find_version(self.find_question_set(options), answered=True)
-            return find_run(version, RECORD)
+                return choose_run(run.version, str(run.public_id))
+            version = choose_version(self.find_question_set(options), answered=True)
+            return choose_run(version, RECORD)
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 
@@ -146,7 +146,7 @@ class Command(QuestionSetCommand):
         """Print what the export contains."""
         from evaluation.scorer.preview import build_preview
 
-        for line in build_preview(content).lines():
+        for line in build_preview(content).format_lines():
             print_report(self.stdout, line)
         size = sum(map(len, files.values()))
         done = "would be written" if options["dry_run"] else f"written to {options['output']}"

@@ -9,7 +9,7 @@ from annotations.exchange import ColumnNames
 from annotations.exchange.importing import ImportReport
 from annotations.management.importing import ImportCommand, parse_columns_option
 from evaluation.runs.imports import import_model_answers
-from evaluation.runs.run_types.answer_files import add_keep_thinking
+from evaluation.runs.run_types.answer_files import add_keep_thinking_argument
 
 
 class Command(ImportCommand):
@@ -33,7 +33,7 @@ class Command(ImportCommand):
             metavar="NAME",
             help="of a log: the name of its model, where the log does not have it",
         )
-        add_keep_thinking(parser)
+        add_keep_thinking_argument(parser)
 
     def run_import(self, options: dict[str, Any]) -> list[ImportReport]:
         """Import one file of model answers and return its report."""

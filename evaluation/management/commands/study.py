@@ -45,7 +45,7 @@ class Command(KindCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add one sub-command per run type with a study, with its model arguments."""
-        kinds = {name: kind for name, kind in list_kinds().items() if kind.is_studied}
+        kinds = {name: kind for name, kind in list_kinds().items() if kind.has_study_command}
         studies = {name: (kinds[name], kinds[name].study) for name in self.select_names(kinds)}
         for name, of_kind in add_kinds(parser, studies).items():
             add_asking_arguments(of_kind, without=_list_file_options(kinds[name]))

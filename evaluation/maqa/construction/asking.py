@@ -73,7 +73,7 @@ def build_batch_messages(
     about = f"about this topic: {source}" if is_topic else f"on the subject of: {source}"
     # Only batches of the same source differ by number, so that each has a key of its own.
     other = f"This is batch {batch} of {batches}: write others than the most obvious ones."
-    return GENERATE.messages(
+    return GENERATE.build_messages(
         {"count": str(count), "about": about, "batch": other if batches > 1 else ""}
     )
 
@@ -83,7 +83,7 @@ def build_check_messages(question: str, answers: Answers) -> tuple[Message, ...]
     listed = "\n".join(
         f"{number}. {' | '.join(spellings)}" for number, spellings in enumerate(answers, 1)
     )
-    return VERIFY.messages({"question": question, "answers": listed})
+    return VERIFY.build_messages({"question": question, "answers": listed})
 
 
 _QUESTION = re.compile(
@@ -226,7 +226,7 @@ def ask_readable(
     """
     first = _read_replies(asking, step, round_, readers, 1)
     failed = _select_failed(round_, first)
-    if not failed or asking.get_reason_given_up(round_.model):
+    if not failed or asking.get_give_up_reason(round_.model):
         return first, [replace(round_, items=failed)]
     again = [
         Item(item.id, prompt.build_second_request(item.messages, first[item.id].reply.text))
@@ -249,7 +249,7 @@ def _read_replies(
     asking: StudyAsker, step: str, round_: Round, readers: Mapping[str, Reader], attempts: int
 ) -> dict[str, ParsedReply]:
     """Return the replies to a round with what their readers find, by item."""
-    replies = asking.ask(step, [round_])[0]
+    replies = asking.ask_step(step, [round_])[0]
     return {
         item: ParsedReply(
             reply, attempts, None if reply.status.is_missing else readers[item](reply.text)
@@ -263,7 +263,7 @@ def reject_unreadable(asking: StudyAsker, turn: Turn, failed: Sequence[Round]) -
     with turn.open_fenced_transaction():
         for round_ in failed:
             if round_.items:
-                asking.reject(round_)
+                asking.reject_round(round_)
 
 
 LEAST_WORDS, LEAST_CHARACTERS = 3, 12

@@ -39,13 +39,13 @@ from evaluation.runs.flow.asking.summary import StudySummary, build_cut_off_warn
 from evaluation.runs.flow.stored import ResultTable
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
-    list_ids,
+    find_model_problems,
+    list_option_ids,
     load_registered_models,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table
 
 VERSION = 1
 GENERATING, VERIFYING = "generating questions", "verifying answers"
@@ -131,7 +131,7 @@ class ConstructionSummary(StudySummary):
     checking: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the counts that the run's page shows, by label."""
         return {
             "topics or questions": self.sources,
@@ -163,7 +163,7 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: ConstructionOptions
 ) -> list[Problem]:
     """Return why a run cannot start: its models, or no topic, or too many."""
-    problems = find_problems_with_models(
+    problems = find_model_problems(
         user, options, ("generator", "verifier"), needed=("generator",)
     )
     sources = list_sources(version, options)
@@ -183,12 +183,12 @@ def estimate_requests(
     sources = list_sources(version, options)
     batches = _plan_batches(sources, options)
     takes, extra = [], {}
-    for model in select_registered_models(user, list_ids(options.generator)):
+    for model in select_registered_models(user, list_option_ids(options.generator)):
         round_ = _build_round(model, [batch.item for batch in batches], options)
         takes.append(estimate_round(user, "Generating questions", round_))
         extra["The first batch, as the model sees it"] = batches[0].item.messages
     most = len(batches) * options.per_request
-    for model in select_registered_models(user, list_ids(options.verifier)):
+    for model in select_registered_models(user, list_option_ids(options.verifier)):
         # Which questions pass the filters is not known yet: a long one represents each.
         example = build_check_messages("?" * 200, tuple(("?" * 20,) for _ in range(8)))
         round_ = _build_check_round(model, [Item("example", example)], options)
@@ -207,10 +207,10 @@ def execute_run(turn: Turn) -> None:
     sources = list_sources(run.version, options)
     if not sources:
         raise RunInputError("run.no_question_with_text")
-    generators = load_registered_models(run, list_ids(options.generator))
+    generators = load_registered_models(run, list_option_ids(options.generator))
     if not generators:
         raise RunInputError("run.no_model_to_ask")
-    verifiers = load_registered_models(run, list_ids(options.verifier))
+    verifiers = load_registered_models(run, list_option_ids(options.verifier))
     asking = StudyAsker(turn, run, [*generators, *verifiers], options.budget)
     batches = _plan_batches(sources, options)
     round_ = _build_round(generators[0], [batch.item for batch in batches], options)
@@ -330,7 +330,7 @@ def _store(
 ) -> None:
     """End the run: store its tables, and its candidates on the writing pages."""
     states = Counter(str(row.state) for row in candidates)
-    usage = asking.usage()
+    usage = asking.compute_usage()
     models = [model.name for model in asking.models]
     input_hash = hashlib.sha256(json.dumps(sources, ensure_ascii=False).encode()).hexdigest()
     summary = ConstructionSummary(
@@ -357,11 +357,11 @@ def _store(
     }
     signature = "|".join(["maqa-questions", *(f"{name}:{value}" for name, value in parts.items())])
     with turn.open_fenced_transaction():
-        keep_table(turn, CANDIDATES, (row.build_row() for row in candidates))
-        keep_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
+        store_result_table(turn, CANDIDATES, (row.build_row() for row in candidates))
+        store_result_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
         add_candidates(run.version, run.public_id, candidates)
         warnings = [warning.as_dict() for warning in build_cut_off_warnings(usage)]
-        turn.end(RunEnd(signature, input_hash, summary, warnings))
+        turn.finish_run(RunEnd(signature, input_hash, summary, warnings))
 
 
 def _build_batch_row(batch: Batch, reply: ParsedReply) -> BatchRow:

@@ -16,20 +16,20 @@ from evaluation.maqa.construction.storage import (
 )
 from evaluation.models import Run
 from evaluation.runs.flow.stored import collect_column_help
-from evaluation.runs.reports.lists import build_readers
-from evaluation.runs.run_types.kind import Beforehand, Page, Start
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.reports.lists import build_table_readers
+from evaluation.runs.run_types.kind import DataReadiness, Page, Start
+from evaluation.runs.steps.checkpoints import read_result_table
 
 MAX_SHOWN = 100
 RESULT_TABLES = (CANDIDATES, BATCHES)
-TABLES = build_readers(RESULT_TABLES)
+TABLES = build_table_readers(RESULT_TABLES)
 COLUMNS = collect_column_help(RESULT_TABLES)
 
 
 def build_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the run's page: counts, reasons and candidates."""
     summary = ConstructionSummary.from_json(run.summary)
-    rows: list[CandidateRow] = list(read_table(run, CANDIDATES))
+    rows: list[CandidateRow] = list(read_result_table(run, CANDIDATES))
     reasons = sorted(summary.reasons.items(), key=lambda reason: -reason[1])
     return {
         "summary": summary,
@@ -44,11 +44,11 @@ def build_context(run: Run) -> Mapping[str, Any]:
 PAGES = (Page("", "Candidates", "evaluation/maqa/candidates.html", build_context),)
 
 
-def describe_version(version: QuestionSetVersion | None) -> Beforehand:
+def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
     """Return the start page's text on a version: how many questions can be sources."""
     rows = None if version is None else version.questions.graded().exclude(text="")
     n = 0 if rows is None else rows.count()
-    return Beforehand(
+    return DataReadiness(
         f"{n} questions of the set have a text and can be sources."
         if n
         else "No question of the set has a text: write topics."

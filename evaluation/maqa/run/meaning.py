@@ -31,9 +31,9 @@ from evaluation.maqa.run.judging import JudgedReply, RightAnswers
 from evaluation.runs.flow.metrics import (
     ALL_BUT_1,
     Bools,
-    compute_cosines_among,
+    compute_pairwise_cosines,
     embed_block,
-    find_different_numbers,
+    find_number_conflicts,
     split_into_blocks,
 )
 
@@ -147,7 +147,7 @@ def cluster_replies(
                 each = _index_answers((system, item), right[item].question.text, replies)
                 # If all answers are different numbers, no two can be equivalent.
                 if not (
-                    find_different_numbers(each.texts) | np.eye(len(each.texts), dtype=bool)
+                    find_number_conflicts(each.texts) | np.eye(len(each.texts), dtype=bool)
                 ).all():
                     undecided.append(each)
     if not undecided:
@@ -194,7 +194,7 @@ def choose_meaning_threshold(
     vectors, rows = embedder.embed(texts), {text: row for row, text in enumerate(texts)}
     cosines = np.array(
         [
-            compute_cosines_among(vectors, [rows[pair.first], rows[pair.second]])[0, 1]
+            compute_pairwise_cosines(vectors, [rows[pair.first], rows[pair.second]])[0, 1]
             for pair in pairs
         ]
     )
@@ -238,7 +238,7 @@ def _collect_spelling_pairs(right: Mapping[str, RightAnswers], seed: int) -> lis
         ]
         for pair in candidates:
             keys = [build_key(text, answers.rules) for text in (pair.first, pair.second)]
-            if keys[0] != keys[1] and not find_different_numbers([pair.first, pair.second])[0, 1]:
+            if keys[0] != keys[1] and not find_number_conflicts([pair.first, pair.second])[0, 1]:
                 kinds[pair.is_same].append(pair)
     rng = np.random.default_rng(seed)
     return [
@@ -334,9 +334,9 @@ def _cluster_by_vectors(
         n_truncated, done = n_truncated + n_cut, min(done + len(texts), len(all_texts))
         rows = {text: row for row, text in enumerate(texts)}
         for each in undecided[first:last]:
-            cosines = compute_cosines_among(vectors, [rows[text] for text in each.texts])
+            cosines = compute_pairwise_cosines(vectors, [rows[text] for text in each.texts])
             kernels[each.key] = _build_kernel(each.sets, each.texts, cosines)
-            equivalent = (cosines > threshold) & ~find_different_numbers(each.texts)
+            equivalent = (cosines > threshold) & ~find_number_conflicts(each.texts)
             np.fill_diagonal(equivalent, True)
             labels[each.key] = _cluster_sets(each.sets, equivalent)
     info = embedder.describe()
@@ -375,7 +375,7 @@ def _cluster_by_entailment(
         pairs.clear()
 
     for done, each in enumerate(undecided, 1):
-        comparable = np.triu(~find_different_numbers(each.texts), 1)
+        comparable = np.triu(~find_number_conflicts(each.texts), 1)
         statements = [f"{each.question} {text}" for text in each.texts]
         for a, b in zip(*np.nonzero(comparable), strict=True):
             pairs += [(statements[a], statements[b]), (statements[b], statements[a])]

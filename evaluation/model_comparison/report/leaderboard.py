@@ -40,7 +40,7 @@ from evaluation.model_comparison.report.scores import (
 )
 from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run, RunOfRecord
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.about import RunAbout, build_about, build_titles
+from evaluation.runs.reports.about import RunAbout, build_run_about, build_run_titles
 from evaluation.runs.reports.lists import Table
 
 # Models of a leaderboard, and runs beside it.
@@ -191,7 +191,7 @@ def build_leaderboard(
         for row in rows
     ]
     return LeaderboardReport(
-        about=build_about(run),
+        about=build_run_about(run),
         correction=correction,
         verdict=build_leader_verdict([row.standing for row in shown], pairs),
         models=shown,
@@ -268,7 +268,7 @@ def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> lis
         "run_id", "model__public_id", "score"
     )
     scores = {(of_run, model): score for of_run, model, score in scored}
-    names = build_titles([(other, AqerParameters) for other in others])
+    names = build_run_titles([(other, AqerParameters) for other in others])
     exemplars = dict(zip(others, ExemplarIdentity.from_runs(*others), strict=True))
     return [
         OtherScores(

@@ -38,7 +38,7 @@ from evaluation.model_comparison.report.scores import (
     name_groups,
 )
 from evaluation.models import ExemplaryAnswer, LanguageModel, LLMAnswerScore, LLMResponse, Run
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 
 MAX_SHOWN = 20
 # Scores that differ by less are the same, but for rounding.
@@ -331,7 +331,7 @@ def build_pair_detail(
     belonging = compare_identity(models[first], models[second])
     gaps = one - other
     detail = PairDetail(
-        about=build_about(run),
+        about=build_run_about(run),
         pair=pair,
         correction=correction,
         verdict=build_pair_verdict(pair),

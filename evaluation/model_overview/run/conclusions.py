@@ -23,7 +23,7 @@ from evaluation.model_overview.run.findings import (
     compute_disagreement_of_sides,
 )
 from evaluation.model_overview.run.gathering import AlignedMetrics
-from evaluation.runs.flow.stored import Side, View
+from evaluation.runs.flow.stored import Aspect, Measure
 
 # With fewer questions there is no verdict, whatever the interval.
 FEW = 10
@@ -50,8 +50,8 @@ class ViewQuestion:
 
 def answer_questions(summary: ViewsSummary) -> list[ViewQuestion]:
     """Return the questions about pairs of views that the overview's views can answer."""
-    crowd, sure = summary.leading(Side.CROWD), summary.leading(Side.UNCERTAINTY)
-    robust, apart = summary.leading(Side.ROBUSTNESS), summary.dispersion
+    crowd, sure = summary.leading(Aspect.CROWD), summary.leading(Aspect.UNCERTAINTY)
+    robust, apart = summary.leading(Aspect.ROBUSTNESS), summary.dispersion
     wanted = (
         ("uncertainty_distance", sure, crowd, 1),
         ("dispersion_distance", apart, crowd, -1),
@@ -71,7 +71,7 @@ def answer_questions(summary: ViewsSummary) -> list[ViewQuestion]:
     return result
 
 
-def _get_sign(view: View) -> int:
+def _get_sign(view: Measure) -> int:
     """Return 1 if greater values of a view are better or neither, -1 if smaller ones are."""
     return -1 if view.better == "lower" else 1
 
@@ -127,7 +127,7 @@ class Claim:
 
     name: str
     evidence: list[Evidence]
-    missing: list[Side]
+    missing: list[Aspect]
 
 
 @dataclass(frozen=True)
@@ -139,10 +139,10 @@ class Portrait:
     claims: list[Claim]
 
 
-CLAIMS: tuple[tuple[str, tuple[Side, ...]], ...] = (
-    ("knows", (Side.CROWD,)),
-    ("knows_that_not", (Side.UNCERTAINTY, Side.ANSWERABILITY)),
-    ("says_the_same", (Side.ROBUSTNESS,)),
+CLAIMS: tuple[tuple[str, tuple[Aspect, ...]], ...] = (
+    ("knows", (Aspect.CROWD,)),
+    ("knows_that_not", (Aspect.UNCERTAINTY, Aspect.ANSWERABILITY)),
+    ("says_the_same", (Aspect.ROBUSTNESS,)),
 )
 
 
@@ -162,7 +162,7 @@ def build_portrait(summary: ViewsSummary, place: int) -> Portrait:
     return Portrait(model, place, claims)
 
 
-def _iterate_evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator[Evidence]:
+def _iterate_evidence(summary: ViewsSummary, model: str, side: Aspect) -> Iterator[Evidence]:
     """Yield the sentences on one model in the views of an aspect that have a value."""
     for model_view in summary.model_views:
         number = summary.number(model, model_view.view.name)
@@ -177,17 +177,17 @@ def _iterate_evidence(summary: ViewsSummary, model: str, side: Side) -> Iterator
     row = summary.standing(model, about.view.name) if about is not None else None
     if about is None or row is None or row.mean is None:
         return
-    if side != Side.UNCERTAINTY:
+    if side != Aspect.UNCERTAINTY:
         yield Evidence(Message(f"views.mean_{side}", build_mean_values(row, about.view)), about)
         return
     # The level of confidence shows nothing; its correlation with the distance from the crowd does.
-    own, crowd = summary.own_correlation(model), summary.leading(Side.CROWD)
+    own, crowd = summary.own_correlation(model), summary.leading(Aspect.CROWD)
     if own is not None and crowd is not None:
         turned = _get_sign(about.view) * _get_sign(crowd.view)
         yield Evidence(_answer_question("views.sure", own, turned), about)
 
 
-def build_mean_values(row: StandingRow, view: View) -> dict[str, Any]:
+def build_mean_values(row: StandingRow, view: Measure) -> dict[str, Any]:
     """Return the values for a sentence on a model's mean in a view; a positive gain is better."""
     sign = _get_sign(view)
     gain = None if row.gain is None else sign * row.gain
@@ -214,7 +214,7 @@ def build_mean_values(row: StandingRow, view: View) -> dict[str, Any]:
     }
 
 
-def compare_with_others(row: StandingRow, view: View) -> Against:
+def compare_with_others(row: StandingRow, view: Measure) -> Against:
     """Return whether a model is significantly better or worse in a view than the others' mean."""
     if not view.better:
         return "neither"
@@ -227,7 +227,7 @@ def compare_with_others(row: StandingRow, view: View) -> Against:
     return "better" if (row.gain_low > 0) == (view.better == "higher") else "worse"
 
 
-def _get_range(view: View) -> dict[str, float | None]:
+def _get_range(view: Measure) -> dict[str, float | None]:
     """Return the smallest and greatest possible value of a view, by the names in sentences."""
     return {"lowest": view.lowest, "highest": view.highest}
 

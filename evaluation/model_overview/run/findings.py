@@ -25,7 +25,7 @@ from evaluation.model_overview.run.gathering import (
     Source,
     ViewsParameters,
 )
-from evaluation.runs.flow.stored import RunSummary, Side, View
+from evaluation.runs.flow.stored import RunSummary, Aspect, Measure
 
 
 @dataclass(frozen=True)
@@ -172,7 +172,7 @@ def _build_own_correlation_rows(
     together: AlignedMetrics, parameters: ViewsParameters
 ) -> list[CorrelationRow]:
     """Return each model's correlation of its uncertainty with its distance from the crowd."""
-    crowd, sure = together.leading(Side.CROWD), together.leading(Side.UNCERTAINTY)
+    crowd, sure = together.leading(Aspect.CROWD), together.leading(Aspect.UNCERTAINTY)
     if crowd is None or sure is None:
         return []
     rows = []
@@ -264,7 +264,7 @@ VERSION = 1
 class ViewAbout:
     """A view (measure of models), its source run, and whether it is its aspect's main view."""
 
-    view: View
+    view: Measure
     source: int
     leads: bool
     n_answers: int
@@ -329,7 +329,7 @@ class ViewsSummary(RunSummary):
             collect_versions(),
         )
 
-    def shown_counts(self) -> dict[str, int]:
+    def get_shown_counts(self) -> dict[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "models": len(self.models),
@@ -344,7 +344,7 @@ class ViewsSummary(RunSummary):
             (about for about in (*self.views, *self.model_views) if about.view.name == name), None
         )
 
-    def leading(self, side: Side) -> ViewAbout | None:
+    def leading(self, side: Aspect) -> ViewAbout | None:
         """Return the main view of an aspect (side) of models; None if there is none."""
         return next((view for view in self.views if view.leads and view.view.side == side), None)
 
@@ -354,14 +354,14 @@ class ViewsSummary(RunSummary):
         rows = (
             view
             for view in self.views
-            if view.view.of == "question" and view.view.side == Side.CROWD
+            if view.view.of == "question" and view.view.side == Aspect.CROWD
         )
         return next(rows, None)
 
     @property
-    def missing(self) -> list[Side]:
+    def missing(self) -> list[Aspect]:
         """Aspects of models (such as robustness) of which there is no result."""
-        return [side for side in Side if self.leading(side) is None]
+        return [side for side in Aspect if self.leading(side) is None]
 
     def correlation(self, one: str, other: str) -> CorrelationRow | None:
         """Return the correlation of two views over all models; None if there is none."""

@@ -14,7 +14,7 @@ import numpy as np
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import Parameters, Whole, declare_option
 from evaluation.core.stats.cells import Booleans, Floats
-from evaluation.runs.flow.stored import Side, View, ViewedObservation
+from evaluation.runs.flow.stored import Aspect, Measure, MeasuredObservation
 
 Reasons = dict[tuple[int, int, int], str]
 
@@ -64,13 +64,13 @@ class AlignedMetrics:
     """
 
     sources: tuple[Source, ...]
-    views: tuple[View, ...]
+    views: tuple[Measure, ...]
     source_of: tuple[int, ...]
     models: tuple[str, ...]
     questions: tuple[str, ...]
     values: Floats
     reasons: Reasons
-    model_views: tuple[tuple[View, int], ...] = ()
+    model_views: tuple[tuple[Measure, int], ...] = ()
     of_models: tuple[ModelNumber, ...] = ()
     repeated: int = 0
 
@@ -84,7 +84,7 @@ class AlignedMetrics:
         """Index of each view, by the view's name."""
         return {view.name: index for index, view in enumerate(self.views)}
 
-    def leading(self, side: Side) -> int | None:
+    def leading(self, side: Aspect) -> int | None:
         """Return the index of the main view of an aspect (side); None if there is none."""
         for index, view in enumerate(self.views):
             if view.side == side and view.of == "answer" and view.better:
@@ -95,14 +95,14 @@ class AlignedMetrics:
     def dispersion(self) -> int | None:
         """Index of the view of how much workers disagree on a question; None if missing."""
         for index, view in enumerate(self.views):
-            if view.side == Side.CROWD and view.of == "question":
+            if view.side == Aspect.CROWD and view.of == "question":
                 return index
         return None
 
     @property
     def sides(self) -> list[int]:
         """Indices of the main views of all aspects, in the order of the aspects."""
-        return [index for index in map(self.leading, Side) if index is not None]
+        return [index for index in map(self.leading, Aspect) if index is not None]
 
     def oriented(self, view: int) -> Floats:
         """Return a view's values, negated if smaller is better; one row per model."""
@@ -134,10 +134,10 @@ class Gathering:
     questions: Sequence[str] = ()
     sources: list[Source] = field(default_factory=list)
     _told: dict[str, dict[tuple[str, str], tuple[float | None, str]]] = field(default_factory=dict)
-    _views: dict[str, tuple[View, int]] = field(default_factory=dict)
+    _views: dict[str, tuple[Measure, int]] = field(default_factory=dict)
     _repeated: int = 0
 
-    def add(self, source: Source, viewed_observations: Iterable[ViewedObservation]) -> None:
+    def add(self, source: Source, viewed_observations: Iterable[MeasuredObservation]) -> None:
         """Add the numbers of a source; of repeated numbers the first counts."""
         self.sources.append(source)
         source_index = len(self.sources) - 1
@@ -183,7 +183,7 @@ class Gathering:
         """Return (value, reason if missing) of every number of a view."""
         return self._told[name].values()
 
-    def _iterate_models(self, views: Sequence[tuple[View, int]]) -> Iterator[str]:
+    def _iterate_models(self, views: Sequence[tuple[Measure, int]]) -> Iterator[str]:
         """Yield the name of the model of each known value of an answer, view by view."""
         for view, _ in views:
             if view.of == "answer":
@@ -192,7 +192,7 @@ class Gathering:
                         yield model
 
     def _build_arrays(
-        self, views: Sequence[View], models: Sequence[str], questions: Sequence[str]
+        self, views: Sequence[Measure], models: Sequence[str], questions: Sequence[str]
     ) -> tuple[Floats, Reasons]:
         """Return the values by view, model and question, and the reasons of missing ones."""
         row = {model: index for index, model in enumerate(models)}
@@ -213,7 +213,7 @@ class Gathering:
 
     def _collect_model_numbers(
         self, models: Sequence[str]
-    ) -> tuple[tuple[tuple[View, int], ...], tuple[ModelNumber, ...]]:
+    ) -> tuple[tuple[tuple[Measure, int], ...], tuple[ModelNumber, ...]]:
         """Return the views of whole models, and their numbers for these models."""
         views = [(view, index) for view, index in self._views.values() if view.of == "model"]
         known = set(models)

@@ -57,9 +57,9 @@ from evaluation.runs.files.metrics import (
     ITEMS,
     SUMMARY,
     build_study_summary,
-    refuse_to_replace,
+    refuse_to_replace_inputs,
     write_metrics,
-    write_table,
+    write_result_table,
 )
 from evaluation.runs.files.problem_messages import add_problem, build_error
 from evaluation.runs.flow.metrics import Exclusions, build_group_name
@@ -272,7 +272,7 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
         Free texts cannot be embedded.
     """
     inputs = (request.items, request.replies, request.crowd, request.labelled_pairs)
-    refuse_to_replace(request.output, (*FILES, CROWD.file), inputs)
+    refuse_to_replace_inputs(request.output, (*FILES, CROWD.file), inputs)
     with OutputFolder(request.output) as folder:
         items = load_items(request.items, request.columns, request.mapping)
         left_out = Exclusions()
@@ -349,7 +349,7 @@ def write_tables(
     if crowd is not None:
         result.rows += crowd.rows
         counts = {**counts, **crowd.counts}
-        write_table(folder, CROWD, crowd.items)
+        write_result_table(folder, CROWD, crowd.items)
     write_metrics(folder, result.rows, format_item_metric_lines(result))
     folder.write_lines(ITEMS, format_item_lines(result))
     summary = build_study_summary(

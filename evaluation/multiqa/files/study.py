@@ -49,7 +49,7 @@ from evaluation.multiqa.run.study import (
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.journal import NAME as JOURNAL
 from evaluation.runs.files.journal import ReplyRow
-from evaluation.runs.files.metrics import FILES, refuse_to_replace
+from evaluation.runs.files.metrics import FILES, refuse_to_replace_inputs
 from evaluation.runs.files.problem_messages import add_problem, build_error
 from evaluation.runs.files.study import EndedEarlyError, Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
@@ -126,7 +126,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
         table is written.
     """
     inputs = (request.items, request.variants, request.crowd, request.labelled_pairs)
-    refuse_to_replace(request.output, TABLES, inputs)
+    refuse_to_replace_inputs(request.output, TABLES, inputs)
     refuse_tables_without_journal(request.output)
     items = load_items(request.items, request.columns, request.mapping)
     _refuse_items_without_question(items)
@@ -172,7 +172,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
             rewordings = _request_rewordings(folder, request, asking, ids, checker, left_out)
         wordings = list_wordings(items.items, scorable, rewordings)
         rows = _ask_wordings(folder, items.items, wordings)
-        steps, complete, system = folder.steps(), folder.complete, folder.system
+        steps, complete, system = folder.summarise_steps(), folder.complete, folder.system
     replies = Replies()
     replies.add_system(system)
     for (number, variant, _), row in zip(wordings, rows, strict=True):
@@ -259,14 +259,14 @@ def _request_rewordings(
     rows: dict[tuple[str, int], ReplyRow] = {}
 
     def ask(items: Sequence[Item]) -> dict[tuple[str, int], ReplyRow]:
-        replies = folder.ask(step, items, rewriter)
+        replies = folder.ask_step(step, items, rewriter)
         rows.update(replies)
         return replies
 
     rewordings = request_rewordings(checker, ids, ask, left_out)
     if is_unusable(rewordings, left_out):
         # At its temperature the rewriter may do better, so the next call must not reuse these.
-        folder.reject(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
+        folder.reject_replies(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
         values = summarize_rejected(rewordings, ids, left_out)
         raise EndedEarlyError(TERMINAL.format(Message("run.no_usable_rewording", values)))
     return rewordings
@@ -322,7 +322,7 @@ def _ask_wordings(
     rows: dict[str, ReplyRow] = {}
     for name, members in by_form.items():
         step = Step(f"answer: {name}", templates[name])
-        replies = folder.ask(step, build_conversations(items, members))
+        replies = folder.ask_step(step, build_conversations(items, members))
         rows.update({conversation: row for (conversation, _), row in replies.items()})
     return [rows[wording.build_id(items)] for wording in wordings]
 

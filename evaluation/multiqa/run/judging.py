@@ -36,7 +36,7 @@ from evaluation.multiqa.items import NO_REPLY, TEXT, Replies, SystemReplies, gro
 from evaluation.multiqa.methods.panel import NO_VOTE, Panel
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.meaning import CosineJudgement, Reranking, judge_by_cosine
-from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, compute_cosines_among
+from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, compute_pairwise_cosines
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -384,7 +384,7 @@ def _compute_similarities(pairs: Sequence[LabelledPair], parameters: MultiqaPara
     rows = {text: row for row, text in enumerate(texts)}
     return np.array(
         [
-            compute_cosines_among(vectors, [rows[text] for text in (pair.reply, *pair.accepted)])[
+            compute_pairwise_cosines(vectors, [rows[text] for text in (pair.reply, *pair.accepted)])[
                 0, 1:
             ].max()
             for pair in pairs

@@ -32,9 +32,9 @@ from evaluation.multiqa.methods.panel import (
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.runs.flow.metrics import (
     ALL_BUT_1,
-    compute_cosines_among,
+    compute_pairwise_cosines,
     embed_block,
-    find_different_numbers,
+    find_number_conflicts,
     split_into_blocks,
 )
 
@@ -316,7 +316,7 @@ def _judge_block(
         accepted = [items[number].answers for number in system.items[rows].tolist()]
         distinct = list(dict.fromkeys([*texts, *(text for each in accepted for text in each)]))
         index = {text: position for position, text in enumerate(distinct)}
-        cosines = compute_cosines_among(vectors, [vector_rows[text] for text in distinct])
+        cosines = compute_pairwise_cosines(vectors, [vector_rows[text] for text in distinct])
         # Cells without a vote stay 0 and are masked by `votes` below.
         cells = np.zeros((n, r), dtype=np.int64)
         cells[votes] = [index[text] for text in texts]
@@ -325,7 +325,7 @@ def _judge_block(
         for row, answers in enumerate(accepted):
             nearest = cosines[cells[row]][:, [index[text] for text in answers]].max(axis=1)
             right[row] = (nearest > parameters.cosine) & votes[row]
-        forbidden = find_different_numbers(distinct)[cells[:, :, None], cells[:, None, :]]
+        forbidden = find_number_conflicts(distinct)[cells[:, :, None], cells[:, None, :]]
         labels = cluster(
             np.where(forbidden, -np.inf, similarity),
             votes,

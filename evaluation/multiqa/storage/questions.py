@@ -24,11 +24,11 @@ from evaluation.multiqa.run.judging import find_fault, find_tuned_cosine
 from evaluation.multiqa.run.study import Rewording, build_conversations, list_wordings
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.steps.answers import find_worker_problems, remove_workers
+from evaluation.runs.steps.answers import find_worker_id_problems, remove_worker_answers
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
-    list_ids,
+    find_model_problems,
+    list_option_ids,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round
@@ -151,8 +151,8 @@ def find_start_problems(
 ) -> list[Problem]:
     """Return why a run cannot start: models, excluded workers, wordings or answers."""
     problems = [
-        *find_problems_with_models(user, options, ("models", "rewriter"), needed=("models",)),
-        *find_worker_problems(version, user, options, needed=False),
+        *find_model_problems(user, options, ("models", "rewriter"), needed=("models",)),
+        *find_worker_id_problems(version, user, options, needed=False),
     ]
     if problems:
         return problems
@@ -211,7 +211,7 @@ def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers
     ).exclude(question__text="")
     columns = ("pk", "submission__worker_id", "question__external_id", "text", "rejected")
     answers = Answers.from_rows(rows.order_by("pk").values_list(*columns))
-    answers = remove_workers(version, excluded, answers)
+    answers = remove_worker_answers(version, excluded, answers)
     has_text = any(
         text.strip() and not rejected
         for text, rejected in zip(answers.texts, answers.rejected, strict=True)
@@ -237,7 +237,7 @@ def estimate_requests(
     loaded = load(version, options)
     models, rewriters = (
         select_registered_models(user, options.models),
-        select_registered_models(user, list_ids(options.rewriter)),
+        select_registered_models(user, list_option_ids(options.rewriter)),
     )
     sent = {"temperature": options.temperature, "max_tokens": options.max_tokens}
     takes, prompts, notes = [], {}, []

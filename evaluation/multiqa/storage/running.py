@@ -61,21 +61,21 @@ from evaluation.multiqa.storage.questions import VersionItems, find_problem, loa
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.steps.asking.registration import list_ids, load_registered_models
+from evaluation.runs.steps.asking.registration import list_option_ids, load_registered_models
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
 from evaluation.runs.steps.cache import (
-    embed_texts,
-    find_lane_of_embedder,
+    embed_answers,
+    find_embedding_lane,
     open_stored_embedder,
 )
 from evaluation.runs.steps.checkpoints import (
     RunEnd,
     RunInputError,
     Turn,
-    keep_rows,
-    keep_table,
-    read_rows,
-    read_table,
+    store_table_rows,
+    store_result_table,
+    read_table_rows,
+    read_result_table,
 )
 
 VERSION = 1
@@ -127,39 +127,39 @@ class MultiqaSummary(StudySummary):
         costs = [usage.cost for usage in self.usage]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {"questions": self.items, "wordings": self.wordings, "models": len(self.systems)}
 
 
 def load_metrics(run: Run) -> list[MetricRow]:
     """Return the stored metric rows by system and group (not those of single items)."""
-    return list(read_table(run, METRICS))
+    return list(read_result_table(run, METRICS))
 
 
 def load_items(run: Run) -> Iterator[ItemRow]:
     """Yield the stored result rows of single items, system by system."""
-    return read_table(run, ITEMS)
+    return read_result_table(run, ITEMS)
 
 
 def load_replies(run: Run) -> Iterator[ReplyRow]:
     """Yield the stored replies, system by system, original wordings first."""
-    return read_table(run, REPLIES)
+    return read_result_table(run, REPLIES)
 
 
 def load_rewordings(run: Run) -> Iterator[RewordingRow]:
     """Yield the stored rewordings, accepted and rejected."""
-    return read_table(run, REWORDINGS)
+    return read_result_table(run, REWORDINGS)
 
 
 def load_comparisons(run: Run) -> list[SystemPair]:
     """Return the stored comparisons of each two systems."""
-    return list(read_table(run, COMPARISONS))
+    return list(read_result_table(run, COMPARISONS))
 
 
 def load_crowd(run: Run) -> Iterator[CrowdRow]:
     """Yield the stored crowd scores of each system and item."""
-    return read_table(run, CROWD)
+    return read_result_table(run, CROWD)
 
 
 # Names of the steps, stored with the usage.
@@ -213,7 +213,7 @@ def execute_run(turn: Turn) -> None:
     models = load_registered_models(run, options.models)
     if not models:
         raise RunInputError("run.no_model_that_answers")
-    rewriters = load_registered_models(run, list_ids(options.rewriter), "rewriter")
+    rewriters = load_registered_models(run, list_option_ids(options.rewriter), "rewriter")
     loaded = load(run.version, options)
     problem = find_problem(loaded, options)
     if problem is not None:
@@ -225,19 +225,19 @@ def execute_run(turn: Turn) -> None:
     collected = _collect_replies(turn, in_turns, loaded, options, models, rewriters)
     if all(status.is_missing for status in collected.count_statuses()):
         raise RunInputError("run.no_model_replied", reason=in_turns.find_first_fault())
-    # With a crowd `embed_texts` chooses the lane itself.
+    # With a crowd `embed_answers` chooses the lane itself.
     if loaded.crowd is None:
-        turn.go_on_in(find_lane_of_embedder(options.embedder))
+        turn.require_lane(find_embedding_lane(options.embedder))
     turn.check_interruption()
     replies, parameters = collected.build_replies(), use_recorded_cosine(options.evaluation())
     options = replace(options, cosine=parameters.cosine)
     crowd = None
     if loaded.crowd is not None:
-        embed = partial(embed_texts, build_grading_parameters(parameters), turn)
-        crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report, embed)
+        embed = partial(embed_answers, build_grading_parameters(parameters), turn)
+        crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report_progress, embed)
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
     result = evaluate(
-        loaded.items, replies, parameters, loaded.left_out, turn.report, embedder=embedder
+        loaded.items, replies, parameters, loaded.left_out, turn.report_progress, embedder=embedder
     )
     input_hash = loaded.compute_hash()
     signature = _build_signature(options, result, crowd, models, rewriters, input_hash)
@@ -245,8 +245,8 @@ def execute_run(turn: Turn) -> None:
     # Another process may have claimed the run meanwhile: the fence stores all of it or nothing.
     with turn.open_fenced_transaction():
         _store_rows(turn, collected, result, crowd)
-        warnings = _collect_warnings(result, crowd, in_turns.usage())
-        turn.end(RunEnd(signature, input_hash, summary, warnings))
+        warnings = _collect_warnings(result, crowd, in_turns.compute_usage())
+        turn.finish_run(RunEnd(signature, input_hash, summary, warnings))
 
 
 def load_options(run: Run) -> MultiqaRunOptions:
@@ -277,7 +277,7 @@ def _collect_replies(
     conversations = build_conversations(loaded.items, wordings)
     sent = {"temperature": options.temperature, "max_tokens": options.max_tokens}
     rounds = [Round(model, conversations, sent, options.seed) for model in models]
-    answered = in_turns.ask(ASKING, rounds)
+    answered = in_turns.ask_step(ASKING, rounds)
     by_system = {model.name: each for model, each in zip(models, answered, strict=True)}
     return _StudyReplies(loaded, rewordings, kinds, wordings, by_system)
 
@@ -298,7 +298,7 @@ def _request_rewordings(
     if silent is not None:
         # JSON has no tuples: what was stored as one comes back as a list.
         loaded.left_out.by_reason |= {reason: (n, names) for reason, (n, names) in silent.items()}
-        return list(read_rows(in_turns.run, CHECKED, Rewording))
+        return list(read_table_rows(in_turns.run, CHECKED, Rewording))
     sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}
     checker = Checker(
         [loaded.items[number].question for number in loaded.scorable],
@@ -307,14 +307,14 @@ def _request_rewordings(
         options.meaning,
         options.nli,
         options.entailment,
-        turn.report,
+        turn.report_progress,
     )
     ids = [loaded.items[number].item for number in loaded.scorable]
     conversations: list[Item] = []
 
     def ask(items: Sequence[Item]) -> RepliesByItem:
         conversations.extend(items)
-        (replies,) = in_turns.ask(REWORDING, [Round(rewriter, items, sent, options.seed)])
+        (replies,) = in_turns.ask_step(REWORDING, [Round(rewriter, items, sent, options.seed)])
         return replies
 
     checked: list[Rewording] = []
@@ -323,21 +323,21 @@ def _request_rewordings(
         # Each check is stored, so a turn that asks for the next attempt does not repeat it.
         stored = [
             rewording
-            for rewording in read_rows(in_turns.run, CHECKED, Rewording)
+            for rewording in read_table_rows(in_turns.run, CHECKED, Rewording)
             if rewording.attempt == attempt
         ]
         if stored:
             checker.restore(stored)
         elif texts:
-            turn.go_on_in(find_lane_of_embedder(options.embedder))
+            turn.require_lane(find_embedding_lane(options.embedder))
             stored = checker.check(texts, attempt)
             with turn.open_fenced_transaction():
-                keep_rows(turn, CHECKED, Rewording, [*checked, *stored])
+                store_table_rows(turn, CHECKED, Rewording, [*checked, *stored])
         checked.extend(stored)
         return stored
 
     rewordings = request_rewordings(checker, ids, ask, loaded.left_out, check)
-    if why := in_turns.get_reason_given_up(rewriter):
+    if why := in_turns.get_give_up_reason(rewriter):
         raise RunInputError("run.rewriter_not_asked", reason=why)
     # At its temperature the rewriter may do better next time, so a later run must not reuse the
     # replies of items without an accepted rewording.
@@ -349,19 +349,19 @@ def _request_rewordings(
     unusable = [conversation for conversation in conversations if conversation.id in names]
     if unusable:
         with turn.open_fenced_transaction():
-            in_turns.reject(Round(rewriter, unusable, sent, options.seed))
+            in_turns.reject_round(Round(rewriter, unusable, sent, options.seed))
     if not any(rewording.variant for rewording in rewordings):
         values = summarize_rejected(rewordings, ids, loaded.left_out)
         raise RunInputError("run.no_usable_rewording", **values)
     left_out = loaded.left_out.by_reason
     with turn.open_fenced_transaction():
-        keep_rows(turn, CHECKED, Rewording, rewordings)
+        store_table_rows(turn, CHECKED, Rewording, rewordings)
         silent = (
             {NO_REWRITER_REPLY: left_out[NO_REWRITER_REPLY]}
             if NO_REWRITER_REPLY in left_out
             else {}
         )
-        turn.keep(CHECKED, silent)
+        turn.store_json(CHECKED, silent)
     return rewordings
 
 
@@ -371,14 +371,14 @@ def _store_rows(
     """Store all result rows of a run; call it within `turn.open_fenced_transaction()`."""
     items, judgements = collected.loaded.items, collect_reply_judgements(result)
     scores = {} if crowd is None else crowd.scores
-    keep_table(turn, METRICS, [*result.rows, *(crowd.rows if crowd else ())])
-    keep_table(turn, ITEMS, build_item_rows(result))
+    store_result_table(turn, METRICS, [*result.rows, *(crowd.rows if crowd else ())])
+    store_result_table(turn, ITEMS, build_item_rows(result))
     replies = (
         row
         for system, answered in collected.by_system.items()
         for row in build_reply_rows(system, items, collected.wordings, answered, judgements, scores)
     )
-    keep_table(turn, REPLIES, replies)
+    store_result_table(turn, REPLIES, replies)
     rewordings = (
         RewordingRow(
             items[collected.loaded.scorable[rewording.item]].item,
@@ -392,10 +392,10 @@ def _store_rows(
         )
         for rewording, kind in zip(collected.rewordings, collected.kinds, strict=True)
     )
-    keep_table(turn, REWORDINGS, rewordings)
+    store_result_table(turn, REWORDINGS, rewordings)
     comparisons = build_comparison_rows(result, crowd, result.parameters)
-    keep_table(turn, COMPARISONS, comparisons)
-    keep_table(turn, CROWD, crowd.items if crowd else ())
+    store_result_table(turn, COMPARISONS, comparisons)
+    store_result_table(turn, CROWD, crowd.items if crowd else ())
 
 
 def _build_signature(
@@ -449,7 +449,7 @@ def _build_summary(
         errors=errors,
         cut_off=cut_off,
         crowd={} if crowd is None else crowd.counts,
-        usage=in_turns.usage(),
+        usage=in_turns.compute_usage(),
         exclusions=tuple(result.judgement.left_out.as_list()),
         wrong_by_form=tuple(result.judgement.listed.as_list()),
         left_out_of_metrics=tuple(result.list_left_out()),

@@ -24,7 +24,7 @@ from evaluation.payments.storage.rules import (
     check_contrasts,
     get_compared_score,
 )
-from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_scores
+from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_worker_scores
 
 ENDS = {SCORE: "the score", LOW: "the lower end of its interval"}
 MOST = 1_000
@@ -124,7 +124,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
         load_standing_decisions(version),
         load_newest_statuses(submissions.values("pk")),
     )
-    scores, reasons = load_scores(run, score=threshold.score), list(LEFT_OUT)
+    scores, reasons = load_worker_scores(run, score=threshold.score), list(LEFT_OUT)
     check_contrasts(threshold.score, scores)
     reason_by_id: dict[str, str] = {}
     for submission in submissions.select_related("worker").order_by("worker__external_id", "pk"):

@@ -31,7 +31,7 @@ from evaluation.grading.alarms.report.marks import Mark
 from evaluation.grading.results.report.workers import LOWEST
 from evaluation.payments.storage.evidence import Evidence, load_seconds
 from evaluation.payments.storage.fairness import Comparison, fairness
-from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_scores
+from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_worker_scores
 
 SENTENCES: Final = {
     "unknown_rule": "there is no rule {given!r}: {known}",
@@ -276,7 +276,7 @@ def propose(
     # The log keeps all decisions; only the newest one of a submission is in force.
     rejected = {key for key, row in newest_decisions.items() if row.kind == Decision.Kind.REJECT}
     submissions = [submission for submission in submissions if submission.pk not in rejected]
-    scores = load_scores(run, score=rule.score)
+    scores = load_worker_scores(run, score=rule.score)
     if rule.kind != PER_ANSWER:
         check_contrasts(rule.score, scores)
     n_answers, seconds = _count_answers(version), load_seconds(version)

@@ -60,9 +60,9 @@ from evaluation.runs.raw_scores import (
     CONTRAST,
     RAW,
     SCORES,
-    compute_spread,
+    compute_score_distribution,
     find_grading_run,
-    load_scores,
+    load_worker_scores,
 )
 
 
@@ -291,8 +291,8 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     query["take"] = "list"
     context = build_frame(version, "Invite the best again") | {
         "run": run,
-        "spread": compute_spread(load_scores(run)),
-        "spread_of_contrast": compute_spread(load_scores(run, score=CONTRAST)),
+        "spread": compute_score_distribution(load_worker_scores(run)),
+        "spread_of_contrast": compute_score_distribution(load_worker_scores(run, score=CONTRAST)),
         "form": form,
         "found": invited_workers,
         "named": invited_workers.ids[:MAX_LISTED] if invited_workers else [],

@@ -48,7 +48,7 @@ from evaluation.payments.report import OPEN, PaymentPeople, PayRow
 from evaluation.payments.storage.evidence import Evidence, get_payable_version
 from evaluation.payments.storage.fairness import compare_decisions
 from evaluation.payments.storage.rules import APPROVE
-from evaluation.runs.forms import format_conflict, get_seen_decision
+from evaluation.runs.forms import format_decision_conflict, get_seen_decision_id
 
 
 def build_frame(version: QuestionSetVersion, title: str, *, inside: bool = True) -> dict[str, Any]:
@@ -276,7 +276,7 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     values = values if kind == REJECT else {}
     try:
         decision = deciding.decide(
-            row.submission, request.user, kind, **values, seen=get_seen_decision(request)
+            row.submission, request.user, kind, **values, seen=get_seen_decision_id(request)
         )
     except deciding.DecisionError as error:
         return _render_refusal(request, row, error, values)
@@ -350,7 +350,7 @@ def _build_problem(request: HttpRequest, error: deciding.DecidedMeanwhileError) 
     """Build the problem that another user decided since the page was opened."""
     newest = error.newest
     return Problem(
-        "decided_meanwhile", format_conflict(newest, request.user, newest.get_kind_display())
+        "decided_meanwhile", format_decision_conflict(newest, request.user, newest.get_kind_display())
     )
 
 

@@ -58,28 +58,28 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
     """
     workers = [verdict.worker for verdict in WorkerVerdict.list_excluding(version.question_set)]
     # `_WorkerIds` reads every worker of the version; a set without exclusions is spared that.
-    return _WorkerIds(version).list_ids(workers) if workers else ()
+    return _WorkerIds(version).list_unambiguous_ids(workers) if workers else ()
 
 
-def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
+def add_excluded_workers(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
     """Return run options, which also exclude the workers excluded from the question set.
 
     Options of a run type that reads no workers' answers are returned unchanged.
     """
-    if not has_exclusions(options):
+    if not has_exclude_option(options):
         return options
     before: Any = getattr(options, EXCLUDE)
     ids: dict[str, Any] = {EXCLUDE: tuple(dict.fromkeys([*before, *list_excluded_ids(version)]))}
     return replace(options, **ids)
 
 
-def has_exclusions(options: Parameters | type[Parameters]) -> bool:
+def has_exclude_option(options: Parameters | type[Parameters]) -> bool:
     """Return whether these run options include a list of workers to leave out."""
     return EXCLUDE in options.options()
 
 
 @transaction.atomic
-def start_without_excluded(
+def start_run_without_excluded(
     run: Run,
     owner_id: int,
     shown: Sequence[str] | None = None,
@@ -105,7 +105,7 @@ def start_without_excluded(
         raise StaleDecisionsError
     if not verdicts:
         raise NoExclusionsError
-    options = leave_out_excluded(build_options_without(run, verdicts), run.version)
+    options = add_excluded_workers(build_options_excluding(run, verdicts), run.version)
     started = lifecycle.queue_run(
         run.version, owner_id, options, run.kind, name=name, notes=notes, made_from=run
     )
@@ -113,7 +113,7 @@ def start_without_excluded(
     return started
 
 
-def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
+def build_options_excluding(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
     """Return a run's options, which also exclude the workers of these decisions."""
     options: Any
     try:
@@ -122,8 +122,8 @@ def build_options_without(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parame
         raise OtherSettingsError from None
     known = _WorkerIds(run.version)
     # Who withdrew all answers since has none that could vote.
-    before = [worker for worker in options.exclude_workers if known.has(worker)]
-    ids = known.list_ids([verdict.worker for verdict in verdicts])
+    before = [worker for worker in options.exclude_workers if known.has_worker_id(worker)]
+    ids = known.list_unambiguous_ids([verdict.worker for verdict in verdicts])
     return replace(options, exclude_workers=tuple(dict.fromkeys([*before, *ids])))
 
 
@@ -138,11 +138,11 @@ class _WorkerIds:
         )
         self._times = Counter(self._names.values())
 
-    def has(self, one: str) -> bool:
+    def has_worker_id(self, one: str) -> bool:
         """Return whether a worker with this external or public id answered the version."""
         return clean_id(one) in self._times or _parse_uuid(one) in self._names
 
-    def list_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
+    def list_unambiguous_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
         """Return an unambiguous id of each of these workers who answered the version."""
         return tuple(
             self._choose_id(worker) for worker in workers if worker.public_id in self._names

@@ -47,7 +47,7 @@ BEATS = 6
 MOST_CRASHES = 5
 
 
-def get_lease_time() -> timedelta:
+def get_lease_duration() -> timedelta:
     """Return how long a claim on a run is valid without a heartbeat."""
     return timedelta(seconds=settings.LEASE_SECONDS)
 
@@ -77,7 +77,7 @@ class Claim:
     run_id: int
     attempt: int
 
-    def filter_run(self) -> Q:
+    def build_run_filter(self) -> Q:
         """Return the filter for this claim's run; it matches no run once the claim is lost."""
         # The state too: cancelling and pausing a run leave its `attempt` as it is.
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
@@ -97,8 +97,8 @@ class Claim:
     def renew(self) -> bool:
         """Extend the claim's lease from now; return False if the claim is lost."""
         return bool(
-            Run.objects.filter(self.filter_run()).update(
-                lease_until=build_future_time(get_lease_time()), heartbeat_at=Now()
+            Run.objects.filter(self.build_run_filter()).update(
+                lease_until=build_future_time(get_lease_duration()), heartbeat_at=Now()
             )
         )
 
@@ -115,24 +115,24 @@ class Claim:
 
     def is_held(self) -> bool:
         """Return whether the claim is still valid."""
-        return Run.objects.filter(self.filter_run()).exists()
+        return Run.objects.filter(self.build_run_filter()).exists()
 
     def fail(self, reason: str) -> None:
         """Store the run as failed, with the reason, unless the claim is lost."""
-        fail_run(self.filter_run(), reason)
+        fail_run(self.build_run_filter(), reason)
 
     def release(self) -> bool:
         """Put the claimed run back into the queue; return False if the claim is lost."""
         # `heartbeat_at` orders the queue, so a run that gives up its turn goes behind the waiting
         # ones.
         return bool(
-            Run.objects.filter(self.filter_run()).update(
+            Run.objects.filter(self.build_run_filter()).update(
                 state=Run.State.QUEUED, lease_until=None, lease_owner="", heartbeat_at=Now()
             )
         )
 
 
-def filter_claimable(lane: Lane | None = None) -> Q:
+def build_claimable_filter(lane: Lane | None = None) -> Q:
     """Return the filter for runs that are queued or whose lease expired, in one lane or all.
 
     With `lane` only runs whose next step belongs to that lane.
@@ -143,10 +143,10 @@ def filter_claimable(lane: Lane | None = None) -> Q:
     )
     expired = Q(Q(state=Run.State.RUNNING, lease_until__lt=Now()) & ~Exists(tasks))
     waits = Q(state=Run.State.QUEUED) | expired
-    return waits if lane is None else waits & filter_lane(lane)
+    return waits if lane is None else waits & build_lane_filter(lane)
 
 
-def filter_lane(lane: Lane) -> Q:
+def build_lane_filter(lane: Lane) -> Q:
     """Return the filter for runs whose next step belongs to a lane (computing or asking)."""
     moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
     asks = Q(kind__in=list_asking_kinds())
@@ -155,7 +155,7 @@ def filter_lane(lane: Lane) -> Q:
     return Exists(moved.filter(data=lane.value)) | (begins_here & ~Exists(moved))
 
 
-def select_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
+def select_claimable_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
     """Return the tasks that a process may claim, in one lane or all."""
     free = Q(state=RunTask.State.WAITING)
     expired = Q(state=RunTask.State.RUNNING, lease_until__lt=Now())
@@ -163,7 +163,7 @@ def select_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
     return tasks if lane is None else tasks.filter(lane=lane.value)
 
 
-def select_in_fair_order(waits: Q, lane: Lane | None, busy: Collection[int] = ()) -> QuerySet[Run]:
+def select_runs_in_fair_order(waits: Q, lane: Lane | None, busy: Collection[int] = ()) -> QuerySet[Run]:
     """Return the runs that match the filter `waits`, the one to work on next first.
 
     The owner whose latest turn or task is the longest ago comes first, so that many runs of one
@@ -174,7 +174,7 @@ def select_in_fair_order(waits: Q, lane: Lane | None, busy: Collection[int] = ()
     """
     turns = Run.objects.filter(owner=OuterRef("owner"), heartbeat_at__isnull=False)
     if lane is not None:
-        turns = turns.filter(filter_lane(lane))
+        turns = turns.filter(build_lane_filter(lane))
     automatic = Interim.objects.filter(run=OuterRef("pk"), by_itself=True)
     return (
         Run.objects.filter(waits)
@@ -197,14 +197,14 @@ CANDIDATE = ("pk", "attempt", "state", "crashes")
 """Columns of a run that `claim_run` compares with the row when it claims."""
 
 
-def claim_oldest(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
+def claim_next_run(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
     """Claim the next queued run in fair order among owners; None if there is none.
 
     With `lane` only runs in that lane; never runs of the owners whose keys are in `busy`. A run
     whose process died `MOST_CRASHES` times is not claimed but stored as failed, with the reason.
     """
     while True:
-        runs = select_in_fair_order(filter_claimable(lane), lane, busy)
+        runs = select_runs_in_fair_order(build_claimable_filter(lane), lane, busy)
         candidate = runs.values(*CANDIDATE).first()
         if candidate is None:
             return None
@@ -216,7 +216,7 @@ def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
     """Claim a run, given its row; None if another process was first, or if this made it fail."""
     crashed = candidate["state"] == Run.State.RUNNING
     # Only as it was seen: whoever is first changes the attempt, and the others look again.
-    as_read = Q(filter_claimable(), pk=candidate["pk"], attempt=candidate["attempt"])
+    as_read = Q(build_claimable_filter(), pk=candidate["pk"], attempt=candidate["attempt"])
     # A killed process cannot count its own end, so the one that finds the expired lease does.
     if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
         crashes = F("crashes") + 1
@@ -230,7 +230,7 @@ def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
         # A run has many turns; its start is that of the first.
         started_at=Coalesce(F("started_at"), Now()),
         lease_owner=owner,
-        lease_until=build_future_time(get_lease_time()),
+        lease_until=build_future_time(get_lease_duration()),
         heartbeat_at=Now(),
     )
     if not was_claimed:
@@ -270,7 +270,7 @@ class Heartbeat:
         self.lost = threading.Event()
         self._every = settings.LEASE_SECONDS / BEATS
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+        self._thread = threading.Thread(target=self._renew_until_stopped, name="heartbeat", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -286,12 +286,12 @@ class Heartbeat:
         # Joined, so that no late beat extends a claim that the caller releases next.
         self._thread.join()
 
-    def check(self) -> None:
+    def check_claim(self) -> None:
         """Raise `LeaseLostError` if the thread found that the claim is lost."""
         if self.lost.is_set():
             raise LeaseLostError(self.claim.run_id)
 
-    def _beat(self) -> None:
+    def _renew_until_stopped(self) -> None:
         """Renew the claim six times in each lease period, until stopped or the claim is lost."""
         try:
             while not self._stop.wait(self._every):
@@ -313,15 +313,15 @@ logger = logging.getLogger(__name__)
 WORK = "evaluation.tasks.work"
 
 
-def notify_on_commit() -> None:
+def wake_process_on_commit() -> None:
     """Wake the background processes once the surrounding transaction is committed."""
-    transaction.on_commit(notify)
+    transaction.on_commit(wake_process)
 
 
-def notify() -> bool:
+def wake_process() -> bool:
     """Wake a background process; log and return False if the broker cannot take a message.
 
-    The work is in the database, and `notify_if_needed` sends another message for it.
+    The work is in the database, and `wake_process_if_needed` sends another message for it.
     """
     try:
         current_app.send_task(WORK)
@@ -331,12 +331,12 @@ def notify() -> bool:
     return True
 
 
-def notify_if_needed(lane: Lane | None = None) -> bool:
+def wake_process_if_needed(lane: Lane | None = None) -> bool:
     """Wake the background processes if a run or task can be claimed or data has to be deleted.
 
     Also if an interim grading is due, or done but not reported. With `lane` only runs in that lane.
     Returns whether a message was sent.
     """
-    waits = Run.objects.filter(filter_claimable(lane)).exists() or select_tasks(lane).exists()
+    waits = Run.objects.filter(build_claimable_filter(lane)).exists() or select_claimable_tasks(lane).exists()
     removes = waits or Removal.objects.filter(finished_at=None).exists()
-    return (removes or has_interim_work()) and notify()
+    return (removes or has_interim_work()) and wake_process()

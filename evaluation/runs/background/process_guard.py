@@ -42,7 +42,7 @@ START = "import django, sys; django.setup(); " + (
 )
 
 
-class Watch:
+class ReportedWork:
     """Work reported by a background process, by which its guard decides whether to kill it.
 
     `clock` returns seconds.
@@ -126,21 +126,21 @@ class _GuardPipe:
         self._lock = threading.Lock()
         self._reported: dict[AnyClaim, float] = {}
 
-    def start(self) -> None:
+    def start_guard(self) -> None:
         """Start the guard process, with a pipe to its standard input."""
         self._process = start_python(START, str(os.getpid()))
         assert self._process.stdin is not None
         # Where nobody reads any more the work goes on all the same.
         os.set_blocking(self._process.stdin.fileno(), False)
 
-    def report(self, claim: AnyClaim, prefix: str = "") -> None:
+    def report_claim(self, claim: AnyClaim, prefix: str = "") -> None:
         """Write a line about a claim's work to the pipe; restart a guard that has died."""
         with self._lock:
             if self._process is None or self._process.stdin is None:
                 return
             # The new guard knows of the turns under way from their next signs of progress.
             if self._process.poll() is not None:
-                self.start()
+                self.start_guard()
             if prefix == ENDED:
                 self._reported.pop(claim, None)
             else:
@@ -149,10 +149,10 @@ class _GuardPipe:
                 numbers = " ".join(map(str, astuple(claim)))
                 os.write(self._process.stdin.fileno(), f"{prefix}{numbers}\n".encode())
 
-    def report_sign(self, claim: AnyClaim) -> None:
+    def report_progress(self, claim: AnyClaim) -> None:
         """Report a turn's sign of progress, at most once a second."""
         if time.monotonic() - self._reported.get(claim, 0.0) >= LOOK_EVERY:
-            self.report(claim)
+            self.report_claim(claim)
 
 
 _guard = _GuardPipe()
@@ -160,17 +160,17 @@ _guard = _GuardPipe()
 
 def start_guard() -> None:
     """Start a second process that kills this one if it hangs."""
-    _guard.start()
+    _guard.start_guard()
 
 
 @contextlib.contextmanager
 def report_turn(claim: AnyClaim) -> Iterator[Callable[[], None]]:
     """Report a turn of work while the block lasts; yields a function that reports progress."""
-    _guard.report(claim)
+    _guard.report_claim(claim)
     try:
-        yield partial(_guard.report_sign, claim)
+        yield partial(_guard.report_progress, claim)
     finally:
-        _guard.report(claim, ENDED)
+        _guard.report_claim(claim, ENDED)
 
 
 def main(worker: int) -> None:
@@ -178,7 +178,7 @@ def main(worker: int) -> None:
     # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    watch, rest = Watch(), ""
+    watch, rest = ReportedWork(), ""
     while True:
         if select.select([0], [], [], LOOK_EVERY)[0]:
             received = os.read(0, 65536).decode()

@@ -21,7 +21,7 @@ from annotations.web.numbers import TableCounts
 from evaluation.models import BackgroundWorker, Run
 from evaluation.models.runs import ACTIVE
 from evaluation.runs.background import request_process
-from evaluation.runs.background.leases import notify_if_needed
+from evaluation.runs.background.leases import wake_process_if_needed
 from evaluation.runs.background.run_tasks import cancel_stale_tasks
 from evaluation.runs.background.work import get_process_name
 from evaluation.runs.reports.work_log import count_tasks
@@ -37,7 +37,7 @@ HOW_TO_START = (
 )
 
 
-def is_any_running() -> bool:
+def is_any_process_running() -> bool:
     """Return whether any background process gave a sign of life in the last 20 seconds."""
     return BackgroundWorker.select_running().exists()
 
@@ -47,7 +47,7 @@ def count_running_processes() -> int:
     return BackgroundWorker.select_running().count()
 
 
-def count_running() -> TableCounts:
+def build_process_count() -> TableCounts:
     """Return the query that counts running background processes, for `read_numbers`."""
     return TableCounts(BackgroundWorker.select_running(), (Count("pk"),))
 
@@ -68,7 +68,7 @@ class Announcer:
         """Start the thread of signs of life; a second call does nothing."""
         if self._thread is None:
             self._stop.clear()
-            self._thread = threading.Thread(target=self._announce, name="signs", daemon=True)
+            self._thread = threading.Thread(target=self._store_signs, name="signs", daemon=True)
             self._thread.start()
 
     def stop(self) -> None:
@@ -78,7 +78,7 @@ class Announcer:
             self._thread.join(timeout=2 * self._every)
             self._thread = None
 
-    def _announce(self) -> None:
+    def _store_signs(self) -> None:
         """Store every few seconds that this process runs; at the end, delete rows of old ones."""
         name = get_process_name()
         try:
@@ -89,7 +89,7 @@ class Announcer:
                     )
                     cancel_stale_tasks()
                     # For this process's own lane: it could not claim the runs of the other one.
-                    notify_if_needed(request_process.get_own_lane())
+                    wake_process_if_needed(request_process.get_own_lane())
                 except DatabaseError as error:
                     logger.warning("no sign of life could be given: %s", error)
                     connection.close()
@@ -154,13 +154,13 @@ def compute_progress(run: Run, now: datetime | None = None) -> Progress:
         rate=None if rate is None else round(rate, 2),
         seconds_left=None if seconds_left is None else round(seconds_left, 1),
         left=left,
-        line=_format_line(run, rate, left),
+        line=_format_progress_line(run, rate, left),
         finished=run.is_finished,
-        waiting=run.state in ACTIVE and not is_any_running(),
+        waiting=run.state in ACTIVE and not is_any_process_running(),
     )
 
 
-def _format_line(run: Run, rate: float | None, left: str | None) -> str:
+def _format_progress_line(run: Run, rate: float | None, left: str | None) -> str:
     """Return the line on progress that the run's page shows; "" for a finished run."""
     if run.state == Run.State.QUEUED:
         return "Queued. It starts when a background process is free."
@@ -173,7 +173,7 @@ def _format_line(run: Run, rate: float | None, left: str | None) -> str:
         return "Loading the answers."
     line = f"{run.stage.capitalize()}: {run.done:,} of {run.total:,}"
     if run.lease_owner == WAITS_FOR_TASKS:
-        line += f" ({count_tasks(run).format()})"
+        line += f" ({count_tasks(run).format_counts()})"
     if rate is not None and left is not None and run.done < run.total:
         line += f", {format_rate(rate)}, {left} left"
     return line

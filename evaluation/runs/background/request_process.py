@@ -30,12 +30,12 @@ from django.utils.module_loading import import_string
 
 from evaluation.models import Run
 from evaluation.runs.background import process_guard
-from evaluation.runs.background.leases import Claim, filter_claimable, select_tasks
-from evaluation.runs.background.run_tasks import TaskClaim, claim_next, claim_task
+from evaluation.runs.background.leases import Claim, build_claimable_filter, select_claimable_tasks
+from evaluation.runs.background.run_tasks import TaskClaim, claim_next_run_or_task, claim_task
 from evaluation.runs.background.work import (
     TURN_SECONDS,
     get_process_name,
-    work_on,
+    work_on_run,
     work_on_task,
 )
 from evaluation.runs.steps.checkpoints import Lane, Turn
@@ -65,7 +65,7 @@ class Slot:
     turn: Turn | None = None
     is_ended: bool = False
 
-    def end(self) -> None:
+    def end_turn(self) -> None:
         """End the turn of this run as soon as the requests already sent have returned."""
         self.is_ended = True  # also between two tasks
         if self.turn is not None:
@@ -91,47 +91,47 @@ class Slots:
         with self._lock:
             return list(self._taken.values())
 
-    def fill(self) -> None:
+    def fill_free_slots(self) -> None:
         """Claim queued runs for free slots, one per owner; if none is free, end the longest."""
         while len(slots := self.list_taken()) < self._most:
-            claim = claim_next(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
+            claim = claim_next_run_or_task(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
             if claim is None:
                 return
-            self._begin(claim)
+            self._start_thread(claim)
         self._end_longest_turn(slots)
 
-    def end(self) -> None:
+    def end_turns(self) -> None:
         """End all turns; release the claims of the runs that do not end in time."""
         deadline = time.monotonic() + SECONDS_TO_END
         while (slots := self.list_taken()) and time.monotonic() < deadline:
             for place in slots:
-                place.end()
+                place.end_turn()
             time.sleep(0.1)
         for place in slots:
             # Or another process would have to wait for the end of the lease, and count a crash.
             place.claim.release()
 
-    def _begin(self, claim: Claim | TaskClaim) -> None:
+    def _start_thread(self, claim: Claim | TaskClaim) -> None:
         """Start a thread that works on the claimed run."""
         owner = Run.objects.values_list("owner_id", flat=True).get(pk=claim.run_id)
         place = Slot(owner, claim, self._clock())
-        thread = threading.Thread(target=self._work, args=(place,), name="turn", daemon=True)
+        thread = threading.Thread(target=self._work_on_slot, args=(place,), name="turn", daemon=True)
         with self._lock:
             self._taken[thread] = place
         thread.start()
 
-    def _work(self, place: Slot) -> None:
+    def _work_on_slot(self, place: Slot) -> None:
         """Work on a slot's run in its own thread, and free the slot afterwards."""
 
         def store_turn(turn: Turn) -> None:
             place.turn = turn
             if place.is_ended:
-                place.end()
+                place.end_turn()
 
         deadline = self._clock() + TURN_SECONDS
         try:
             if isinstance(place.claim, Claim):
-                work_on(place.claim, deadline, self._clock, Lane.ASKING, store_turn)
+                work_on_run(place.claim, deadline, self._clock, Lane.ASKING, store_turn)
             else:
                 self._work_on_tasks(place, place.claim, deadline, store_turn)
         except Exception:
@@ -155,8 +155,8 @@ class Slots:
 
     def _end_longest_turn(self, slots: list[Slot]) -> None:
         """End the longest turn if more run owners wait than turns are already ending."""
-        tasks = select_tasks(Lane.ASKING).filter(run=OuterRef("pk"))
-        waits = filter_claimable(Lane.ASKING) | Q(Exists(tasks))
+        tasks = select_claimable_tasks(Lane.ASKING).filter(run=OuterRef("pk"))
+        waits = build_claimable_filter(Lane.ASKING) | Q(Exists(tasks))
         other_runs = Run.objects.filter(waits).exclude(owner__in={slot.owner for slot in slots})
         # order_by() drops any order: its columns would make the rows of one owner distinct.
         n_waiting = other_runs.order_by().values("owner").distinct().count()
@@ -166,7 +166,7 @@ class Slots:
         longest = min(active, key=lambda one: one.since)
         # A run gets 30 seconds at least, or runs of many requesters would only replace each other.
         if self._clock() - longest.since >= SHORT_TURN:
-            longest.end()
+            longest.end_turn()
 
 
 def main() -> None:
@@ -182,8 +182,8 @@ def main() -> None:
     places = Slots(settings.ASKING_RUNS)
     sender, retention = import_string(SENDER)(), import_string(RETENTION)()
     steps = {
-        "runs that wait for servers": places.fill,
-        "webhooks": sender.step,
+        "runs that wait for servers": places.fill_free_slots,
+        "webhooks": sender.process_due_deliveries,
         "expired rows": retention.step,
     }
     # Nobody writes to the pipe: it can be read once its other end is closed.
@@ -197,7 +197,7 @@ def main() -> None:
                 logger.exception("%s cannot be looked for", what)
                 connections.close_all()
     with contextlib.suppress(Error):
-        places.end()
+        places.end_turns()
     with contextlib.suppress(Error):
         sender.end()
     os._exit(0)  # whatever a thread still waits for
@@ -254,7 +254,7 @@ _asking = _ProcessKeeper()
 _divided = False
 
 
-def split_lanes() -> None:
+def limit_to_computing() -> None:
     """Limit this process to computing; the process that sends requests takes other runs."""
     global _divided  # noqa: PLW0603
     _divided = True
@@ -265,16 +265,16 @@ def get_own_lane() -> Lane | None:
     return Lane.COMPUTING if _divided else None
 
 
-def start_process() -> None:
+def start_request_process() -> None:
     """Start the process that sends model requests, and restart it if it ends."""
     _asking.start()
 
 
-def stop_process() -> None:
+def stop_request_process() -> None:
     """Send a termination signal to the process of model requests, without waiting for its end."""
     _asking.stop()
 
 
-def wait_for_end() -> None:
+def wait_for_request_process() -> None:
     """Wait at most 15 seconds for the end of the process that sends model requests."""
     _asking.wait()

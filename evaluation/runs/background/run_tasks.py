@@ -26,11 +26,11 @@ from evaluation.runs.background.leases import (
     build_future_time,
     claim_run,
     fail_run,
-    filter_claimable,
+    build_claimable_filter,
     format_crash_reason,
-    get_lease_time,
-    select_in_fair_order,
-    select_tasks,
+    get_lease_duration,
+    select_runs_in_fair_order,
+    select_claimable_tasks,
 )
 from evaluation.runs.steps.checkpoints import Lane
 
@@ -44,21 +44,21 @@ class TaskClaim:
     task_id: int
     attempt: int
 
-    def filter_run(self) -> Q:
+    def build_run_filter(self) -> Q:
         """Return the filter for the run while it waits for its tasks."""
         return Q(pk=self.run_id, attempt=self.run_attempt, state=Run.State.RUNNING)
 
-    def _filter_task(self) -> Q:
+    def _build_task_filter(self) -> Q:
         """Return the filter for the task while this process works on it."""
         return Q(pk=self.task_id, attempt=self.attempt, state=RunTask.State.RUNNING)
 
     def is_held(self) -> bool:
         """Return whether the claim is still valid."""
-        return RunTask.select_valid().filter(self._filter_task()).exists()
+        return RunTask.select_valid().filter(self._build_task_filter()).exists()
 
-    def load(self) -> RunTask:
+    def load_task(self) -> RunTask:
         """Return the task. Raises `LeaseLostError` if it was cancelled and lost its payload."""
-        task = RunTask.objects.filter(self._filter_task()).first()
+        task = RunTask.objects.filter(self._build_task_filter()).first()
         if task is None:
             raise LeaseLostError(self.run_id)
         return task
@@ -71,7 +71,7 @@ class TaskClaim:
         """
         with transaction.atomic():
             # The time of the run's last progress orders the queue.
-            if not Run.objects.filter(self.filter_run()).update(heartbeat_at=Now()):
+            if not Run.objects.filter(self.build_run_filter()).update(heartbeat_at=Now()):
                 raise LeaseLostError(self.run_id)
             if not self._extend_lease():
                 raise LeaseLostError(self.run_id)
@@ -83,21 +83,21 @@ class TaskClaim:
 
     def _extend_lease(self) -> bool:
         """Extend the task's lease from now; return False if the claim on the task is lost."""
-        tasks = RunTask.objects.filter(self._filter_task())
-        return bool(tasks.update(lease_until=build_future_time(get_lease_time())))
+        tasks = RunTask.objects.filter(self._build_task_filter())
+        return bool(tasks.update(lease_until=build_future_time(get_lease_duration())))
 
     def release(self) -> bool:
         """Let another process claim the task; return False if the claim is lost."""
-        tasks = RunTask.objects.filter(self._filter_task())
+        tasks = RunTask.objects.filter(self._build_task_filter())
         return bool(tasks.update(state=RunTask.State.WAITING, lease_until=None))
 
     def fail(self, reason: str) -> None:
         """Store task and run as failed, with the reason, unless the claim is lost."""
         with transaction.atomic():
             # Locks the run first, as every other commit of a task does.
-            if not Run.objects.filter(self.filter_run()).update(heartbeat_at=Now()):
+            if not Run.objects.filter(self.build_run_filter()).update(heartbeat_at=Now()):
                 return
-            failed = RunTask.objects.filter(self._filter_task()).update(
+            failed = RunTask.objects.filter(self._build_task_filter()).update(
                 state=RunTask.State.FAILED,
                 payload=None,
                 lease_until=None,
@@ -105,7 +105,7 @@ class TaskClaim:
                 error=reason,
             )
             if failed:
-                fail_run(self.filter_run(), reason)
+                fail_run(self.build_run_filter(), reason)
 
     def finish(self) -> bool:
         """Store the task as done; return whether it was the last one, so that the run is queued."""
@@ -125,7 +125,7 @@ class TaskClaim:
         return True
 
 
-def claim_next(
+def claim_next_run_or_task(
     process: str, lane: Lane | None = None, busy: Collection[int] = ()
 ) -> Claim | TaskClaim | None:
     """Claim the next run or task in fair order among owners; None if there is none.
@@ -133,9 +133,9 @@ def claim_next(
     With `lane` only in that lane; none of the owners whose keys are in `busy`.
     """
     while True:
-        tasks = Exists(select_tasks(lane).filter(run=OuterRef("pk")))
-        waits = filter_claimable(lane) | Q(tasks)
-        runs = select_in_fair_order(waits, lane, busy).annotate(has_tasks=tasks)
+        tasks = Exists(select_claimable_tasks(lane).filter(run=OuterRef("pk")))
+        waits = build_claimable_filter(lane) | Q(tasks)
+        runs = select_runs_in_fair_order(waits, lane, busy).annotate(has_tasks=tasks)
         candidate = runs.values(*CANDIDATE, "has_tasks").first()
         if candidate is None:
             return None
@@ -154,7 +154,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
 
     A task whose process died `MOST_CRASHES` times makes its run fail.
     """
-    free = select_tasks(lane).filter(run=run_id).order_by("number")
+    free = select_claimable_tasks(lane).filter(run=run_id).order_by("number")
     while found := free.values("pk", "run_attempt", "attempt", "state", "crashes").first():
         crashed = found["state"] == RunTask.State.RUNNING
         # Only as it was seen: whoever is first changes the attempt, and the others look again. A
@@ -168,7 +168,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
             attempt=F("attempt") + 1,
             crashes=F("crashes") + (1 if crashed else 0),
             process=process,
-            lease_until=build_future_time(get_lease_time()),
+            lease_until=build_future_time(get_lease_duration()),
             started_at=Now(),
         )
         if not was_claimed:
@@ -178,12 +178,12 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
             claim.fail(format_crash_reason())
             continue
         # Not in one transaction with the claim, because commits lock the run before the task.
-        Run.objects.filter(claim.filter_run()).update(heartbeat_at=Now())
+        Run.objects.filter(claim.build_run_filter()).update(heartbeat_at=Now())
         return claim
     return None
 
 
-def count_helpers(n_tasks: int) -> int:
+def count_helper_processes(n_tasks: int) -> int:
     """Return how many other background processes can work on this number of new tasks."""
     return max(0, min(n_tasks, BackgroundWorker.select_running().count()) - 1)
 

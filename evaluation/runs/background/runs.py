@@ -31,7 +31,7 @@ from evaluation.core.options.declaration import build_problem
 from evaluation.models import DrawPart, Run, RunTask, WorkerVerdict
 from evaluation.models.collecting import is_being_undone
 from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
-from evaluation.runs.background.leases import notify_on_commit
+from evaluation.runs.background.leases import wake_process_on_commit
 from evaluation.runs.run_types import Kind, get_kind, get_run_kind
 
 
@@ -52,17 +52,17 @@ class LabelError(ValueError):
         self.field, self.given, self.most = field, given, most
 
 
-def visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
+def select_visible_runs(user: AbstractBaseUser | AnonymousUser) -> QuerySet[Run]:
     """Return the runs that the user may see, with version and question set."""
     return Run.objects.visible_to(user).select_related("version__question_set")
 
 
-def find_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
+def get_visible_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> Run:
     """Return a run by public id; raises `Run.DoesNotExist` if the user may not see it."""
-    return visible_runs(user).get(public_id=public_id)
+    return select_visible_runs(user).get(public_id=public_id)
 
 
-def find_version(
+def find_gradable_version(
     question_set: QuestionSet, number: str | None, *, answered: bool = True
 ) -> QuestionSetVersion | None:
     """Return the set's version numbered `number`, by default the latest; None if it has none.
@@ -106,7 +106,7 @@ def queue_run(
         raise ValueError(f"{type(options).__name__} are no options of {kind}")
     _check_start(get_kind(kind), version, owner_id, options, trusted)
     if not trusted:
-        _refuse_too_many(owner_id)
+        _refuse_too_many_runs(owner_id)
     run = Run.objects.create(
         owner_id=owner_id,
         version=version,
@@ -117,7 +117,7 @@ def queue_run(
         made_from=made_from,
     )
     WorkerVerdict.record_exclusions(run)
-    notify_on_commit()
+    wake_process_on_commit()
     return run
 
 
@@ -139,7 +139,7 @@ def _check_start(
         raise OptionError(problems)
 
 
-def _refuse_too_many(owner_id: int) -> None:
+def _refuse_too_many_runs(owner_id: int) -> None:
     """Raise `OptionError` if an owner (not an operator) has too many unfinished runs.
 
     Paused ones count, or they could all be resumed at once. The owner's row is locked, so that two
@@ -223,7 +223,7 @@ def resume_run(run: Run) -> bool:
         heartbeat_at=Now(),
     )
     if resumed:
-        notify_on_commit()
+        wake_process_on_commit()
     run.refresh_from_db()
     return bool(resumed)
 
@@ -243,7 +243,7 @@ def repeat_run(run: Run, owner_id: int) -> Run:
         pass
     else:
         _check_start(kind, run.version, owner_id, options, trusted=False)
-    _refuse_too_many(owner_id)
+    _refuse_too_many_runs(owner_id)
     follower = Run.objects.create(
         owner_id=owner_id,
         version_id=run.version_id,
@@ -252,5 +252,5 @@ def repeat_run(run: Run, owner_id: int) -> Run:
         made_from=run,
     )
     WorkerVerdict.record_exclusions(follower)
-    notify_on_commit()
+    wake_process_on_commit()
     return follower

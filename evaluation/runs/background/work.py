@@ -16,8 +16,8 @@ from evaluation.models import Run
 from evaluation.models.collecting import has_interim_work
 from evaluation.models.runs import GRADING
 from evaluation.runs.background import log_context, process_guard
-from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, notify
-from evaluation.runs.background.run_tasks import TaskClaim, claim_next, count_helpers
+from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, wake_process
+from evaluation.runs.background.run_tasks import TaskClaim, claim_next_run_or_task, count_helper_processes
 from evaluation.runs.run_types import UnknownKindError, get_run_kind
 from evaluation.runs.steps.checkpoints import (
     Lane,
@@ -68,25 +68,25 @@ def work_one_turn(
     removed = import_string(REMOVAL_TURN)()
     if has_interim_work():
         import_string(INTERIM_TURN)()
-    claim = claim_next(get_process_name(), lane)
+    claim = claim_next_run_or_task(get_process_name(), lane)
     if claim is None:
         if removed:
-            notify()
+            wake_process()
         return removed
     deadline = clock() + seconds
     # Not a message for each task: a broker may take as long to deliver it as the task lasts.
     while isinstance(claim, TaskClaim):
         work_on_task(claim, clock, lane)
-        following = None if clock() >= deadline else claim_next(get_process_name(), lane)
+        following = None if clock() >= deadline else claim_next_run_or_task(get_process_name(), lane)
         if following is None:
-            notify()
+            wake_process()
             return True
         claim = following
-    work_on(claim, clock() + seconds, clock, lane)
+    work_on_run(claim, clock() + seconds, clock, lane)
     return True
 
 
-def work_on(
+def work_on_run(
     claim: Claim,
     deadline: float,
     clock: Callable[[], float] = time.monotonic,
@@ -105,16 +105,16 @@ def work_on(
 
     try:
         with _store_ending(claim):
-            _compute(claim, compute, deadline, clock, lane, on_turn)
+            _compute_under_claim(claim, compute, deadline, clock, lane, on_turn)
         # The run is done by now: an error in here cannot mark it as failed, because `fail` changes
         # running runs only.
-        _admit_by_scores(claim.run_id)
+        _admit_workers_by_score(claim.run_id)
     except WaitsForTasksError as error:
         # Each message wakes one process; the first one is sent below.
-        all(notify() for _ in range(count_helpers(error.n_tasks)))
+        all(wake_process() for _ in range(count_helper_processes(error.n_tasks)))
     finally:
         # After a failure as well: one message is for one turn, and other runs may wait.
-        notify()
+        wake_process()
 
 
 def work_on_task(
@@ -130,20 +130,20 @@ def work_on_task(
     """
 
     def compute(turn: Turn, run: Run) -> None:
-        task = claim.load()
+        task = claim.load_task()
         import_string(WORKERS[task.kind])(turn, task)
         claim.finish()
 
     try:
         with _store_ending(claim):
             # Tasks are short: none is ended by the time.
-            _compute(claim, compute, float("inf"), clock, lane, on_turn)
+            _compute_under_claim(claim, compute, float("inf"), clock, lane, on_turn)
     except BaseException:
-        notify()
+        wake_process()
         raise
 
 
-def _compute(
+def _compute_under_claim(
     claim: Claim | TaskClaim,
     compute: Callable[[Turn, Run], None],
     deadline: float,
@@ -160,7 +160,7 @@ def _compute(
 
         def check() -> None:
             sign()
-            heartbeat.check()
+            heartbeat.check_claim()
 
         turn = Turn(claim.run_id, claim.open_fenced_transaction, check, deadline, clock, lane)
         on_turn(turn)
@@ -192,7 +192,7 @@ def _store_ending(claim: Claim | TaskClaim) -> Iterator[None]:
         raise
 
 
-def _admit_by_scores(run_id: int) -> None:
+def _admit_workers_by_score(run_id: int) -> None:
     """Admit workers by score if the finished run is the official one of its question set."""
     finished = Run.objects.filter(pk=run_id, state=Run.State.DONE, kind=GRADING)
     for question_set in finished.values_list("version__question_set", flat=True):

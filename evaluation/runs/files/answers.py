@@ -92,7 +92,7 @@ def _check_array(
     for first in range(0, len(used), AT_ONCE):
         rows = used[first : first + AT_ONCE]
         part = values[list(rows)]
-        for bad, reason, remedy in _find_faults(part, parameters):
+        for bad, reason, remedy in _find_value_faults(part, parameters):
             if bad.any():
                 row = rows[int(np.argmax(bad))]
                 line = next(record.line for record in file.records if record.row == row)
@@ -102,7 +102,7 @@ def _check_array(
                 )
 
 
-def _find_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, str, str]]:
+def _find_value_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, str, str]]:
     """Return (mask of bad rows, reason, remedy) for each check of the vectors' values."""
     finite = np.isfinite(part)
     faults = [
@@ -171,7 +171,7 @@ def read_answers_to_items(
     return replace(file, records=known.match(file.records))
 
 
-def load_precomputed(
+def load_precomputed_vectors(
     grading_input: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> tuple[EmbedTexts | None, dict[str, str]]:
     """Return the function that returns the file's vectors, and its hash; (None, {}) without file.
@@ -213,7 +213,7 @@ def convert_model_answers(file: ModelAnswerFile) -> ModelAnswers:
     )
 
 
-def check_not_empty(answers: AnswerFile, grading_input: GradingInput) -> None:
+def check_has_answers(answers: AnswerFile, grading_input: GradingInput) -> None:
     """Raise `InputError` if a file of workers' answers has no answer to grade."""
     if not len(grading_input.all_answers):
         raise build_error(answers.name, "answers_all_rejected", n=grading_input.n_rejected)

@@ -35,16 +35,16 @@ from evaluation.runs.files.reply_tables import (
     write_batch,
     write_reply_tables,
 )
-from evaluation.runs.flow.asking.asker import End, Outcome, Progress, Settings, ask
+from evaluation.runs.flow.asking.asker import End, Outcome, Progress, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
     PASSAGE,
     SYSTEM,
     TEMPLATES,
     Item,
-    Planned,
+    PlannedRequest,
     Prompt,
-    Store,
+    ReplyStore,
     TemplateError,
     build_item_fields,
     group_by_key,
@@ -54,7 +54,7 @@ from evaluation.runs.flow.asking.summary import (
     Budget,
     Prices,
     estimate_prompt_tokens,
-    find_most_completion_tokens,
+    get_reply_token_limit,
 )
 
 LONGEST_NAME = 255
@@ -78,17 +78,17 @@ class AskSettings:
     name: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = 0
-    settings: Settings = field(default_factory=Settings)
+    settings: RequestSettings = field(default_factory=RequestSettings)
     prices: Prices | None = None
     budget: float | None = None
     key_variable: str = "OPENAI_API_KEY"
     keep_thinking: bool = False
 
-    def chat(self) -> ChatModel:
+    def get_chat_model(self) -> ChatModel:
         """Return the chat model to ask. Raises ChatError or InputError."""
         return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
 
-    def name_of(self, model: ChatModel) -> str:
+    def get_table_name(self, model: ChatModel) -> str:
         """Return the name of a model in the tables. Raises InputError for an invalid name."""
         name = normalise_text(self.name if self.name is not None else model.name)
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
@@ -97,7 +97,7 @@ class AskSettings:
             )
         return name
 
-    def sent(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def build_request_parameters(self, more: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the request parameters, overridden by `more`; those set to None are left out."""
         both = {**self.parameters, **(more or {})}
         return {name: value for name, value in both.items() if value is not None}
@@ -146,7 +146,7 @@ class AskResult:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RequestEstimate:
     """Expected requests, tokens and cost of ``manage.py ask``, before anything is sent.
 
     `requests` counts all, `stored` those with a reply. The tokens are estimates; those of replies,
@@ -167,43 +167,43 @@ class _PreparedRequest:
 
     model: ChatModel
     configuration: Configuration
-    planned: list[Planned]
+    planned: list[PlannedRequest]
 
 
-def estimate_requests(request: AskRequest) -> Estimate:
+def estimate_requests(request: AskRequest) -> RequestEstimate:
     """Return the expected number of requests, tokens and cost; sends and writes nothing."""
     asking = request.asking
     # An estimate must neither create the folder nor take its lock.
     with Journal(request.output, read_only=True) as journal:
-        prepared = _prepare(request, journal)
-        store = journal.store(prepared.model, prepared.configuration)
+        prepared = _prepare_requests(request, journal)
+        store = journal.open_reply_store(prepared.model, prepared.configuration)
         unanswered = list(
-            group_by_key([entry for entry in prepared.planned if not store.has(entry)])
+            group_by_key([entry for entry in prepared.planned if not store.has_reply(entry)])
         )
-        to_send = [group[0].request for group in unanswered if not store.known(group[0].key)]
+        to_send = [group[0].request for group in unanswered if not store.knows_key(group[0].key)]
         n_prompt_tokens, n_completion_tokens = (
             sum(map(estimate_prompt_tokens, to_send)),
-            sum(map(find_most_completion_tokens, to_send)),
+            sum(map(get_reply_token_limit, to_send)),
         )
-        return Estimate(
+        return RequestEstimate(
             prepared.configuration.name,
             len(prepared.planned),
-            len(prepared.planned) - sum(len(g) for g in unanswered if not store.known(g[0].key)),
+            len(prepared.planned) - sum(len(g) for g in unanswered if not store.knows_key(g[0].key)),
             n_prompt_tokens,
             n_completion_tokens,
             None
             if asking.prices is None
-            else asking.prices.cost(n_prompt_tokens, n_completion_tokens),
+            else asking.prices.compute_cost(n_prompt_tokens, n_completion_tokens),
         )
 
 
 def write_batch_file(request: AskRequest, path: Path) -> int:
     """Write the missing requests as a provider's batch file; return their number."""
     with Journal(request.output, read_only=True) as journal:
-        prepared = _prepare(request, journal)
-        store = journal.store(prepared.model, prepared.configuration)
-        unanswered = [entry for entry in prepared.planned if not store.has(entry)]
-        unanswered = [entry for entry in unanswered if not store.known(entry.key)]
+        prepared = _prepare_requests(request, journal)
+        store = journal.open_reply_store(prepared.model, prepared.configuration)
+        unanswered = [entry for entry in prepared.planned if not store.has_reply(entry)]
+        unanswered = [entry for entry in unanswered if not store.knows_key(entry.key)]
         return write_batch(path, prepared.model, unanswered)
 
 
@@ -224,11 +224,11 @@ def ask_questions(
     _refuse_to_replace(request)
     asking = request.asking
     with Journal(request.output) as journal:
-        prepared = _prepare(request, journal)
-        store = journal.store(prepared.model, prepared.configuration)
+        prepared = _prepare_requests(request, journal)
+        store = journal.open_reply_store(prepared.model, prepared.configuration)
         # What earlier commands spent on this model counts, or each repetition would begin anew.
         budget = Budget(
-            asking.prices or Prices(), asking.budget, journal.spent(prepared.configuration)
+            asking.prices or Prices(), asking.budget, journal.sum_costs(prepared.configuration)
         )
         if batch is not None:
             outcome = read_batch(batch, prepared.planned, store, budget)
@@ -266,9 +266,9 @@ def ask_questions(
 
 def ask_until_signal(
     model: ChatModel,
-    planned: Sequence[Planned],
-    store: Store,
-    settings: Settings,
+    planned: Sequence[PlannedRequest],
+    store: ReplyStore,
+    settings: RequestSettings,
     budget: Budget,
     progress: Progress | None,
 ) -> Outcome:
@@ -280,20 +280,20 @@ def ask_until_signal(
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, stop.set)
-        return await ask(model, planned, store, settings, budget, progress, stop)
+        return await ask_model(model, planned, store, settings, budget, progress, stop)
 
     return asyncio.run(run_until_signal())
 
 
-def _prepare(request: AskRequest, journal: Journal) -> _PreparedRequest:
+def _prepare_requests(request: AskRequest, journal: Journal) -> _PreparedRequest:
     """Return the model to ask, its journal configuration and all planned requests."""
     prompt = _build_prompt(request)
     items = _build_items(request, prompt)
-    asking, model = request.asking, request.asking.chat()
-    parameters = asking.sent()
-    wanted = Configuration.from_model(model, prompt, parameters, asking.seed, asking.name_of(model))
+    asking, model = request.asking, request.asking.get_chat_model()
+    parameters = asking.build_request_parameters()
+    wanted = Configuration.from_model(model, prompt, parameters, asking.seed, asking.get_table_name(model))
     return _PreparedRequest(
-        model, journal.named(wanted), plan_requests(model, items, parameters, asking.seed)
+        model, journal.find_or_name_configuration(wanted), plan_requests(model, items, parameters, asking.seed)
     )
 
 
@@ -327,14 +327,14 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
     if request.passages is not None:
         passages = {record.passage: record for record in read_passages(request.passages).records}
     if prompt.strategy == PASSAGE:
-        _refuse_without_passage(request.questions.name, questions, passages)
+        _refuse_missing_passages(request.questions.name, questions, passages)
     return [
-        Item(record.question, prompt.messages(_build_fields(record, passages)), request.samples)
+        Item(record.question, prompt.build_messages(_build_fields(record, passages)), request.samples)
         for record in questions
     ]
 
 
-def _refuse_without_passage(
+def _refuse_missing_passages(
     file: str, questions: Sequence[QuestionRecord], passages: dict[str, PassageRecord]
 ) -> None:
     """Raise InputError for the first question without a known passage."""

@@ -1,6 +1,6 @@
 """Store every reply of a model as a line of the folder's journal, requests.jsonl.
 
-Lines are only appended, each in one write, so that a reply stored by `keep` survives any end of the
+Lines are only appended, each in one write, so that a reply stored by `store_reply` survives any end of the
 process; a second later it is on the disk as well. An incomplete last line is cut off when the
 journal is opened again. A line of its own rejects an earlier reply.
 """
@@ -24,7 +24,7 @@ from annotations.exchange.model_replies import split_model_reply
 from annotations.exchange.thinking import join_thinking
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.runs.files.problem_messages import build_error
-from evaluation.runs.flow.asking.plan import Planned, Prompt, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, Prompt, RecordedReply
 
 NAME = "requests.jsonl"
 SYNC_SECONDS = 1.0
@@ -74,7 +74,7 @@ class Configuration:
             seed,
         )
 
-    def list_facts(self) -> dict[str, Any]:
+    def collect_settings(self) -> dict[str, Any]:
         """Return all values in which two configurations may differ, by name."""
         values = {
             name: getattr(self, name)
@@ -85,12 +85,12 @@ class Configuration:
     @property
     def id(self) -> str:
         """Identifier: hash of 16 digits over all facts and the requested name."""
-        both = json.dumps([self.wanted, self.list_facts()], sort_keys=True)
+        both = json.dumps([self.wanted, self.collect_settings()], sort_keys=True)
         return hashlib.sha256(both.encode()).hexdigest()[:16]
 
     def describe_difference(self, other: Configuration) -> str:
         """Return the values that differ from another one's, such as "temperature=1"."""
-        own_facts, other_facts = self.list_facts(), other.list_facts()
+        own_facts, other_facts = self.collect_settings(), other.collect_settings()
         differences = []
         for name in [*own_facts, *(name for name in other_facts if name not in own_facts)]:
             if own_facts.get(name) == other_facts.get(name):
@@ -127,7 +127,7 @@ class ReplyRow:
     message: str
     thinking: str = ""
 
-    def build_row(self, keep_thinking: bool) -> ReplyRow:
+    def build_table_row(self, keep_thinking: bool) -> ReplyRow:
         """Return the row; if `keep_thinking`, with the thinking before the answer."""
         if not keep_thinking or not self.thinking:
             return self
@@ -169,12 +169,12 @@ class Journal:
                 self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
                 # Non-blocking: a second command fails with a message instead of waiting.
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._read()
+            self._read_lines()
         except BlockingIOError as error:
-            self._close()
+            self._close_file()
             raise build_error(str(self.path), "journal_busy") from error
         except (OSError, ValueError) as error:
-            self._close()
+            self._close_file()
             cause = getattr(error, "strerror", None) or str(error)
             raise InputError.single(
                 str(self.folder),
@@ -182,14 +182,14 @@ class Journal:
                 "Check the place, or choose another.",
             ) from error
         except BaseException:
-            self._close()
+            self._close_file()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._close()
+        self._close_file()
 
-    def _close(self) -> None:
+    def _close_file(self) -> None:
         """Flush the journal's file to the disk and close it."""
         if self._file is not None:
             with suppress(OSError):  # a device, or a disk that has complained before
@@ -197,7 +197,7 @@ class Journal:
             os.close(self._file)
             self._file = None
 
-    def _read(self) -> None:
+    def _read_lines(self) -> None:
         """Load all lines of the journal; cut off an incomplete last line."""
         if not self.path.is_file():
             return
@@ -250,7 +250,7 @@ class Journal:
             self._dropped.append(self.rows.pop(place))
         self._by_key.pop(row.key, None)
 
-    def named(self, wanted: Configuration) -> Configuration:
+    def find_or_name_configuration(self, wanted: Configuration) -> Configuration:
         """Return the configuration, renamed if another configuration of the folder has its name.
 
         The first configuration keeps the wanted name; to a later one the differences are appended,
@@ -270,7 +270,7 @@ class Journal:
             unique_name = f"{name} #{number}"
         return replace(wanted, name=unique_name)
 
-    def store(self, model: ChatModel, configuration: Configuration) -> JournalStore:
+    def open_reply_store(self, model: ChatModel, configuration: Configuration) -> JournalStore:
         """Return the reply store of one configuration, for the asking."""
         return JournalStore(self, model, configuration)
 
@@ -287,7 +287,7 @@ class Journal:
             lines.seek(place)
             return json.loads(lines.readline()).get("reply")
 
-    def add(self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]) -> None:
+    def append_reply(self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]) -> None:
         """Append a row, with the further fields of `aside`. Raises OSError; the file stays whole.
 
         The first row of a configuration also describes the configuration.
@@ -297,27 +297,27 @@ class Journal:
         if row.configuration not in self.configurations:
             entry["described"] = asdict(configuration)
         place = self._size
-        self._append(entry)
+        self._append_line(entry)
         if not aside.get("copied"):
             self._places[row.key] = place
         self.configurations[row.configuration] = configuration
         self._index_row(row)
 
-    def reject(self, row: ReplyRow) -> None:
+    def reject_reply(self, row: ReplyRow) -> None:
         """Record that a reply is unusable, so that its request is sent again. Raises OSError."""
         cells = {name: getattr(row, name) for name in (*ROW, "thinking")}
         name = self.configurations[row.configuration].name
-        self._append({"model": name, "status": row.status.value, **cells, "rejected": True})
+        self._append_line({"model": name, "status": row.status.value, **cells, "rejected": True})
         self._discard_row(row)
 
-    def spent(self, configuration: Configuration) -> float:
+    def sum_costs(self, configuration: Configuration) -> float:
         """Return the cost of all replies of a configuration, rejected ones included."""
         which = configuration.id
         # A rejected reply was paid for, too.
         rows = (*self.rows.values(), *self._dropped)
         return sum(row.cost for row in rows if row.configuration == which)
 
-    def _append(self, entry: dict[str, Any]) -> None:
+    def _append_line(self, entry: dict[str, Any]) -> None:
         """Write one JSON line; cut it off again if the write fails. Raises OSError."""
         assert self._file is not None
         try:
@@ -336,9 +336,9 @@ class Journal:
                 os.ftruncate(self._file, self._size)
             raise
         self._size += len(line)
-        self._sync()
+        self._start_sync()
 
-    def _sync(self) -> None:
+    def _start_sync(self) -> None:
         """Flush the journal to the disk in a thread, at most once a second."""
         now = time.monotonic()
         # fsync may take long on a slow disk, so it runs in a thread, and one at a time.
@@ -381,7 +381,7 @@ class JournalStore:
         self._configuration = configuration
         self._id = configuration.id
 
-    def has(self, planned: Planned) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return whether a request's question and sample has a reply that is no ERROR."""
         request = planned.request
         row = self._journal.rows.get((self._id, request.id, request.sample))
@@ -389,19 +389,19 @@ class JournalStore:
         # reply.
         return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
 
-    def known(self, key: str) -> bool:
+    def knows_key(self, key: str) -> bool:
         """Return whether a reply to this request key is stored, under any configuration."""
         return self._journal.find_reply(key) is not None
 
-    def copy(self, planned: Planned) -> None:
+    def copy_known_reply(self, planned: PlannedRequest) -> None:
         """Store the known reply of the same request key for another item, at no cost."""
         known = self._journal.find_reply(planned.key)
         assert known is not None
         cells = {name: getattr(known, name) for name in ReplyRow.__dataclass_fields__}
         cells |= self._build_key_fields(planned) | {"cost": 0.0}
-        self._journal.add(self._configuration, ReplyRow(**cells), {"copied": True})
+        self._journal.append_reply(self._configuration, ReplyRow(**cells), {"copied": True})
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> None:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> None:
         """Append a reply to the journal, with its raw request and raw answer."""
         reply = kept.reply
         row = ReplyRow(
@@ -418,7 +418,7 @@ class JournalStore:
             message=reply.fault.message if reply.fault else "",
             thinking=reply.thinking,
         )
-        self._journal.add(
+        self._journal.append_reply(
             self._configuration,
             row,
             {
@@ -430,7 +430,7 @@ class JournalStore:
             },
         )
 
-    def _build_key_fields(self, planned: Planned) -> dict[str, Any]:
+    def _build_key_fields(self, planned: PlannedRequest) -> dict[str, Any]:
         """Return the row fields that identify a planned request."""
         request = planned.request
         return {

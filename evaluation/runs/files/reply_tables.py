@@ -24,11 +24,11 @@ from evaluation.core.backends.server import FaultError, classify_failure
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
 from evaluation.runs.files.problem_messages import build_error
 from evaluation.runs.flow.asking.asker import End, Outcome
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply, Store, group_by_key
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply, ReplyStore, group_by_key
 from evaluation.runs.flow.asking.summary import Budget
 
 
-def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int:
+def write_batch(path: Path, model: ChatModel, waiting: Sequence[PlannedRequest]) -> int:
     """Write one JSON line per request (custom_id, method, url, body); return their number.
 
     The custom_id is the key of the request. Raises InputError for a model without an
@@ -56,20 +56,20 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[Planned]) -> int
     return len(groups)
 
 
-def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Budget) -> Outcome:
+def read_batch(path: Path, planned: Sequence[PlannedRequest], store: ReplyStore, budget: Budget) -> Outcome:
     """Store the replies in a provider's batch file; requests without one remain to be sent.
 
     Raises InputError if it is no file of responses, or none answers one of these requests.
     """
     replies = _read_responses(path)
     outcome = Outcome(n_planned=len(planned))
-    unanswered = [entry for entry in planned if not store.has(entry)]
+    unanswered = [entry for entry in planned if not store.has_reply(entry)]
     outcome.n_stored = len(planned) - len(unanswered)
     n_known = 0
     try:
         for group in group_by_key(unanswered):
             reply = replies.get(group[0].key)
-            if store.known(group[0].key):
+            if store.knows_key(group[0].key):
                 outcome.n_stored += len(group)
             elif reply is not None:
                 n_known += 1
@@ -77,10 +77,10 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
                 _store_reply(group.pop(0), reply, store, budget, outcome)
                 outcome.statuses[reply.status] += len(group)
             for entry in group:
-                if store.known(entry.key):
-                    store.copy(entry)
+                if store.knows_key(entry.key):
+                    store.copy_known_reply(entry)
                 elif reply is not None:
-                    store.keep(entry, RecordedReply(reply))
+                    store.store_reply(entry, RecordedReply(reply))
     except OSError as error:
         outcome.end = End.STORE
         outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
@@ -91,13 +91,13 @@ def read_batch(path: Path, planned: Sequence[Planned], store: Store, budget: Bud
 
 
 def _store_reply(
-    planned: Planned, reply: Reply, store: Store, budget: Budget, outcome: Outcome
+    planned: PlannedRequest, reply: Reply, store: ReplyStore, budget: Budget, outcome: Outcome
 ) -> None:
     """Store one reply with its cost, and count it in `outcome`."""
     # Nothing is reserved, as nothing is sent; settle() expects a reservation and adds the cost.
     budget.reserve(0.0)
     cost = budget.settle(0.0, planned.request, reply)
-    store.keep(planned, RecordedReply(reply, 1, 0.0, cost))
+    store.store_reply(planned, RecordedReply(reply, 1, 0.0, cost))
     outcome.cost += cost
     outcome.n_asked += 1
     outcome.statuses[reply.status] += 1
@@ -173,7 +173,7 @@ def write_reply_tables(
         journal.rows.values(), key=lambda row: (place[row.configuration], row.place, row.sample)
     )
     table = [
-        _build_row(journal.configurations[row.configuration], row.build_row(keep_thinking))
+        _build_row(journal.configurations[row.configuration], row.build_table_row(keep_thinking))
         for row in rows
     ]
     summary = {

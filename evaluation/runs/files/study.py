@@ -56,7 +56,7 @@ class StudyFolder:
     def __init__(self, folder: Path, asking: AskSettings, progress: Progress) -> None:
         self.asking, self._progress = asking, progress
         self._journal = Journal(folder)
-        self.system = asking.name_of(asking.chat())
+        self.system = asking.get_table_name(asking.get_chat_model())
         self._asked: dict[str, tuple[Configuration, list[ReplyRow]]] = {}
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class StudyFolder:
     def __exit__(self, *error: object) -> None:
         self._journal.__exit__(*error)
 
-    def ask(
+    def ask_step(
         self, step: Step, items: Sequence[Item], asking: AskSettings | None = None
     ) -> dict[tuple[str, int], ReplyRow]:
         """Send a step's requests that lack a reply; return all rows by item id and sample.
@@ -82,12 +82,12 @@ class StudyFolder:
             Requests are left that were not sent. A reply of status ERROR is a row.
         """
         asking = asking or self.asking
-        model = asking.chat()
-        parameters = asking.sent(step.parameters)
+        model = asking.get_chat_model()
+        parameters = asking.build_request_parameters(step.parameters)
         # The step is part of the name: steps of one model differ in prompt and parameters.
-        configuration = self._journal.named(
+        configuration = self._journal.find_or_name_configuration(
             Configuration(
-                *(2 * (f"{asking.name_of(model)} ({step.name})",)),
+                *(2 * (f"{asking.get_table_name(model)} ({step.name})",)),
                 *(model.kind, model.address, model.model),
                 *(step.name, step.system, step.template, hash_prompt(step.system, step.template)),
                 *(parameters, asking.seed),
@@ -97,27 +97,27 @@ class StudyFolder:
         outcome = ask_until_signal(
             model,
             planned,
-            self._journal.store(model, configuration),
+            self._journal.open_reply_store(model, configuration),
             asking.settings,
-            Budget(asking.prices or Prices(), asking.budget, self._sum_cost(configuration)),
+            Budget(asking.prices or Prices(), asking.budget, self._sum_model_cost(configuration)),
             lambda done, total: self._progress(step.name, done, total),
         )
         if outcome.end is not End.DONE or outcome.n_left:
             raise EndedEarlyError(_format_early_end(step, outcome))
         keys = ((entry.request.id, entry.request.sample) for entry in planned)
         rows = {
-            both: self._journal.rows[configuration.id, *both].build_row(asking.keep_thinking)
+            both: self._journal.rows[configuration.id, *both].build_table_row(asking.keep_thinking)
             for both in keys
         }
         self._asked.setdefault(configuration.id, (configuration, []))[1].extend(rows.values())
         return rows
 
-    def reject(self, rows: Iterable[ReplyRow]) -> None:
+    def reject_replies(self, rows: Iterable[ReplyRow]) -> None:
         """Mark replies as unusable, so that the same command sends their requests again."""
         for row in rows:
-            self._journal.reject(row)
+            self._journal.reject_reply(row)
 
-    def raw(self, row: ReplyRow) -> Any:
+    def find_raw_reply(self, row: ReplyRow) -> Any:
         """Return the server's raw answer for a row, with such values as token probabilities."""
         return self._journal.find_raw_reply(row.key)
 
@@ -126,17 +126,17 @@ class StudyFolder:
         """Whether every request so far has a reply; empty and refused ones count as replies."""
         return all(not row.status.is_missing for _, rows in self._asked.values() for row in rows)
 
-    def steps(self) -> list[dict[str, Any]]:
+    def summarise_steps(self) -> list[dict[str, Any]]:
         """Return a summary of each step so far: model, replies by status, tokens, cost."""
         return [
             _summarise_step(configuration, rows) for configuration, rows in self._asked.values()
         ]
 
-    def _sum_cost(self, wanted: Configuration) -> float:
+    def _sum_model_cost(self, wanted: Configuration) -> float:
         """Return the cost of all replies of one model, in all steps."""
         # Over all steps, whatever their names: the budget is for the model.
         return sum(
-            self._journal.spent(configuration)
+            self._journal.sum_costs(configuration)
             for configuration in self._journal.configurations.values()
             if (configuration.backend, configuration.address, configuration.model)
             == (wanted.backend, wanted.address, wanted.model)

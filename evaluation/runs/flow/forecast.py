@@ -32,7 +32,7 @@ WITHIN = 0.05
 
 
 @dataclass(frozen=True)
-class Wanting:
+class UnsettledQuestion:
     """A question whose expected error exceeds a limit: its error now and with `more` answers."""
 
     key: str
@@ -44,7 +44,7 @@ class Wanting:
 
 
 @dataclass(frozen=True)
-class TenMore:
+class MoreWorkersForecast:
     """Forecast of the exemplary answers' error if `people` (by default ten) more workers answer.
 
     Attributes
@@ -64,12 +64,12 @@ class TenMore:
     off_then: float
     within: float
     n_wanting: int
-    wanting: tuple[Wanting, ...]
+    wanting: tuple[UnsettledQuestion, ...]
 
 
 def forecast_more_workers(
     questions: Sequence[GradedQuestion], each: int | None, within: float, people: int = TEN
-) -> TenMore | None:
+) -> MoreWorkersForecast | None:
     """Return the forecast of the error with `people` more workers; None with too few answers.
 
     Parameters
@@ -90,14 +90,14 @@ def forecast_more_workers(
                 compute_error(similar, question.answers + n),
             )
             rows.append(
-                Wanting(
+                UnsettledQuestion(
                     str(question.key), question.name, question.answers, n, float(off), float(then)
                 )
             )
     if not rows:
         return None
     unsettled = sorted((row for row in rows if row.off > within), key=lambda row: -row.off)
-    return TenMore(
+    return MoreWorkersForecast(
         people=people,
         answers=sum(more),
         questions=len(questions),
@@ -110,7 +110,7 @@ def forecast_more_workers(
     )
 
 
-def convert_to_dict(ten_more: TenMore) -> dict[str, Any]:
+def convert_forecast_to_dict(ten_more: MoreWorkersForecast) -> dict[str, Any]:
     """Return a forecast as plain values, ready for JSON."""
     return {**vars(ten_more), "wanting": [vars(row) for row in ten_more.wanting]}
 
@@ -159,7 +159,7 @@ def estimate_question_similarity(question: GradedQuestion) -> float:
 
 
 @dataclass(frozen=True)
-class ErrorForecast:
+class ConsensusErrorForecast:
     """Expected error of the consensus by the number of answers to a question.
 
     Attributes
@@ -173,7 +173,7 @@ class ErrorForecast:
     curve: list[Plan]
 
 
-def forecast_error(similarity: float, answers: int) -> ErrorForecast:
+def forecast_consensus_error(similarity: float, answers: int) -> ConsensusErrorForecast:
     """Return the expected error around a number of answers to a question.
 
     `similarity` is that of an answer to the truth, 0 to 1 (`estimate_similarity_to_truth`).
@@ -182,7 +182,7 @@ def forecast_error(similarity: float, answers: int) -> ErrorForecast:
     # More than about 200 points would not be seen in the chart.
     step = max(1, end // 200)
     numbers = sorted({*range(1, end + 1, step), answers, answers + TEN})
-    return ErrorForecast(
+    return ConsensusErrorForecast(
         now=plan_error(similarity, answers, DELTA),
         more=plan_error(similarity, answers + TEN, DELTA),
         curve=[plan_error(similarity, number, DELTA) for number in numbers],
@@ -217,10 +217,10 @@ def estimate_typical_answer(questions: Sequence[GradedQuestion]) -> TypicalAnswe
     total = sum(answers for answers, _ in scored)
     # Weighted by the answers of each question, so that it is the mean over answers.
     left_out = sum(answers * score for answers, score in scored) / total
-    return convert_left_out(total / len(scored), left_out)
+    return build_typical_answer(total / len(scored), left_out)
 
 
-def convert_left_out(answers: float, left_out: float) -> TypicalAnswer:
+def build_typical_answer(answers: float, left_out: float) -> TypicalAnswer:
     """Return the typical answer with the similarity that fits a mean leave-one-out score."""
     if left_out <= 0:
         return TypicalAnswer(answers, left_out, None)

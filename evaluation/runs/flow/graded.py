@@ -24,7 +24,7 @@ from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.runs.flow.stored import RunSummary
 
 
-def _check_labels(text: str) -> Problem | None:
+def _find_labels_problem(text: str) -> Problem | None:
     """Return the problem of a text that gives no values for labels; None if it is valid."""
     try:
         LabelGrades.parse(text)
@@ -46,7 +46,7 @@ class GradedOptions(Parameters):
             group=BASIC,
             optional=True,
             max_length=2000,
-            test=_check_labels,
+            test=_find_labels_problem,
         ),
     )
     slow: bool = declare_option(
@@ -159,11 +159,11 @@ class GradedSummary(RunSummary):
     rows: tuple[MethodRow, ...] = ()
     notes: tuple[dict[str, Any], ...] = ()
 
-    def row(self, name: str) -> MethodRow:
+    def get_method_row(self, name: str) -> MethodRow:
         """Return a scoring method's row. Raises KeyError for a method that was not tried."""
         return {row.name: row for row in self.rows}[name]
 
-    def shown_counts(self) -> dict[str, int]:
+    def get_shown_counts(self) -> dict[str, int]:
         """Return the counts for the run's page: graded answers, workers, questions."""
         return {
             "graded answers": self.answers,
@@ -174,7 +174,7 @@ class GradedSummary(RunSummary):
     @property
     def sentence(self) -> Message:
         """The message that states which scoring method to trust."""
-        row = self.row(self.method)
+        row = self.get_method_row(self.method)
         r = row.held if self.held else row.full
         values = {
             "method": self.method,
@@ -194,18 +194,18 @@ class GradedSummary(RunSummary):
     @property
     def messages(self) -> list[Message]:
         """Messages: which method to trust, how to run it, and the data behind it."""
-        return [self.sentence, *self._build_advice(), self._build_basis()]
+        return [self.sentence, *self._build_advice_messages(), self._build_data_message()]
 
-    def _build_advice(self) -> Iterator[Message]:
+    def _build_advice_messages(self) -> Iterator[Message]:
         """Yield messages on how to run the method to trust; none for the default."""
-        run = self.row(self.method).run
+        run = self.get_method_row(self.method).run
         if run is None:
             yield Message("graded.no_run", {"method": self.method})
-            yield from self._build_best_run()
+            yield from self._build_best_run_messages()
         elif self.method != DEFAULT:
             yield Message("graded.run", {"method": self.method, "options": _format_options(run)})
 
-    def _build_best_run(self) -> Iterator[Message]:
+    def _build_best_run_messages(self) -> Iterator[Message]:
         """Yield the message on the best method that a grading run offers; none without one."""
         known = [row for row in self.rows if row.run is not None and row.choosing is not None]
         if not known:
@@ -221,7 +221,7 @@ class GradedSummary(RunSummary):
         }
         yield Message("graded.best_run", values)
 
-    def _build_basis(self) -> Message:
+    def _build_data_message(self) -> Message:
         """Return the message on the numbers of answers, questions and workers compared."""
         values = {
             "file": self.file,

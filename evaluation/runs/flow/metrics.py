@@ -154,7 +154,7 @@ def embed_block(
     return vectors, embedder.n_truncated_
 
 
-def compute_cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
+def compute_pairwise_cosines(vectors: Vectors, rows: Sequence[int]) -> Floats:
     """Return the cosines of all pairs of the given rows; 0 where a vector is zero."""
     part = vectors[list(rows)]
     products = part @ part.T
@@ -165,7 +165,7 @@ def compute_cosines_among(vectors: Vectors, rows: Sequence[int]) -> Floats:
     return np.asarray(np.clip(gram / scale[:, None] / scale, -1.0, 1.0), dtype=np.float64)
 
 
-def find_different_numbers(texts: Sequence[str]) -> Bools:
+def find_number_conflicts(texts: Sequence[str]) -> Bools:
     """Return a square table, true where two texts both hold numbers, and different ones."""
     # 0 is the code of a text without numbers, which never differs from another by its numbers.
     known: dict[frozenset[str], int] = {frozenset(): 0}

@@ -69,11 +69,11 @@ class RunSummary(Stored):
 
     version: int = 0
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the counts that the run's page shows, by name; none by default."""
         return {}
 
-    def asked_models(self) -> Sequence[Any]:
+    def get_model_usage(self) -> Sequence[Any]:
         """Return each asked model's usage, by step; empty if no model was asked."""
         return ()
 
@@ -113,7 +113,7 @@ class ResultTable(Generic[RowT]):
             return tuple(one.name for one in fields(row))
         return tuple(row._fields)
 
-    def cells(self, rows: Iterable[RowT]) -> Iterable[Sequence[object]]:
+    def build_cells(self, rows: Iterable[RowT]) -> Iterable[Sequence[object]]:
         """Return the rows as sequences of cells, in the order of the columns."""
         records: Iterable[Any] = rows
         if is_dataclass(self.row):
@@ -152,7 +152,7 @@ Reads = Callable[[Cells], float | None]
 NO_NUMBER = "no_number_told"
 
 
-class Side(StrEnum):
+class Aspect(StrEnum):
     """Aspect of language models that a measure (view) is about, such as robustness."""
 
     CROWD = "crowd"
@@ -162,7 +162,7 @@ class Side(StrEnum):
 
 
 @dataclass(frozen=True)
-class View:
+class Measure:
     """A measure of language models: name, title, range, and whether higher is better.
 
     Attributes
@@ -178,7 +178,7 @@ class View:
     """
 
     name: str
-    side: Side
+    side: Aspect
     title: str
     words: str
     lowest: float | None = None
@@ -199,7 +199,7 @@ class Observation(NamedTuple):
     reason: str
 
 
-def read_column(name: str) -> Reads:
+def build_column_reader(name: str) -> Reads:
     """Return a function that reads a row's number from the named column."""
 
     def read(row: Cells) -> float | None:
@@ -229,7 +229,7 @@ def parse_number(cell: Any) -> float | None:
 
 
 @dataclass(frozen=True)
-class ViewSource:
+class MeasureSource:
     """Which column of a run type's result table holds the numbers of a view (measure).
 
     Attributes
@@ -246,7 +246,7 @@ class ViewSource:
         "" for none.
     """
 
-    view: View
+    view: Measure
     number: Reads | None = None
     table: str = "items"
     file: str = ""
@@ -269,31 +269,31 @@ class ViewSource:
         return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
 
 
-class ViewedObservation(NamedTuple):
+class MeasuredObservation(NamedTuple):
     """One number together with the view (or part of a view) that it belongs to."""
 
-    view: View
+    view: Measure
     observation: Observation
 
 
-def select_part(view: View, part: str) -> View:
+def select_measure_part(view: Measure, part: str) -> Measure:
     """Return the view (measure) for one part, with the part in name and title; for "" unchanged."""
     if not part:
         return view
     return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
 
 
-def read_views(
-    views: Sequence[ViewSource], header: Sequence[str], rows: Iterable[Sequence[Any]]
-) -> Iterator[ViewedObservation]:
+def read_measures(
+    views: Sequence[MeasureSource], header: Sequence[str], rows: Iterable[Sequence[Any]]
+) -> Iterator[MeasuredObservation]:
     """Yield the number of each row, for each view (measure) of models that the table holds.
 
     Raises
     ------
     ValueError : a cell that should hold a number holds something else.
     """
-    parts: dict[tuple[str, str], View] = {}
-    reads = [(view, view.number or read_column(view.view.name)) for view in views]
+    parts: dict[tuple[str, str], Measure] = {}
+    reads = [(view, view.number or build_column_reader(view.view.name)) for view in views]
     for cells in rows:
         row = dict(zip(header, cells, strict=False))
         for viewed, read in reads:
@@ -307,5 +307,5 @@ def read_views(
             part = str(row.get(viewed.split) or "") if viewed.split else ""
             key = (viewed.view.name, part)
             if key not in parts:
-                parts[key] = select_part(viewed.view, part)
-            yield ViewedObservation(parts[key], Observation(model, question, value, reason))
+                parts[key] = select_measure_part(viewed.view, part)
+            yield MeasuredObservation(parts[key], Observation(model, question, value, reason))

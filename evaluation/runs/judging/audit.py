@@ -33,7 +33,7 @@ from evaluation.models import (
 )
 from evaluation.models.judgements import PLACES
 from evaluation.runs.judging.declaration import ExpertProgress
-from evaluation.runs.judging.tasks import remove_excluded_workers
+from evaluation.runs.judging.tasks import drop_requests_on_excluded_workers
 
 COUNT, MOST = 20, 2_000
 # A model's answer stands at every so many places.
@@ -58,7 +58,7 @@ def compute_preset_size(name: str, n_answers: int) -> int:
 
 
 @dataclass(frozen=True)
-class Drawable:
+class DrawableAnswers:
     """The answers of a run from which samples for experts are drawn, in a fixed order.
 
     Attributes
@@ -71,7 +71,7 @@ class Drawable:
     models: Sequence[int]
     grades: dict[int, float]
 
-    def drawn_by(self, preset: str, with_models: bool) -> int:
+    def compute_sample_size(self, preset: str, with_models: bool) -> int:
         """Return the number of answers of a preset sample size; `with_models` counts models'."""
         return compute_preset_size(
             preset, len(self.answers) + (len(self.models) if with_models else 0)
@@ -83,7 +83,7 @@ class Drawable:
         return len({question for _, question, _ in self.answers})
 
 
-def load_drawable(run: Run) -> Drawable:
+def load_drawable_answers(run: Run) -> DrawableAnswers:
     """Return the run's answers with a score, from which samples are drawn; four queries.
 
     Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
@@ -110,7 +110,7 @@ def load_drawable(run: Run) -> Drawable:
     grades = WorkerGrade.objects.filter(run=run, grade__isnull=False)
     rows = grades.values_list("worker_id", "grade")
     columns = ("response_id", "response__question_id", "response__submission__worker_id")
-    return Drawable(
+    return DrawableAnswers(
         list(answers.order_by("response_id").values_list(*columns)),
         list(models.order_by("llm_response_id").values_list("llm_response_id", flat=True)),
         {worker: grade for worker, grade in rows if grade is not None},
@@ -118,7 +118,7 @@ def load_drawable(run: Run) -> Drawable:
 
 
 @transaction.atomic
-def draw_audit(
+def draw_audit_sample(
     run: Run, count: int, design: str, with_models: bool, seed: int, step: float | None = None
 ) -> Audit:
     """Return the run's random sample of at least `count` answers; keep those drawn before.
@@ -134,12 +134,12 @@ def draw_audit(
         audit = Audit(run=run, design=design, with_models=with_models, seed=seed)
     if step is not None:
         audit.step = step
-    drawable_answers = load_drawable(run)
+    drawable_answers = load_drawable_answers(run)
     # Of the stored seed, and workers before models: a later, larger draw must repeat this order.
     rng = np.random.default_rng(audit.seed)
     worker_order = _order_worker_answers(drawable_answers, audit.design, rng)
     model_order = rng.permutation(np.array(drawable_answers.models, dtype=np.int64)).tolist()
-    order = _mix_models_in(worker_order, model_order if audit.with_models else [])
+    order = _interleave_models(worker_order, model_order if audit.with_models else [])
     if not order:
         raise CannotDrawError("This run has no answer to judge.")
     audit.strata = dict(Counter(stratum for stratum, _ in order))
@@ -163,7 +163,7 @@ def draw_audit(
     return audit
 
 
-def ask_for_audit(audit: Audit, expert: int) -> None:
+def request_audit_grades(audit: Audit, expert: int) -> None:
     """Ask an expert to grade the answers of a sample, in an order drawn for the expert.
 
     The seed is that of the sample together with the expert, so that a repetition changes nothing.
@@ -198,7 +198,7 @@ def ask_for_audit(audit: Audit, expert: int) -> None:
 def list_audit_progress(audit: Audit) -> list[ExpertProgress]:
     """Return the experts asked to grade a sample, with their progress; one query."""
     done_by_expert: dict[tuple[str, int], list[bool]] = {}
-    rows = filter_requests(audit).values_list("expert__username", "expert", "is_done")
+    rows = select_audit_requests(audit).values_list("expert__username", "expert", "is_done")
     for name, user, done in rows:
         done_by_expert.setdefault((name, user), []).append(done)
     return [
@@ -209,7 +209,7 @@ def list_audit_progress(audit: Audit) -> list[ExpertProgress]:
 
 def withdraw_requests(audit: Audit, expert: int) -> int:
     """Withdraw an expert's open requests in a sample; return the number of answers."""
-    open_requests = list(filter_requests(audit).filter(expert=expert, is_done=False))
+    open_requests = list(select_audit_requests(audit).filter(expert=expert, is_done=False))
     # What this one was to settle is to be settled by somebody else.
     for field in ("response_id", "llm_response_id"):
         keys = [
@@ -225,7 +225,7 @@ def withdraw_requests(audit: Audit, expert: int) -> int:
     return len(open_requests)
 
 
-def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
+def select_audit_requests(audit: Audit) -> QuerySet[Any, Any]:
     """Return the requests to experts about a sample's answers, annotated with `is_done`.
 
     Requests about answers of workers who have been excluded since are left out.
@@ -240,11 +240,11 @@ def filter_requests(audit: Audit) -> QuerySet[Any, Any]:
         Q(response__in=items.filter(response__isnull=False).values("response"))
         | Q(llm_response__in=items.filter(llm_response__isnull=False).values("llm_response"))
     )
-    return remove_excluded_workers(rows.annotate(is_done=done[0] | done[1]))
+    return drop_requests_on_excluded_workers(rows.annotate(is_done=done[0] | done[1]))
 
 
 def _order_worker_answers(
-    drawable_answers: Drawable, design: str, rng: np.random.Generator
+    drawable_answers: DrawableAnswers, design: str, rng: np.random.Generator
 ) -> list[tuple[str, int]]:
     """Return (stratum, primary key) of workers' answers, in the order in which they are sampled."""
     keys = [key for key, _, _ in drawable_answers.answers]
@@ -282,7 +282,7 @@ def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
     }
 
 
-def _mix_models_in(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
+def _interleave_models(people: list[tuple[str, int]], models: list[int]) -> list[tuple[str, int]]:
     """Return workers' and models' answers in one order, in which every fourth is a model's."""
     remaining_workers, remaining_models = iter(people), iter(models)
     order: list[tuple[str, int]] = []

@@ -140,11 +140,11 @@ class Judging:
         """Name of the column that holds the judgement in tables."""
         return self.value or ("grade" if self.graded else "label")
 
-    def choice(self, code: str) -> Choice | None:
+    def find_choice(self, code: str) -> Choice | None:
         """Return the choice with a code; None for an unknown code."""
         return next((choice for choice in self.choices if choice.code == code), None)
 
-    def code_of(self, grade: float | None, label: str) -> str:
+    def find_code(self, grade: float | None, label: str) -> str:
         """Return the code of a stored judgement; "" for a grade that no choice has."""
         if not self.graded:
             return label
@@ -295,7 +295,7 @@ def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
     )
 
 
-def list_progress(run: Run, judging: Judging) -> list[ExpertProgress]:
+def list_expert_progress(run: Run, judging: Judging) -> list[ExpertProgress]:
     """Return the experts asked to judge a run's items, with their progress; two queries."""
     mine = {"exhibit__run": run, "exhibit__judging": judging.name}
     done = dict(

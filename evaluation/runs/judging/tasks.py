@@ -90,13 +90,13 @@ def has_disagreement(grades: Sequence[float], step: float) -> bool:
     return len(grades) > 1 and max(grades) - min(grades) > step + ROUNDING
 
 
-def list_parties(disputes: Iterable[Dispute]) -> set[int]:
+def list_disputing_experts(disputes: Iterable[Dispute]) -> set[int]:
     """Return the experts who graded an answer in dispute and thus cannot settle it."""
     return {expert for dispute in disputes if dispute.settled is None for expert in dispute.grades}
 
 
 @transaction.atomic
-def ask_to_settle(audit: Audit, expert: int) -> int:
+def ask_expert_to_settle(audit: Audit, expert: int) -> int:
     """Ask an expert to settle all disagreements without adjudicator; return the number of answers.
 
     The order is drawn from the sample's seed and the expert. Raises `CannotSettleError`.
@@ -111,7 +111,7 @@ def ask_to_settle(audit: Audit, expert: int) -> int:
     ]
     if not open_disputes:
         raise CannotSettleError("There is nothing to settle that is not asked about already.")
-    if expert in list_parties(open_disputes):
+    if expert in list_disputing_experts(open_disputes):
         name = get_user_model().objects.get(pk=expert).get_username()
         raise CannotSettleError(
             f"{name} graded some of these answers: another expert has to settle them."
@@ -171,7 +171,7 @@ OF_ANSWERS = JudgingKey("", ANSWERS.name)
 
 
 @dataclass(frozen=True)
-class Task:
+class JudgingTask:
     """One item for an expert to judge, with all data that the expert may see.
 
     Attributes
@@ -192,7 +192,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Progress:
+class JudgingProgress:
     """An expert's progress in a question set; `next` is the first item without a judgement."""
 
     total: int
@@ -202,18 +202,18 @@ class Progress:
 
 
 @dataclass(frozen=True)
-class Queue:
+class JudgingQueue:
     """An expert's progress over the items on one scale."""
 
     declared: JudgingKey
-    progress: Progress
+    progress: JudgingProgress
 
 
 class NotAskedError(LookupError):
     """The expert has no request to judge this item."""
 
 
-class Row(NamedTuple):
+class RequestRow(NamedTuple):
     """A request to judge an item: its id, whether it is done, and on which scale."""
 
     task: UUID
@@ -221,7 +221,7 @@ class Row(NamedTuple):
     declared: JudgingKey
 
 
-def request_answers(run: Run | None, responses: Iterable[Response], expert: int) -> None:
+def request_answer_judgements(run: Run | None, responses: Iterable[Response], expert: int) -> None:
     """Ask an expert to judge answers, in random order; earlier requests stay."""
     JudgementRequest.objects.bulk_create(
         [
@@ -232,26 +232,26 @@ def request_answers(run: Run | None, responses: Iterable[Response], expert: int)
     )
 
 
-def load_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> Progress:
+def load_expert_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> JudgingProgress:
     """Return an expert's progress over all items of a question set, by two queries.
 
-    By one query if the caller knows that the expert `is_asked` to judge something.
+    By one query if the caller knows that the expert `has_requests` to judge something.
     """
-    return compute_progress(_load_rows(question_set, expert, known=is_asked))
+    return compute_judging_progress(_load_request_rows(question_set, expert, known=is_asked))
 
 
-def load_queues(question_set: QuestionSet, expert: int) -> list[Queue]:
+def load_judging_queues(question_set: QuestionSet, expert: int) -> list[JudgingQueue]:
     """Return an expert's progress in a question set, one entry per judgement scale; two queries."""
-    rows = _load_rows(question_set, expert)
+    rows = _load_request_rows(question_set, expert)
     return [
-        Queue(declared, compute_progress([row for row in rows if row.declared == declared]))
+        JudgingQueue(declared, compute_judging_progress([row for row in rows if row.declared == declared]))
         for declared in sorted({row.declared for row in rows})
     ]
 
 
-def load_task(question_set: QuestionSet, expert: int, request: UUID) -> Task | None:
+def load_judging_task(question_set: QuestionSet, expert: int, request: UUID) -> JudgingTask | None:
     """Return the item of an expert's request, by four queries; None without such a request."""
-    queue_rows, index = _find_place(_load_rows(question_set, expert), request)
+    queue_rows, index = _find_queue_position(_load_request_rows(question_set, expert), request)
     if index is None:
         return None
     request_row = JudgementRequest.objects.select_related(
@@ -262,7 +262,7 @@ def load_task(question_set: QuestionSet, expert: int, request: UUID) -> Task | N
         .values_list("grade", "label")
         .first()
     ) or (None, "")
-    return Task(
+    return JudgingTask(
         declared=queue_rows[index].declared,
         number=index + 1,
         total=len(queue_rows),
@@ -282,7 +282,7 @@ def store_judgement(
     None when all items on that scale are judged. Sending it twice changes nothing. Raises
     `NotAskedError`.
     """
-    queue_rows, index = _find_place(_load_rows(question_set, expert), request)
+    queue_rows, index = _find_queue_position(_load_request_rows(question_set, expert), request)
     if index is None:
         raise NotAskedError(request)
     label = choice.code if choice.grade is None else ""
@@ -363,38 +363,38 @@ def _format_reference(accepted: list[Any]) -> str:
     return "\n".join(" / ".join(str(wording) for wording in line) for line in lines)
 
 
-def compute_progress(rows: list[Row]) -> Progress:
+def compute_judging_progress(rows: list[RequestRow]) -> JudgingProgress:
     """Return an expert's progress, from the ordered list of the requests to judge."""
     undone = [row.task for row in rows if not row.done]
     first = rows[0].task if rows else None
-    return Progress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
+    return JudgingProgress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
 
 
-def _find_place(rows: list[Row], request: UUID) -> tuple[list[Row], int | None]:
+def _find_queue_position(rows: list[RequestRow], request: UUID) -> tuple[list[RequestRow], int | None]:
     """Return the requests on the same scale as a request, and its index among them or None."""
     declared = next((row.declared for row in rows if row.task == request), None)
     queue = [row for row in rows if row.declared == declared]
     return queue, next((index for index, row in enumerate(queue) if row.task == request), None)
 
 
-def _load_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[Row]:
+def _load_request_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[RequestRow]:
     """Return an expert's requests in a question set, in order, with whether they are done."""
-    if not (known or is_asked(expert)):
+    if not (known or has_requests(expert)):
         return []
     rows = (
         select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk))
         .order_by("place", "pk")
         .values_list("public_id", "is_done", "exhibit__run__kind", "exhibit__judging")
     )
-    return [Row(task, is_done, build_judging_key(kind, name)) for task, is_done, kind, name in rows]
+    return [RequestRow(task, is_done, build_judging_key(kind, name)) for task, is_done, kind, name in rows]
 
 
-def is_asked(expert: int) -> bool:
+def has_requests(expert: int) -> bool:
     """Return whether the expert has any request; a cheap check before larger queries."""
-    return filter_requests(expert).exists()
+    return select_all_requests(expert).exists()
 
 
-def filter_requests(expert: int) -> QuerySet[JudgementRequest]:
+def select_all_requests(expert: int) -> QuerySet[JudgementRequest]:
     """Return all requests to an expert, of every question set."""
     return JudgementRequest.objects.filter(expert=expert)
 
@@ -417,10 +417,10 @@ def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, A
         | Q(exhibit__run__version__question_set__in=set_ids)
     )
     rows = JudgementRequest.objects.filter(of_sets, expert=expert)
-    return remove_excluded_workers(rows.annotate(is_done=done[0] | done[1] | done[2]))
+    return drop_requests_on_excluded_workers(rows.annotate(is_done=done[0] | done[1] | done[2]))
 
 
-def remove_excluded_workers(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
+def drop_requests_on_excluded_workers(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
     """Return the requests without those still open about answers of excluded workers."""
     rows = requests.annotate(of_author=WorkerVerdict.build_author_verdict())
     return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
@@ -444,7 +444,7 @@ class InboxEntry:
 
     question_set: QuestionSet
     declared: JudgingKey
-    progress: Progress
+    progress: JudgingProgress
 
 
 def load_inbox(
@@ -455,20 +455,20 @@ def load_inbox(
     Unfinished entries come first, then the newest set. Two queries if the expert is `known` to have
     requests.
     """
-    if not (known or is_asked(expert)):
+    if not (known or has_requests(expert)):
         return []
-    rows: dict[tuple[int, JudgingKey], list[Row]] = {}
+    rows: dict[tuple[int, JudgingKey], list[RequestRow]] = {}
     request_rows = select_requests(expert, sets).annotate(set=_OF_SET).order_by("place", "pk")
     for of_set, task, done, kind, name in request_rows.values_list(
         "set", "public_id", "is_done", "exhibit__run__kind", "exhibit__judging"
     ):
         declared = build_judging_key(kind, name)
-        rows.setdefault((of_set, declared), []).append(Row(task, done, declared))
+        rows.setdefault((of_set, declared), []).append(RequestRow(task, done, declared))
     sets_by_key = QuestionSet.objects.defer("description", "notice").in_bulk(
         {key for key, _ in rows}
     )
     waiting = [
-        InboxEntry(sets_by_key[key], declared, compute_progress(mine))
+        InboxEntry(sets_by_key[key], declared, compute_judging_progress(mine))
         for (key, declared), mine in rows.items()
     ]
     return sorted(
@@ -476,12 +476,12 @@ def load_inbox(
     )
 
 
-def sum_by_set(waiting: Iterable[InboxEntry]) -> dict[int, Progress]:
+def sum_progress_by_set(waiting: Iterable[InboxEntry]) -> dict[int, JudgingProgress]:
     """Return the expert's progress in each set, over all scales, by the set's primary key."""
-    progress_by_set: dict[int, Progress] = {}
+    progress_by_set: dict[int, JudgingProgress] = {}
     for entry in waiting:
-        known = progress_by_set.get(entry.question_set.pk, Progress(0, 0, None, None))
-        progress_by_set[entry.question_set.pk] = Progress(
+        known = progress_by_set.get(entry.question_set.pk, JudgingProgress(0, 0, None, None))
+        progress_by_set[entry.question_set.pk] = JudgingProgress(
             known.total + entry.progress.total,
             known.done + entry.progress.done,
             known.next or entry.progress.next,

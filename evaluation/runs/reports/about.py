@@ -63,12 +63,12 @@ class RunTitle:
         return "" if self.title == _capitalise(settings) else settings
 
 
-def build_title(run: Run, options: type[Parameters]) -> RunTitle:
+def build_run_title(run: Run, options: type[Parameters]) -> RunTitle:
     """Return the title of a run; `options` is the options class of its run type."""
     attributes: dict[str, Any] = vars(run)
     if "names_in_parameters" not in attributes:  # a run's parameters never change
-        attributes["names_in_parameters"] = load_names([run.parameters])
-    return _build_title(run, options, attributes["names_in_parameters"])
+        attributes["names_in_parameters"] = load_referenced_names([run.parameters])
+    return _build_title_with_names(run, options, attributes["names_in_parameters"])
 
 
 def build_run_file_name(run: Run, what: str) -> str:
@@ -78,13 +78,13 @@ def build_run_file_name(run: Run, what: str) -> str:
     return build_file_name(run.version.question_set.name, kind, title, what)
 
 
-def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
+def build_run_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
     """Return the titles of runs, unique among them, by one query at most.
 
     Runs of the list that share a title get the time at which they were started.
     """
-    names = load_names(run.parameters for run, _ in runs)
-    titles = [_build_title(run, options, names) for run, options in runs]
+    names = load_referenced_names(run.parameters for run, _ in runs)
+    titles = [_build_title_with_names(run, options, names) for run, options in runs]
     counts = Counter(title.title for title in titles)
     return [
         replace(title, began=f"{run.created_at:%-d %b %Y, %H:%M:%S} UTC")
@@ -94,7 +94,7 @@ def build_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]
     ]
 
 
-def _build_title(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
+def _build_title_with_names(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
     """Return the title of a run; `names` are the names behind its ids."""
     differs = tuple(options.summarize_changes(run.parameters, names))
     text = RunTitle("", differs).settings
@@ -114,11 +114,11 @@ def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
     """Yield those stored values that may be public ids of models, prompts or workers."""
     for value in parameters.values():
         for one in value[:IDS_SHOWN] if isinstance(value, list) else [value]:
-            if isinstance(one, str) and len(one) == _LENGTH_OF_ID and _is_id(one):
+            if isinstance(one, str) and len(one) == _LENGTH_OF_ID and _is_uuid(one):
                 yield one
 
 
-def _is_id(text: str) -> bool:
+def _is_uuid(text: str) -> bool:
     """Return whether a text is a public id (UUID)."""
     try:
         # UUID() reads other forms as well, such as one without hyphens.
@@ -127,7 +127,7 @@ def _is_id(text: str) -> bool:
         return False
 
 
-def load_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def load_referenced_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Return the names behind the ids in stored parameters, by one query at most."""
     ids = {id for parameters in stored for id in _list_ids(parameters)}
     if not ids:
@@ -187,13 +187,13 @@ class RunAbout:
         return RunTitle(self.called, self.differs).beside
 
 
-def build_about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
+def build_run_about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
     """Return the head of a run's report, without a query if version and set were fetched.
 
     `options` is the options class of its run type. The names behind ids take one query.
     """
     question_set = run.version.question_set
-    name = build_title(run, options)
+    name = build_run_title(run, options)
     return RunAbout(
         run=run.public_id,
         called=name.title,

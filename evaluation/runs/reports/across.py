@@ -22,7 +22,7 @@ from annotations.models.access import AnyUser
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.lists import filter_unarchived
+from evaluation.runs.reports.lists import filter_unarchived_runs
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def select_official_runs(user: AnyUser) -> QuerySet[Run]:
     That is the official run, else the newest finished run, as by `choose_official_or_newest` for
     one set. A set without a finished grading run has none.
     """
-    done = filter_unarchived(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
+    done = filter_unarchived_runs(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     of_set = done.filter(version__question_set=OuterRef("version__question_set"))
     # nulls_last: PostgreSQL puts NULL first in a descending order, so runs that are not official.
     chosen = of_set.order_by(F("of_record__pk").desc(nulls_last=True), "-pk").values("pk")[:1]
@@ -72,7 +72,7 @@ def select_official_runs(user: AnyUser) -> QuerySet[Run]:
 
 
 @dataclass(frozen=True)
-class CountedRun:
+class RepresentingRun:
     """The grading run whose results represent its question set in reports across sets.
 
     Attributes
@@ -100,14 +100,14 @@ class CountedRun:
 
 
 @dataclass(frozen=True)
-class Counted:
+class RepresentingRuns:
     """The official or newest run of each question set, by key, and the most common scale.
 
     If sets were graded with different embedders or similarities, means, trends and orders only use
     the scale of the most runs (of two equally frequent scales that of the newest run).
     """
 
-    runs: dict[int, CountedRun]
+    runs: dict[int, RepresentingRun]
     scale: Scale
 
     @property
@@ -121,7 +121,7 @@ class Counted:
         return len(self.runs) - len(self.comparable)
 
 
-def load_counted_runs(user: AnyUser) -> Counted:
+def load_representing_runs(user: AnyUser) -> RepresentingRuns:
     """Return the representing run of each set that the user may see, by one query."""
     rows = select_official_runs(user).values(
         *("pk", "public_id", "version_id", "version__number", "finished_at"),
@@ -129,21 +129,21 @@ def load_counted_runs(user: AnyUser) -> Counted:
         *("version__question_set__name", "parameters__exclude_workers"),
         *(f"parameters__{name}" for name in SCALE),
     )
-    runs = {row["pk"]: _build_counted_run(row) for row in rows.order_by("finished_at", "pk")}
+    runs = {row["pk"]: _build_representing_run(row) for row in rows.order_by("finished_at", "pk")}
     # Newest first: of equal counts `most_common` returns the one that was counted first.
     often = Counter(run.scale for run in reversed(runs.values()))
     scale = often.most_common(1)[0][0] if often else ()
-    return Counted(runs, scale)
+    return RepresentingRuns(runs, scale)
 
 
-def _build_counted_run(row: dict[str, Any]) -> CountedRun:
+def _build_representing_run(row: dict[str, Any]) -> RepresentingRun:
     """Return the record of a database row; missing options have their defaults."""
     defaults = AqerParameters()
     scale = tuple(
         str(getattr(defaults, name) if (value := row[f"parameters__{name}"]) is None else value)
         for name in SCALE
     )
-    return CountedRun(
+    return RepresentingRun(
         key=row["pk"],
         public_id=row["public_id"],
         version=row["version_id"],

@@ -53,15 +53,15 @@ class SetComparison:
         return DEFAULT
 
 
-def build_report(run: Run) -> GradedReport:
+def build_graded_report(run: Run) -> GradedReport:
     """Return the report of a finished comparison of methods, best first; no query."""
     summary = GradedSummary.from_json(run.summary)
     verdict, *more = (SITE.format(message) for message in summary.messages)
-    rows = sorted(summary.rows, key=_rank_key)
+    rows = sorted(summary.rows, key=_build_sort_key)
     return GradedReport(verdict, more, summary.verdict, summary.method, rows)
 
 
-def build_table(run: Run) -> Table:
+def build_methods_table(run: Run) -> Table:
     """Return the table of all compared methods, one row each."""
     return Table(METHODS_HEADER, build_method_rows(GradedSummary.from_json(run.summary)))
 
@@ -72,10 +72,10 @@ def find_set_comparison(question_set: QuestionSet) -> SetComparison | None:
         version__question_set=question_set, kind=KIND, state=Run.State.DONE, archived_at=None
     )
     run = runs.order_by("-pk").first()
-    return None if run is None else SetComparison(run.public_id, build_report(run))
+    return None if run is None else SetComparison(run.public_id, build_graded_report(run))
 
 
-def _rank_key(row: MethodRow) -> tuple[bool, float]:
+def _build_sort_key(row: MethodRow) -> tuple[bool, float]:
     """Return a method's sort key: held-out correlation, else the overall one, None last."""
     # The held-out value first: on the questions that chose a method it looks better than it is.
     r = row.full.value if row.held.value is None else row.held.value

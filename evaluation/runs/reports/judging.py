@@ -28,7 +28,7 @@ from evaluation.core.stats.inference.raters import RaterAgreement, compute_rater
 from evaluation.core.stats.statistics.descriptive import compute_partial_correlation
 from evaluation.core.text.quality import compute_log_words
 from evaluation.models import Audit, AuditItem, Exhibit, HumanJudgement, Run, WorkerGrade
-from evaluation.runs.judging import ExpertJudgement, Judging, list_progress, load_judgements
+from evaluation.runs.judging import ExpertJudgement, Judging, list_expert_progress, load_judgements
 from evaluation.runs.judging.declaration import Choice, ExpertProgress, Key
 from evaluation.runs.reports.lists import Table
 
@@ -85,13 +85,13 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
     """Return the report on experts' judgements of a run, by six queries or more."""
     judgements = load_judgements(run, judging)
     seeds = Exhibit.objects.filter(run=run, judging=judging.name).values_list("seed", flat=True)
-    experts = list_progress(run, judging)
+    experts = list_expert_progress(run, judging)
     users = {expert.user for expert in experts}
     shares = Share.objects.filter_experts(run.version.question_set).values_list(
         "user", "user__username"
     )[:MOST_EXPERTS]
     by_thing = Counter(judgement.key for judgement in judgements)
-    by_expert_name = group_by_expert(judgements)
+    by_expert_name = group_judgements_by_expert(judgements)
     by_machine = judging.machines(run) if judgements else {}
     return JudgingReport(
         judging,
@@ -104,20 +104,20 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
         [(user, name) for user, name in shares if user not in users],
         list(_count_choices(judging, judgements)),
         [
-            _compare_pair(
+            _compare_judges(
                 judging, judgement, other, by_expert_name[judgement], by_expert_name[other]
             )
             for judgement, other in combinations(by_expert_name, 2)
         ],
         [
-            _compare_pair(judging, expert, machine, by_expert_name[expert], by_machine[machine])
+            _compare_judges(judging, expert, machine, by_expert_name[expert], by_machine[machine])
             for machine in by_machine
             for expert in by_expert_name
         ],
     )
 
 
-def group_by_expert(
+def group_judgements_by_expert(
     judgements: Sequence[ExpertJudgement],
 ) -> dict[str, dict[Key, float | str]]:
     """Return each expert's judgements: by expert name, then by the judged item."""
@@ -132,7 +132,7 @@ def _count_choices(
 ) -> Iterator[ChoiceCount]:
     """Yield each choice of the scale with the number and share of its judgements."""
     n = Counter(
-        judging.code_of(value, "") if isinstance(value, float) else value
+        judging.find_code(value, "") if isinstance(value, float) else value
         for value in (judgement.value for judgement in judgements)
     )
     for choice in judging.choices:
@@ -140,7 +140,7 @@ def _count_choices(
         yield ChoiceCount(choice, times, times / len(judgements) if judgements else 0.0)
 
 
-def _compare_pair(
+def _compare_judges(
     judging: Judging,
     one: str,
     other: str,
@@ -158,7 +158,7 @@ def _compare_pair(
     return Pair(one, other, agreement)
 
 
-def build_table(run: Run, judging: Judging) -> Table:
+def build_judgement_table(run: Run, judging: Judging) -> Table:
     """Return the table of experts' judgements, one row for each judgement."""
     header = (*judging.columns, "judge", "repeat", judging.column, "judged_at")
     return Table(
@@ -274,7 +274,7 @@ def find_audit(run: Run) -> Audit | None:
     return next((audit for audit in candidates if audit.is_judged), own_audit)
 
 
-def build_check_counts(run: Run) -> dict[str, TableCounts]:
+def build_experts_check_counts(run: Run) -> dict[str, TableCounts]:
     """Return the queries that count samples and graded answers, by name, for `read_numbers`."""
     judged = HumanJudgement.objects.filter(
         response__submission__version=run.version_id, grade__isnull=False
@@ -290,12 +290,12 @@ def load_experts_check(
 ) -> ExpertsCheck:
     """Return the agreement of a run's scores with experts' grades, of a sample if any.
 
-    `numbers` is the result of `build_check_counts`, if it was read: it can save queries.
+    `numbers` is the result of `build_experts_check_counts`, if it was read: it can save queries.
     """
     audit = find_audit(run) if numbers is None or numbers["audits"] != [(0,)] else None
     if audit is None and numbers is not None and numbers["judged"] == [(0,)]:
-        return build_check(run, None, [])
-    return build_check(run, audit, load_judged_answers(run, audit))
+        return build_experts_check(run, None, [])
+    return build_experts_check(run, audit, load_judged_answers(run, audit))
 
 
 def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
@@ -305,14 +305,14 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
     """
     items, strata = [], None
     if audit is not None:
-        items = _load_items(run, audit)
+        items = _load_audit_items(run, audit)
         strata = {thing: stratum for thing, audit_id, stratum, _ in items if audit_id == audit.pk}
     judged = [
         *_load_worker_answers(run, strata),
         *(_load_model_answers(run, strata) if strata else ()),
     ]
     if judged and audit is None:
-        items = _load_items(run, audit)
+        items = _load_audit_items(run, audit)
     settlers: dict[Thing, set[str]] = {}
     for thing, _, _, name in items:
         if name:
@@ -326,7 +326,7 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
     return sorted(judged, key=lambda one: position[one.of_model, one.key])
 
 
-def _load_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
+def _load_audit_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
     """Return the answers of a sample, and those for which a settling expert was asked.
 
     Each row has the answer, the key of its sample, its stratum and the name of its adjudicator.
@@ -421,7 +421,7 @@ def _group_grades(
         yield key, answer_rows[0][len(of_grade) :], (grades, first, last)
 
 
-def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
+def build_experts_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
     """Return the agreement of a run's scores with the grades of judged answers."""
     worker_answers = [answer for answer in judged if not answer.of_model]
     chose = False
@@ -430,19 +430,19 @@ def build_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -
         later = [answer for answer in worker_answers if answer.given_at > run.started_at]
         chose, worker_answers = bool(worker_answers) and not later, later or worker_answers
     # The check shows one pair: the one with the most answers in common is known best.
-    pairs = sorted(compare_experts(worker_answers), key=lambda pair: -pair.found.n)
+    pairs = sorted(compare_expert_pairs(worker_answers), key=lambda pair: -pair.found.n)
     experts = {expert for answer in worker_answers for expert in answer.grades}
     return ExpertsCheck(
-        compute_correlation(worker_answers, audit),
+        compute_expert_correlation(worker_answers, audit),
         len(experts),
         pairs[0] if pairs else None,
         sampled=audit is not None,
         chose=chose,
-        at_equal_length=compute_at_equal_length(worker_answers, audit),
+        at_equal_length=compute_correlation_at_equal_length(worker_answers, audit),
     )
 
 
-def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
+def compute_expert_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
     """Return the correlation of scores with experts' grades, weighted by the sample's strata."""
     if not judged:
         return ClusteredEstimate(reason=NO_ROWS)
@@ -450,11 +450,11 @@ def compute_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> 
         [answer.score for answer in judged],
         [answer.grade for answer in judged],
         [str(answer.question) for answer in judged],
-        compute_weights(judged, audit),
+        compute_sample_weights(judged, audit),
     )
 
 
-def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
+def compute_correlation_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
     """Return the partial correlation of scores with experts' grades, given the answers' length.
 
     Length is log words. None with fewer than 20 graded answers, or if it is undefined.
@@ -463,7 +463,7 @@ def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None)
         return None
     scores, grades = [answer.score for answer in judged], [answer.grade for answer in judged]
     length = compute_log_words([answer.text for answer in judged])
-    weights = compute_weights(judged, audit)
+    weights = compute_sample_weights(judged, audit)
     return compute_partial_correlation(
         compute_weighted_pearson(scores, grades, weights),
         compute_weighted_pearson(scores, length, weights),
@@ -471,7 +471,7 @@ def compute_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None)
     )
 
 
-def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
+def compute_sample_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
     """Return the weight of each judged answer: how many of all answers it represents."""
     if audit is None:
         return [1.0] * len(judged)
@@ -483,7 +483,7 @@ def compute_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list
     return [audit.strata.get(answer.stratum, 0) / counts[answer.stratum] for answer in judged]
 
 
-def compare_experts(judged: Sequence[JudgedAnswer]) -> list[Pair]:
+def compare_expert_pairs(judged: Sequence[JudgedAnswer]) -> list[Pair]:
     """Return the agreement of each pair of experts on the answers that both graded."""
     names = sorted({expert for judged_answer in judged for expert in judged_answer.grades})
     pairs = []

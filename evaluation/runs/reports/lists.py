@@ -46,13 +46,13 @@ from evaluation.models.alarms import SETTLED
 from evaluation.models.runs import known_kinds
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.flow.stored import ResultTable, RunSummary
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.steps.checkpoints import read_result_table
 
 # What a list does not show, and would be long.
 LONG = ("summary", "reasons", "warnings", "signature", "notes")
 
 
-def select_list_rows(rows: QuerySet[Run]) -> QuerySet[Run]:
+def annotate_runs_for_list(rows: QuerySet[Run]) -> QuerySet[Run]:
     """Return runs for a list: without long fields, with embedder, alarm and audit counts.
 
     `is_of_record` marks an official run. `n_drawn` counts the answers that experts are to grade,
@@ -61,9 +61,9 @@ def select_list_rows(rows: QuerySet[Run]) -> QuerySet[Run]:
     return rows.defer(*LONG).annotate(
         embedder=KT("parameters__embedder"),
         is_of_record=Exists(RunOfRecord.objects.filter(run=OuterRef("pk"))),
-        n_alarms=count_alarms(OuterRef("pk")),
-        n_drawn=_count_drawn(AuditItem.objects.all()),
-        n_judged=_count_drawn(
+        n_alarms=build_alarm_count(OuterRef("pk")),
+        n_drawn=_build_drawn_count(AuditItem.objects.all()),
+        n_judged=_build_drawn_count(
             AuditItem.objects.filter(
                 Exists(HumanJudgement.objects.filter(response=OuterRef("response")))
                 | Exists(HumanJudgement.objects.filter(llm_response=OuterRef("llm_response")))
@@ -72,7 +72,7 @@ def select_list_rows(rows: QuerySet[Run]) -> QuerySet[Run]:
     )
 
 
-def _count_drawn(items: QuerySet[AuditItem]) -> Coalesce:
+def _build_drawn_count(items: QuerySet[AuditItem]) -> Coalesce:
     """Return the database expression for the number of these answers in a run's sample."""
     # A subquery for each count: joins would multiply the rows and need DISTINCT.
     mine = items.filter(audit__run=OuterRef("pk")).order_by().values("audit")
@@ -80,12 +80,12 @@ def _count_drawn(items: QuerySet[AuditItem]) -> Coalesce:
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def filter_unarchived(rows: QuerySet[Run]) -> QuerySet[Run]:
+def filter_unarchived_runs(rows: QuerySet[Run]) -> QuerySet[Run]:
     """Return the runs that are not archived and whose question set is not archived."""
     return rows.filter(archived_at=None, version__question_set__archived_at=None)
 
 
-def count_alarms(run: Any) -> Coalesce:
+def build_alarm_count(run: Any) -> Coalesce:
     """Return the database expression for a run's number of unresolved alarms."""
     ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
     ringing = ringing.exclude(SETTLED)
@@ -132,7 +132,7 @@ class RunFilter(ListFilter):
             "alarms",
             "Most alarms first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=count_alarms(OuterRef("pk"))),
+            annotate=lambda rows: rows.annotate(value=build_alarm_count(OuterRef("pk"))),
         ),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
@@ -151,7 +151,7 @@ class RunFilter(ListFilter):
         model = Run
         fields: ClassVar[list[str]] = []
 
-    def offering(self, user: AnyUser) -> RunFilter:
+    def offer_question_sets(self, user: AnyUser) -> RunFilter:
         """Replace the filter's field for a set's id by a choice of the user's sets; one query."""
         sets = QuestionSet.objects.visible_to(user).filter(archived_at=None).order_by("name")
         ids = sets.values_list("public_id", "name")[:OFFERED]
@@ -159,7 +159,7 @@ class RunFilter(ListFilter):
         return self
 
 
-def annotate_answers(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[LanguageModel]:
+def annotate_answer_counts(rows: QuerySet[LanguageModel], user: AnyUser) -> QuerySet[LanguageModel]:
     """Annotate models with their answers and question sets (`n_answers`, `n_sets`) for a user."""
     answers = LLMResponse.objects.visible_to(user).filter(model=OuterRef("pk")).order_by()
     by_model = answers.values("model")
@@ -190,7 +190,7 @@ class ModelFilter(ListFilter):
     """Filters language models by name, and by whether this platform can ask them."""
 
     q = SearchFilter("name", "family", "version", label="Part of name, family or version")
-    asked = FlagFilter(method="by_spec", label="Asked from here")
+    asked = FlagFilter(method="filter_by_spec", label="Asked from here")
 
     ORDERS: ClassVar[dict[str, Order]] = {
         **AGE,
@@ -216,7 +216,7 @@ class ModelFilter(ListFilter):
         model = LanguageModel
         fields: ClassVar[list[str]] = []
 
-    def by_spec(
+    def filter_by_spec(
         self, rows: QuerySet[LanguageModel], name: str, value: bool
     ) -> QuerySet[LanguageModel]:
         """Keep the models with a SPEC (which can be asked), or those without."""
@@ -224,7 +224,7 @@ class ModelFilter(ListFilter):
         return rows.filter(~uploaded if value else uploaded)
 
 
-def annotate_versions(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
+def annotate_version_counts(rows: QuerySet[Prompt]) -> QuerySet[Prompt]:
     """Annotate prompts with the number of their versions and the time of the latest."""
     versions = PromptVersion.objects.filter(prompt=OuterRef("pk")).order_by().values("prompt")
     return rows.annotate(
@@ -247,7 +247,7 @@ class PromptFilter(ListFilter):
             "Not changed for longest",
             by="changed_at",
             text=True,
-            annotate=annotate_versions,
+            annotate=annotate_version_counts,
         ),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
@@ -271,9 +271,9 @@ class ReplyCounts:
     errors: tuple[tuple[int, FaultWords], ...]
 
 
-def count_replies(summary: RunSummary) -> list[ReplyCounts]:
+def list_reply_counts(summary: RunSummary) -> list[ReplyCounts]:
     """Return the reply counts of each model and step; empty for runs without such counts."""
-    usage: Sequence[Usage] = summary.asked_models()
+    usage: Sequence[Usage] = summary.get_model_usage()
     return [
         ReplyCounts(
             one,
@@ -287,15 +287,15 @@ def count_replies(summary: RunSummary) -> list[ReplyCounts]:
     ]
 
 
-def build_readers(tables: Iterable[ResultTable[Any]]) -> dict[str, Callable[[Run], Table]]:
+def build_table_readers(tables: Iterable[ResultTable[Any]]) -> dict[str, Callable[[Run], Table]]:
     """Return, by table name, a function that reads the table from a finished run."""
-    return {table.name: _build_reader(table) for table in tables}
+    return {table.name: _build_table_reader(table) for table in tables}
 
 
-def _build_reader(table: ResultTable[Any]) -> Callable[[Run], Table]:
+def _build_table_reader(table: ResultTable[Any]) -> Callable[[Run], Table]:
     """Return a function that reads one declared table from a finished run."""
 
     def read(run: Run) -> Table:
-        return Table(table.columns, table.cells(read_table(run, table)))
+        return Table(table.columns, table.build_cells(read_result_table(run, table)))
 
     return read

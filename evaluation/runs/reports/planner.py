@@ -8,8 +8,8 @@ from django.db.models import Avg, F, Max, Min, Sum
 
 from evaluation.core.stats.planner import Plan, Requirement, find_workers_needed, plan_error
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.runs.flow.forecast import DELTA, ErrorForecast, convert_left_out, forecast_error
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.flow.forecast import DELTA, ConsensusErrorForecast, build_typical_answer, forecast_consensus_error
+from evaluation.runs.reports.about import RunAbout, build_run_about
 
 TARGETS = (0.1, 0.05, 0.02, 0.01)
 NO_PLAN = {
@@ -72,20 +72,20 @@ def build_planner_report(run: Run) -> PlannerReport:
     # Weighted by the answers of each question, so that it is the mean over answers.
     left_out = totals["total"] / totals["answers"] if totals["answers"] else None
     mean = totals["mean"] or 0.0
-    reason = _find_reason(run, left_out)
+    reason = _find_missing_plan_reason(run, left_out)
     similarity = None
     if not reason and left_out is not None:
-        similarity = convert_left_out(mean, left_out).similarity
-    forecast: ErrorForecast | None = None
+        similarity = build_typical_answer(mean, left_out).similarity
+    forecast: ConsensusErrorForecast | None = None
     table: list[Plan] = []
     needed: list[Requirement] = []
     if similarity is not None:
-        forecast = forecast_error(similarity, round(mean))
+        forecast = forecast_consensus_error(similarity, round(mean))
         rows = sorted({*TABLE, forecast.now.workers, forecast.more.workers})
         table = [plan_error(similarity, workers, DELTA) for workers in rows]
         needed = [find_workers_needed(similarity, target, DELTA) for target in TARGETS]
     return PlannerReport(
-        about=build_about(run),
+        about=build_run_about(run),
         left_out=left_out,
         answers=mean,
         fewest=totals["fewest"] or 0,
@@ -100,7 +100,7 @@ def build_planner_report(run: Run) -> PlannerReport:
     )
 
 
-def _find_reason(run: Run, left_out: float | None) -> str:
+def _find_missing_plan_reason(run: Run, left_out: float | None) -> str:
     """Return the reason why no forecast is possible; "" if it is."""
     if run.parameters.get("similarity", "cosine") != "cosine":
         return NO_PLAN["distances"]

@@ -16,7 +16,7 @@ from django.db.models import BooleanField, Exists, ExpressionWrapper, OuterRef, 
 from evaluation.core.messages.reasons import OWN, REASONS
 from evaluation.models import Run, WorkerVerdict
 from evaluation.models.runs import GRADING
-from evaluation.runs.steps.answers import find_named_workers, select_answering_workers
+from evaluation.runs.steps.answers import find_known_worker_keys, select_answering_workers
 
 COLUMNS = (
     *("public_id", "worker__public_id", "kind", "category", "reason", "rejects"),
@@ -122,7 +122,7 @@ def find_own_last_verdict(decided: Sequence[AppliedDecision], user: Any) -> Appl
     return own_last if current[own_last.worker] is own_last else None
 
 
-def group_batches(decided: Iterable[WorkerDecision]) -> list[AcceptedBatch]:
+def group_accepted_batches(decided: Iterable[WorkerDecision]) -> list[AcceptedBatch]:
     """Return the batches of workers accepted at once, newest first, from active decisions."""
     batches: dict[UUID, list[WorkerDecision]] = {}
     for verdict in decided:
@@ -134,7 +134,7 @@ def group_batches(decided: Iterable[WorkerDecision]) -> list[AcceptedBatch]:
     ]
 
 
-def load_history(run: Run, worker: UUID) -> list[WorkerDecision]:
+def load_decision_history(run: Run, worker: UUID) -> list[WorkerDecision]:
     """Return all decisions about a worker in a run, and withdrawals, newest first; one query."""
     rows = WorkerVerdict.of_run(run).filter(worker__public_id=worker).order_by("-pk")
     return [WorkerDecision(*row) for row in rows.values_list(*COLUMNS)]
@@ -190,7 +190,7 @@ def load_applied_verdicts(run: Run) -> list[AppliedDecision]:
 
 
 @dataclass(frozen=True)
-class VerdictsAround:
+class RunDecisions:
     """Decisions about workers that a run applied, and those made since.
 
     Attributes
@@ -204,7 +204,7 @@ class VerdictsAround:
     any_counts: bool
 
 
-def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
+def load_run_decisions(run: Run, workers: Collection[UUID]) -> RunDecisions:
     """Return a run's applied decisions, some workers' current ones, and whether any is active.
 
     One query instead of `load_applied_verdicts`, `load_current_verdicts` and a check.
@@ -229,7 +229,7 @@ def load_verdicts_around(run: Run, workers: Collection[UUID]) -> VerdictsAround:
     verdicts = [
         (is_applied, is_active, AppliedDecision(*row)) for is_applied, is_active, *row in rows
     ]
-    return VerdictsAround(
+    return RunDecisions(
         applied=[verdict for is_applied, _, verdict in verdicts if is_applied],
         counting={
             verdict.worker: verdict
@@ -302,7 +302,7 @@ def load_run_exclusions(run: Run) -> RunExclusions:
     }
     named = run.parameters.get("exclude_workers") or ()
     if named:
-        worker_keys = find_named_workers(run.version, named)
+        worker_keys = find_known_worker_keys(run.version, named)
         for worker, name in workers.filter(pk__in=worker_keys).values_list(
             "public_id", "external_id"
         ):

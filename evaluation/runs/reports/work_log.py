@@ -49,7 +49,7 @@ class TaskCounts:
     done: int
     running: int
 
-    def format(self) -> str:
+    def format_counts(self) -> str:
         """Return the counts for a line on progress, such as "3 of 12 tasks done, 2 running"."""
         return f"{self.done:,} of {self.total:,} tasks done, {self.running:,} running"
 
@@ -106,11 +106,11 @@ def read_work_log(run: Run) -> WorkLog | None:
             )
             for row in processes
         ],
-        [_build_row(task) for task in newest],
+        [_build_task_row(task) for task in newest],
     )
 
 
-def _build_row(task: RunTask) -> TaskRow:
+def _build_task_row(task: RunTask) -> TaskRow:
     """Return a task as the table shows it."""
     seconds = None
     if task.started_at and task.ended_at:

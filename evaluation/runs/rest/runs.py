@@ -66,11 +66,11 @@ class OptionSerializer(StrictSerializer):
         if wrong:
             reasons: dict[str, list[str]] = {}
             for problem in wrong:
-                reasons.setdefault(problem.option, []).append(self._reason(problem))
+                reasons.setdefault(problem.option, []).append(self._format_problem(problem))
             raise serializers.ValidationError(reasons)
         return values
 
-    def _reason(self, wrong: Problem) -> Any:
+    def _format_problem(self, wrong: Problem) -> Any:
         """Return the API's sentence on an option's problem, with the problem's code."""
         return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
 
@@ -83,7 +83,7 @@ def build_options_serializer(
     for key, option in parameters.options().items():
         if DATABASE not in option.places:
             continue
-        fields[key] = build_field(option, _build_arguments(parameters, option))
+        fields[key] = build_serializer_field(option, _build_arguments(parameters, option))
     return type(
         name, (OptionSerializer,), {**fields, "options_of": parameters, "__doc__": description}
     )
@@ -114,23 +114,23 @@ class IdsField(serializers.ListField):
 
 
 @singledispatch
-def build_field(option: Option, _common: dict[str, Any]) -> Any:
+def build_serializer_field(option: Option, _common: dict[str, Any]) -> Any:
     """Return the serializer field of an option. Raises TypeError for an unknown option type."""
     raise TypeError(f"no request has a field for {type(option).__name__}")
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Text, common: dict[str, Any]) -> Any:
     return serializers.CharField(max_length=option.max_length, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Whole, common: dict[str, Any]) -> Any:
     lowest = 0 if option.or_zero else option.lowest
     return serializers.IntegerField(min_value=lowest, max_value=option.highest, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Real, common: dict[str, Any]) -> Any:
     kind: Any = serializers.FloatField
     if option.above is not None:
@@ -142,23 +142,23 @@ def _(option: Real, common: dict[str, Any]) -> Any:
     return kind(min_value=option.lowest, max_value=option.highest, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(_option: Switch, common: dict[str, Any]) -> Any:
     return serializers.BooleanField(**common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Choice, common: dict[str, Any]) -> Any:
     return serializers.ChoiceField(choices=list(option.choices), **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(option: Ids, common: dict[str, Any]) -> Any:
     child = serializers.UUIDField() if option.uuids else serializers.CharField()
     return IdsField(child=child, max_length=option.most, **common)
 
 
-@build_field.register
+@build_serializer_field.register
 def _(_option: JsonObject, common: dict[str, Any]) -> Any:
     return serializers.DictField(**common)
 
@@ -340,17 +340,17 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
 
     def get_called(self, run: Run) -> str:
         """Title of the run: its name, else its non-default options or date."""
-        return self._listed(run).called.title
+        return self._get_listed_run(run).called.title
 
     def get_differs(self, run: Run) -> list[str]:
         """Options of the run that differ from the defaults, a few words each."""
-        return list(self._listed(run).called.differs)
+        return list(self._get_listed_run(run).called.differs)
 
     def get_of_record(self, run: Run) -> bool:
         """Whether the run is its set's official one, which exports and overviews use."""
-        return self._listed(run).is_of_record
+        return self._get_listed_run(run).is_of_record
 
-    def _listed(self, run: Run) -> ListedRun:
+    def _get_listed_run(self, run: Run) -> ListedRun:
         """Return the run with its title, from the context if the list view has loaded it."""
         # A list looks all of them up at once, and every other answer shows one.
         known: dict[int, ListedRun] = self.context.get("listed", {})

@@ -74,7 +74,7 @@ def build_conflict_problem(
     return ApiProblem("conflict", text, reason=code, **(more or {}))
 
 
-def find_experts(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
+def find_expert_keys(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
     """Return the primary keys of a set's experts with these names. Raises `ApiProblem`.
 
     `field` is the request's field with a single name, for the error.
@@ -109,7 +109,7 @@ class FinishedRunViewSet(ApiViewSet):
     lookup_url_kwarg = "run_id"
     stored: type[RunSummary] = RunSummary
 
-    def done(
+    def get_finished_run(
         self,
         request: Request,
         run_id: Any,
@@ -123,7 +123,7 @@ class FinishedRunViewSet(ApiViewSet):
         """
         runs = Run.objects.all() if among is None else among
         run = get_visible_or_404(request, runs.select_related("version__question_set"), run_id)
-        if not self.get_kind(run).stores(summary or self.stored):
+        if not self.get_kind(run).stores_summary(summary or self.stored):
             raise Http404("no run of this kind has that")
         if run.state == Run.State.DONE:
             return run

@@ -9,13 +9,13 @@ downloaded. platform/docs/kinds.md describes how to add one.
 
 from evaluation.runs.flow.stored import RunSummary
 from evaluation.runs.run_types.kind import (
-    Beforehand,
+    DataReadiness,
     Evaluation,
     Kind,
     Page,
     Start,
     StartFile,
-    Studied,
+    StudyOutcome,
     Study,
 )
 from evaluation.runs.run_types.registry import (
@@ -30,14 +30,14 @@ from evaluation.runs.run_types.registry import (
 )
 
 __all__ = [
-    "Beforehand",
+    "DataReadiness",
     "Evaluation",
     "Kind",
     "Page",
     "RunSummary",
     "Start",
     "StartFile",
-    "Studied",
+    "StudyOutcome",
     "Study",
     "UnknownKindError",
     "find_judging",

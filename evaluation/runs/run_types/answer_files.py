@@ -15,7 +15,7 @@ WITH_MODELS = "worker=NAME,question=NAME,answer=NAME,model=NAME"
 WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
 
 
-def add_answers(parser: argparse.ArgumentParser) -> None:
+def add_answers_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments for the file of workers' answers and how its rows are read."""
     parser.add_argument(
         "answers",
@@ -24,16 +24,16 @@ def add_answers(parser: argparse.ArgumentParser) -> None:
         help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
     )
     add_duplicates_options(parser)
-    add_keep_as_typed(parser)
+    add_keep_as_typed_arguments(parser)
 
 
-def add_keep_as_typed(parser: argparse.ArgumentParser) -> None:
+def add_keep_as_typed_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the switches that keep HTML in workers' answers and ids such as 101.0 as typed."""
     add_keep_html_option(parser)
     add_keep_ids_option(parser)
 
 
-def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+def add_models_argument(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
     """Add the argument for the file of models' answers."""
     parser.add_argument(
         "--models",
@@ -44,7 +44,7 @@ def add_models(parser: argparse.ArgumentParser, *, required: bool = False) -> No
     )
 
 
-def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
+def add_keep_thinking_argument(parser: argparse.ArgumentParser) -> None:
     """Add the switch that keeps models' thinking as part of their answers."""
     parser.add_argument(
         KEEP_THINKING,
@@ -53,25 +53,25 @@ def add_keep_thinking(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse.ArgumentParser, contents: str = "files") -> None:
+def add_output_argument(parser: argparse.ArgumentParser, contents: str = "files") -> None:
     """Add the argument for the output folder; `contents` names what is written."""
     parser.add_argument(
         "--output", type=Path, metavar="DIR", required=True, help=f"folder for the {contents}"
     )
 
 
-def add_columns(parser: argparse.ArgumentParser, names: str = WITH_MODELS) -> None:
+def add_columns_argument(parser: argparse.ArgumentParser, names: str = WITH_MODELS) -> None:
     """Add the argument for column names that differ from the standard names."""
     parser.add_argument(
         "--columns",
-        type=parse_columns,
+        type=parse_column_names,
         default=ColumnNames(),
         metavar=names,
         help="how the columns are called in your files, where they are called otherwise",
     )
 
 
-def parse_columns(text: str) -> ColumnNames:
+def parse_column_names(text: str) -> ColumnNames:
     """Return the column names in an argument's text. Raises ArgumentTypeError."""
     try:
         return ColumnNames.parse(text)

@@ -19,7 +19,7 @@ from annotations.exchange.writing.formats import build_sheet_rows, write_csv
 from annotations.exchange.writing.sheet import write_workbook
 from evaluation.core.options import SITE
 from evaluation.models import Run
-from evaluation.runs.reports.about import build_title
+from evaluation.runs.reports.about import build_run_title
 from evaluation.runs.run_types.kind import Kind
 
 COLUMNS: Mapping[str, str] = {
@@ -261,7 +261,7 @@ that read the file. An empty cell is a number that is missing; the column `reaso
 """
 
 
-def build_files(kind: Kind, run: Run) -> Files:
+def build_run_files(kind: Kind, run: Run) -> Files:
     """Return the files of a finished run by name; each is computed when it is read."""
 
     def table(name: str) -> Iterable[bytes]:
@@ -269,21 +269,21 @@ def build_files(kind: Kind, run: Run) -> Files:
         return write_csv(made.header, made.rows)
 
     files: dict[str, Callable[[], Iterable[bytes]]] = {
-        README: lambda: [build_readme(kind, run).encode()],
-        SUMMARY: lambda: [_encode_json(build_summary(kind, run))],
+        README: lambda: [build_run_readme(kind, run).encode()],
+        SUMMARY: lambda: [_encode_json(build_run_summary(kind, run))],
         SIGNATURE: lambda: [f"{run.signature}\n".encode()],
     }
     files |= {f"{name}.csv": partial(table, name) for name in kind.tables}
     more = kind.files(run) if kind.files else {}
-    return files | {name: partial(_split_whole, data) for name, data in more.items()}
+    return files | {name: partial(_wrap_in_chunk, data) for name, data in more.items()}
 
 
-def build_zip(kind: Kind, run: Run) -> Iterator[bytes]:
+def build_run_zip(kind: Kind, run: Run) -> Iterator[bytes]:
     """Yield a ZIP archive of all files of a finished run, in chunks."""
-    return write_zip(build_files(kind, run))
+    return write_zip(build_run_files(kind, run))
 
 
-def build_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
+def build_run_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
     """Yield an Excel workbook in chunks: a sheet on the columns, then one sheet per table.
 
     Raises `InputError`, while it is written, for a text that no cell of a workbook holds.
@@ -301,28 +301,28 @@ def build_workbook(kind: Kind, run: Run) -> Iterator[bytes]:
     )
 
 
-def write_data(kind: Kind, run: Run, output: Path) -> list[str]:
+def write_run_data(kind: Kind, run: Run, output: Path) -> list[str]:
     """Write a run's files into a folder, or one .zip or .xlsx file; return the file names.
 
     All files are written, or none. Raises `InputError` if the place cannot be written to.
     """
     form = output.suffix.lower().lstrip(".")
     if form in FORMS:
-        made = build_zip if form == "zip" else build_workbook
+        made = build_run_zip if form == "zip" else build_run_workbook
         try:
             with OutputFolder(output.parent) as folder:
                 folder.open(output.name).writelines(made(kind, run))
         except ValueError as error:
             raise InputError.single(str(output), str(error), "Choose another name.") from error
         return [output.name]
-    files = build_files(kind, run)
+    files = build_run_files(kind, run)
     with OutputFolder(output) as folder:
         for name, chunks in files.items():
             folder.open(name).writelines(chunks())
     return list(files)
 
 
-def build_summary(kind: Kind, run: Run) -> dict[str, object]:
+def build_run_summary(kind: Kind, run: Run) -> dict[str, object]:
     """Return the content of a run's summary.json."""
     question_set = run.version.question_set
     return {
@@ -343,10 +343,10 @@ def build_summary(kind: Kind, run: Run) -> dict[str, object]:
     }
 
 
-def build_readme(kind: Kind, run: Run) -> str:
+def build_run_readme(kind: Kind, run: Run) -> str:
     """Return a run's README.md: what the run is, and what each table's columns hold."""
     parts = [_describe_run(kind, run)]
-    for name, columns in _list_columns(kind, run):
+    for name, columns in _iterate_described_columns(kind, run):
         lines = [f"- `{column}`{': ' if words else ''}{words}" for column, words in columns]
         parts.append("\n".join([f"## {name}.csv", "", *lines, ""]))
     return "\n".join(parts)
@@ -355,7 +355,7 @@ def build_readme(kind: Kind, run: Run) -> str:
 def _describe_run(kind: Kind, run: Run) -> str:
     """Return the first part of README.md: the run, its settings and its files."""
     question_set = run.version.question_set
-    name = build_title(run, kind.options)
+    name = build_run_title(run, kind.options)
     ended = f"done on {run.finished_at:%Y-%m-%d %H:%M} UTC" if run.finished_at else "done"
     return ABOUT.format(
         title=kind.title,
@@ -373,7 +373,7 @@ def _describe_run(kind: Kind, run: Run) -> str:
     )
 
 
-def _list_columns(kind: Kind, run: Run) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+def _iterate_described_columns(kind: Kind, run: Run) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield each table's name with its (column, description) pairs."""
     for name, table_of in kind.tables.items():
         header = table_of(run).header
@@ -387,20 +387,20 @@ def _build_readme_sheet(kind: Kind, run: Run) -> Iterator[Sequence[object]]:
         question_set = run.version.question_set
         yield "", "what", kind.title
         yield "", "question set", f"{question_set.name}, version {run.version.number}"
-        yield "", "run", f"{build_title(run, kind.options).title} ({run.public_id})"
+        yield "", "run", f"{build_run_title(run, kind.options).title} ({run.public_id})"
         if run.notes:
             yield "", "notes", run.notes
         yield "", "signature", run.signature
         if question_set.notice:
             yield "", "notice", question_set.notice
-        for name, columns in _list_columns(kind, run):
+        for name, columns in _iterate_described_columns(kind, run):
             for column, words in columns:
                 yield name, column, words
 
     return build_sheet_rows(("sheet", "column", "what it holds"), rows())
 
 
-def _split_whole(data: bytes) -> Iterable[bytes]:
+def _wrap_in_chunk(data: bytes) -> Iterable[bytes]:
     """Return the data of a file as one chunk."""
     return [data]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from evaluation.core.options import Parameters, Problem
     from evaluation.models import Run
     from evaluation.runs.files.asking import AskSettings
-    from evaluation.runs.flow.stored import ViewedObservation, ViewSource
+    from evaluation.runs.flow.stored import MeasuredObservation, MeasureSource
     from evaluation.runs.judging import Judging
     from evaluation.runs.reports.lists import Table
     from evaluation.runs.steps.asking.preview import RequestForecast
@@ -40,7 +40,7 @@ Value = TypeVar("Value")
 _NEEDED: Any = object()
 
 
-class Part(Generic[Value]):
+class LazyField(Generic[Value]):
     """Dataclass field (descriptor) given as an object or by its dotted name, imported on first use.
 
     The name is imported when the field is first read. `finish` takes the imported object and the
@@ -74,7 +74,7 @@ class Part(Generic[Value]):
         # here.
         kept = vars(instance)
         if self.read not in kept:
-            value = self.load(kept[self.name])
+            value = self.import_declared(kept[self.name])
             kept[self.read] = self.finish(instance, value) if self.finish else value
         found: Value = kept[self.read]
         return found
@@ -84,18 +84,18 @@ class Part(Generic[Value]):
         declared: object = value
         vars(instance)[self.name] = self.default if declared is self else declared
 
-    def load(self, declared: Any) -> Value:
+    def import_declared(self, declared: Any) -> Value:
         """Return a declared object, imported if it is given by its dotted name."""
         result: Value = import_string(declared) if isinstance(declared, str) else declared
         return result
 
-    def names(self, declared: Any) -> Iterator[str]:
+    def iterate_dotted_names(self, declared: Any) -> Iterator[str]:
         """Yield the dotted name in a declaration, if it is one."""
         if isinstance(declared, str):
             yield declared
 
 
-class Parts(Part[Value]):
+class LazyFields(LazyField[Value]):
     """Dataclass field of a mapping or tuple whose values are objects or dotted names."""
 
     def __set__(
@@ -104,10 +104,10 @@ class Parts(Part[Value]):
         """Store the declared values or dotted names, without importing them."""
         super().__set__(instance, value)  # type: ignore[arg-type]
 
-    def load(self, declared: Any) -> Value:
+    def import_declared(self, declared: Any) -> Value:
         """Return the declared mapping or tuple, with each dotted name replaced by its object."""
-        whole: Any = super().load(declared)
-        each = super().load
+        whole: Any = super().import_declared(declared)
+        each = super().import_declared
         if isinstance(whole, Mapping):
             whole = {key: each(one) for key, one in whole.items()}
         else:
@@ -115,13 +115,13 @@ class Parts(Part[Value]):
         result: Value = whole
         return result
 
-    def names(self, declared: Any) -> Iterator[str]:
+    def iterate_dotted_names(self, declared: Any) -> Iterator[str]:
         """Yield the dotted names in a declaration: its own, or those of its values."""
         if isinstance(declared, str):
             yield declared
             return
         for one in declared.values() if isinstance(declared, Mapping) else declared:
-            yield from super().names(one)
+            yield from super().iterate_dotted_names(one)
 
 
 def has_part(instance: object, name: str) -> bool:
@@ -132,9 +132,9 @@ def has_part(instance: object, name: str) -> bool:
 def list_part_names(instance: object) -> dict[str, tuple[str, ...]]:
     """Return the dotted names of the parts that an object declares, by field."""
     return {
-        name: tuple(field.names(vars(instance)[name]))
+        name: tuple(field.iterate_dotted_names(vars(instance)[name]))
         for name, field in vars(type(instance)).items()
-        if isinstance(field, Part)
+        if isinstance(field, LazyField)
     }
 
 
@@ -170,7 +170,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Beforehand:
+class DataReadiness:
     """A sentence on the data that a question set has for a run type, and whether these suffice."""
 
     words: str
@@ -226,7 +226,7 @@ class Start:
     """
 
     words: str = ""
-    before: Callable[[QuestionSetVersion | None], Beforehand | None] | None = None
+    before: Callable[[QuestionSetVersion | None], DataReadiness | None] | None = None
     files: tuple[StartFile, ...] = ()
     foreseen: Callable[[QuestionSetVersion, Any, Any], RequestForecast] | None = None
     address: str = ""
@@ -260,11 +260,11 @@ class Evaluation(Command):
         the files and returns the report for the terminal.
     """
 
-    run: Part[Callable[[Any, Mapping[str, Any], Progress], str]] = Part()
+    run: LazyField[Callable[[Any, Mapping[str, Any], Progress], str]] = LazyField()
 
 
 @dataclass(frozen=True)
-class Studied:
+class StudyOutcome:
     """Result of a study on the command line: text to print, and whether all replies arrived."""
 
     said: str
@@ -285,20 +285,20 @@ class Study(Command):
         `EndedEarlyError`; the same command continues the study.
     """
 
-    run: Part[Callable[[Any, Mapping[str, Any], AskSettings, Progress], Studied]] = Part()
+    run: LazyField[Callable[[Any, Mapping[str, Any], AskSettings, Progress], StudyOutcome]] = LazyField()
 
 
-def _add_judgements(
+def _add_judgement_tables(
     kind: Kind, tables: Mapping[str, Callable[[Run], Table]]
 ) -> Mapping[str, Callable[[Run], Table]]:
     """Return a run type's tables, with one more for each kind of experts' judgement."""
     if not kind.judging:
         return tables
-    from evaluation.runs.reports.judging import build_table
+    from evaluation.runs.reports.judging import build_judgement_table
 
     return {
         **tables,
-        **{one.name: partial(build_table, judging=one) for one in kind.judging},
+        **{one.name: partial(build_judgement_table, judging=one) for one in kind.judging},
     }
 
 
@@ -306,7 +306,7 @@ def _add_judgements(
 class Kind:
     """A run type with everything that it declares, from options to pages; compared by identity.
 
-    Each `Part`, and each value of `Parts`, may be given by its dotted name, such as
+    Each `LazyField`, and each value of `LazyFields`, may be given by its dotted name, such as
     "evaluation.maqa.report.build_report", which is imported at its first use, so that lists of run
     types import none of these modules.
 
@@ -317,7 +317,7 @@ class Kind:
     options : class of a run's options; forms, REST API, commands and signatures use it.
     run : continues a claimed run until it is done, or raises `OutOfTimeError` at the end of the
         turn; the data stored by then are its checkpoint. Raises `RunInputError` for faults that the
-        requester can correct. It ends with `Turn.end`. None: a run type for files only.
+        requester can correct. It ends with `Turn.finish_run`. None: a run type for files only.
     summary : class of `Run.summary`. counts : returns the numbers of a finished run's inputs, if
         the summary does not contain them.
     tables : functions that read a finished run's tables row by row, by name, as in URLs.
@@ -350,31 +350,31 @@ class Kind:
     name: str
     title: str
     words: str
-    options: Part[type[Parameters]] = Part()
-    run: Part[Callable[[Turn], None] | None] = Part(None)
-    summary: Part[type[RunSummary]] = Part(RunSummary)
-    tables: Parts[Mapping[str, Callable[[Run], Table]]] = Parts({}, finish=_add_judgements)
-    columns: Part[Mapping[str, str]] = Part({})
-    files: Part[Callable[[Run], Mapping[str, bytes]] | None] = Part(None)
-    charts: Part[Mapping[str, Callable[[Run], Chart | None]]] = Part({})
-    report: Part[Callable[[Run], Any] | None] = Part(None)
-    text: Part[Callable[[Run], str] | None] = Part(None)
-    pages: Parts[tuple[Page, ...]] = Parts(())
-    named: Part[Callable[[Run], Mapping[str, str]] | None] = Part(None)
-    standing: Part[Page | None] = Part(None)
-    judging: Parts[tuple[Judging, ...]] = Parts(())
+    options: LazyField[type[Parameters]] = LazyField()
+    run: LazyField[Callable[[Turn], None] | None] = LazyField(None)
+    summary: LazyField[type[RunSummary]] = LazyField(RunSummary)
+    tables: LazyFields[Mapping[str, Callable[[Run], Table]]] = LazyFields({}, finish=_add_judgement_tables)
+    columns: LazyField[Mapping[str, str]] = LazyField({})
+    files: LazyField[Callable[[Run], Mapping[str, bytes]] | None] = LazyField(None)
+    charts: LazyField[Mapping[str, Callable[[Run], Chart | None]]] = LazyField({})
+    report: LazyField[Callable[[Run], Any] | None] = LazyField(None)
+    text: LazyField[Callable[[Run], str] | None] = LazyField(None)
+    pages: LazyFields[tuple[Page, ...]] = LazyFields(())
+    named: LazyField[Callable[[Run], Mapping[str, str]] | None] = LazyField(None)
+    standing: LazyField[Page | None] = LazyField(None)
+    judging: LazyFields[tuple[Judging, ...]] = LazyFields(())
     asks: bool = False
     needs_answers: bool = True
     reads_answers: bool = False
-    check: Part[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = Part(None)
-    evaluate: Part[Evaluation | None] = Part(None)
-    study: Part[Study | None] = Part(None)
+    check: LazyField[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = LazyField(None)
+    evaluate: LazyField[Evaluation | None] = LazyField(None)
+    study: LazyField[Study | None] = LazyField(None)
     action: str = ""
     is_research: bool = False
-    suits: Part[Callable[[Sequence[Question]], bool] | None] = Part(None)
-    start: Part[Start] = Part(Start())
-    views: Part[tuple[ViewSource, ...]] = Part(())
-    counts: Part[Callable[[Run], Mapping[str, int]] | None] = Part(None)
+    suits: LazyField[Callable[[Sequence[Question]], bool] | None] = LazyField(None)
+    start: LazyField[Start] = LazyField(Start())
+    views: LazyField[tuple[MeasureSource, ...]] = LazyField(())
+    counts: LazyField[Callable[[Run], Mapping[str, int]] | None] = LazyField(None)
 
     @property
     def has_runs(self) -> bool:
@@ -382,51 +382,51 @@ class Kind:
         return has_part(self, "run")
 
     @property
-    def is_evaluated_on_files(self) -> bool:
+    def has_evaluate_command(self) -> bool:
         """Whether ``manage.py evaluate NAME`` exists for the run type; imports nothing."""
         return has_part(self, "evaluate")
 
     @property
-    def is_studied(self) -> bool:
+    def has_study_command(self) -> bool:
         """Whether ``manage.py study NAME`` exists for the run type; imports nothing."""
         return has_part(self, "study")
 
     @property
-    def has_views(self) -> bool:
+    def has_measures(self) -> bool:
         """Whether its tables supply numbers to views of models or questions; imports nothing."""
         return has_part(self, "views")
 
     @property
-    def reads_people(self) -> bool:
+    def reads_worker_answers(self) -> bool:
         """Whether runs of this type read workers' answers."""
         return self.needs_answers or self.reads_answers
 
     @property
-    def verb(self) -> str:
+    def start_label(self) -> str:
         """Text of the button that starts a run of this type."""
         return self.action or self.title
 
-    def stores(self, summary: type[RunSummary]) -> bool:
+    def stores_summary(self, summary: type[RunSummary]) -> bool:
         """Return whether runs of this type store a summary of this class."""
         return issubclass(self.summary, summary)
 
-    def summary_of(self, run: Run) -> RunSummary:
+    def load_summary(self, run: Run) -> RunSummary:
         """Return a run's stored summary, as an object of the run type's class."""
         return self.summary.from_json(run.summary)
 
-    def get_counts(self, run: Run) -> Mapping[str, int]:
+    def get_input_counts(self, run: Run) -> Mapping[str, int]:
         """Return the numbers of inputs of a finished run by name, such as questions."""
-        return self.counts(run) if self.counts else self.summary_of(run).shown_counts()
+        return self.counts(run) if self.counts else self.load_summary(run).get_shown_counts()
 
     def load_result(self, run: Run) -> Any:
         """Return the result of a finished run as a dataclass: its report, else its summary."""
-        return self.report(run) if self.report else self.summary_of(run)
+        return self.report(run) if self.report else self.load_summary(run)
 
-    def read_observations(self, run: Run) -> Iterator[ViewedObservation]:
+    def read_observations(self, run: Run) -> Iterator[MeasuredObservation]:
         """Yield a finished run's numbers for each view that the run type supplies, by table."""
-        from evaluation.runs.flow.stored import read_views
+        from evaluation.runs.flow.stored import read_measures
 
         for name in dict.fromkeys(viewed.table for viewed in self.views):
             table = self.tables[name](run)
             here = [viewed for viewed in self.views if viewed.table == name]
-            yield from read_views(here, table.header, table.rows)
+            yield from read_measures(here, table.header, table.rows)

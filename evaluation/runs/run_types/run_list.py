@@ -13,10 +13,10 @@ from typing import Any
 
 from evaluation.models import LanguageModel, Run, RunOfRecord
 from evaluation.runs.flow.asking.summary import ENDS
-from evaluation.runs.reports.about import RunTitle, build_titles
+from evaluation.runs.reports.about import RunTitle, build_run_titles
 from evaluation.runs.run_types.kind import Page
 from evaluation.runs.run_types.registry import get_options_class
-from evaluation.runs.steps.asking.conversation import ModelProgress, read_progress_by_model
+from evaluation.runs.steps.asking.conversation import ModelProgress, read_progress_of_run
 
 
 @dataclass(frozen=True)
@@ -31,19 +31,19 @@ class ListedRun:
 def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
     """Return the runs with titles and whether they are official, by at most two queries.
 
-    Rows from `select_list_rows` hold `is_of_record`, which saves a query.
+    Rows from `annotate_runs_for_list` hold `is_of_record`, which saves a query.
     """
     rows = list(runs)
-    of_record = _find_official([run for run in rows if run.archived_at is None])
-    names = build_titles([(run, get_options_class(run)) for run in rows])
+    of_record = _find_official_keys([run for run in rows if run.archived_at is None])
+    names = build_run_titles([(run, get_options_class(run)) for run in rows])
     return [
         ListedRun(run, name, run.pk in of_record) for run, name in zip(rows, names, strict=True)
     ]
 
 
-def _find_official(runs: list[Run]) -> set[int]:
+def _find_official_keys(runs: list[Run]) -> set[int]:
     """Return the primary keys of those runs that are official for their question set."""
-    # Rows of `select_list_rows` are annotated with it; other rows need a query.
+    # Rows of `annotate_runs_for_list` are annotated with it; other rows need a query.
     if all(hasattr(run, "is_of_record") for run in runs):
         return {run.pk for run in runs if getattr(run, "is_of_record", False)}
     records = RunOfRecord.objects.filter(run__in=[run.pk for run in runs])
@@ -63,21 +63,21 @@ class ModelRequests:
         return ENDS.get(self.at.end, self.at.end)
 
 
-def build_progress(run: Run) -> Mapping[str, Any]:
+def build_model_progress_context(run: Run) -> Mapping[str, Any]:
     """Return a template context of each model's progress and the cost; empty when finished."""
     if run.state == Run.State.DONE:
         return {}
-    models = read_progress_by_model(run)
-    known = list_priced(model.id for model in models)
+    models = read_progress_of_run(run)
+    known = list_priced_model_ids(model.id for model in models)
     rows = [ModelRequests(model, model.id in known) for model in models]
     costs = [model.at.cost for model in rows]
     return {"going": rows, "spent": sum(costs) if len(known) == len(models) else None}
 
 
-def list_priced(ids: Iterable[str]) -> set[str]:
+def list_priced_model_ids(ids: Iterable[str]) -> set[str]:
     """Return the ids of those models whose token prices are known."""
     rows = LanguageModel.objects.filter(public_id__in=list(ids), price_in__isnull=False)
     return {str(public_id) for public_id in rows.values_list("public_id", flat=True)}
 
 
-STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", build_progress)
+STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", build_model_progress_context)

@@ -32,7 +32,7 @@ from evaluation.runs.flow.graded import GradedOptions
 from evaluation.runs.steps.checkpoints import RunInputError
 
 
-def read_wordings(version_id: int) -> dict[int, str]:
+def read_question_wordings(version_id: int) -> dict[int, str]:
     """Return the texts of a version's graded questions, by the question's primary key.
 
     A question without text gets its id as wording, if the id is a readable text.
@@ -50,7 +50,7 @@ def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int,
     return choose_question_groups(questions, passages, {key: name for key, _, name in groups})
 
 
-def read_parameters(stored: dict[str, Any]) -> AqerParameters:
+def read_grading_parameters(stored: dict[str, Any]) -> AqerParameters:
     """Return a run's grading options from stored ones; missing ones have their default."""
     try:
         return AqerParameters.from_dict(stored)
@@ -58,7 +58,7 @@ def read_parameters(stored: dict[str, Any]) -> AqerParameters:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
-def read_answers(version_id: int) -> Answers:
+def load_worker_answers(version_id: int) -> Answers:
     """Return the workers' submitted answers to a version's graded questions, as columns."""
     rows = Response.objects.filter(
         question__version=version_id,
@@ -69,7 +69,7 @@ def read_answers(version_id: int) -> Answers:
     return Answers.from_rows(rows.order_by("pk").values_list(*columns))
 
 
-def read_model_answers(version_id: int) -> ModelAnswers:
+def load_model_answers(version_id: int) -> ModelAnswers:
     """Return the models' answers to a version's graded questions, as columns."""
     rows = LLMResponse.objects.filter(question__version=version_id, question__role__in=GRADED)
     columns = (
@@ -78,10 +78,10 @@ def read_model_answers(version_id: int) -> ModelAnswers:
     )
     # The order of asking matters: `ModelAnswers.select_first_samples` takes the latest.
     ordered = rows.order_by("asked_at", "pk")
-    return ModelAnswers.from_rows(map(_separate_thinking, ordered.values_list(*columns)))
+    return ModelAnswers.from_rows(map(_remove_stored_thinking, ordered.values_list(*columns)))
 
 
-def _separate_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
+def _remove_stored_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return an answer's stored row, with thinking removed unless the import asked to keep it."""
     key, model, question, text, status, sample, reason, thinking = row
     read = split_model_reply(text, AnswerStatus(status), reason, keep_thinking=bool(thinking))
@@ -114,7 +114,7 @@ def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by:
             "uploaded_by_id": uploaded_by,
         },
     )
-    return [f"Read: {describe_file(marked)}.", *marked.warnings]
+    return [f"Read: {describe_graded_answers(marked)}.", *marked.warnings]
 
 
 def load_graded_answers(question_set_id: int) -> MarkedFile | None:
@@ -124,7 +124,7 @@ def load_graded_answers(question_set_id: int) -> MarkedFile | None:
     return None if stored is None else _MARKED.validate_python(stored)
 
 
-def describe_file(marked: MarkedFile) -> str:
+def describe_graded_answers(marked: MarkedFile) -> str:
     """Return a phrase that counts the answers, workers, questions and labels of a file."""
     n_workers = len(_list_workers(marked))
     whose = format_count(n_workers, "worker") if n_workers else "unknown workers"
@@ -135,7 +135,7 @@ def describe_file(marked: MarkedFile) -> str:
     )
 
 
-def find_problems_at_start(
+def find_start_problems(
     version: QuestionSetVersion, _user: Any, options: GradedOptions
 ) -> list[Problem]:
     """Return the problems that prevent a run: no file, or a label without a value."""
@@ -186,7 +186,7 @@ def find_worker_keys(
     """
     if not ids:
         return []
-    resolved = _resolve_ids(version, ids)
+    resolved = _resolve_worker_ids(version, ids)
     if wrong := [*resolved.unknown, *resolved.several]:
         ids = ", ".join(wrong[:NAMED])
         raise RunInputError("run.unknown_workers", ids=ids, more=max(0, len(wrong) - NAMED))
@@ -195,12 +195,12 @@ def find_worker_keys(
     return [key for key in dict.fromkeys(resolved.keys) if key in graded]
 
 
-def find_named_workers(version: QuestionSetVersion, ids: Sequence[str]) -> list[int]:
+def find_known_worker_keys(version: QuestionSetVersion, ids: Sequence[str]) -> list[int]:
     """Return primary keys of the version's workers with these ids; wrong ids are skipped."""
-    return _resolve_ids(version, ids).keys
+    return _resolve_worker_ids(version, ids).keys
 
 
-def find_worker_problems(
+def find_worker_id_problems(
     version: QuestionSetVersion, user: AnyUser, parameters: Any, *, needed: bool = True
 ) -> list[Problem]:
     """Return the problems of worker ids in options: unknown, ambiguous, no worker left.
@@ -210,7 +210,7 @@ def find_worker_problems(
     wrong = []
     for option, code in (("exclude_workers", "workers"), ("collapse_workers", "in_groups")):
         ids = getattr(parameters, option, ())
-        resolved = _resolve_ids(version, ids) if ids else _ResolvedIds()
+        resolved = _resolve_worker_ids(version, ids) if ids else _ResolvedIds()
         if resolved.unknown:
             known = sorted(select_answering_workers(version).values_list("external_id", flat=True))
             names = [format_suggestion(one, known) for one in resolved.unknown[:NAMED]]
@@ -226,7 +226,7 @@ def find_worker_problems(
     return wrong
 
 
-def remove_workers(version: QuestionSetVersion, ids: Sequence[str], answers: Answers) -> Answers:
+def remove_worker_answers(version: QuestionSetVersion, ids: Sequence[str], answers: Answers) -> Answers:
     """Return the answers without those of the workers with these ids."""
     out = set(find_worker_keys(version, ids, answers.workers))
     return answers.select_rows(worker not in out for worker in answers.workers)
@@ -242,7 +242,7 @@ def select_answering_workers(
     return Worker.objects.filter(pk__in=answers.values("submission__worker"))
 
 
-def _resolve_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedIds:
+def _resolve_worker_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedIds:
     """Return the primary keys of a version's workers by id, with unknown and ambiguous ids."""
     by_id: dict[str, list[int]] = {}
     public: dict[str, int] = {}
@@ -271,7 +271,7 @@ def _join_names(names: Sequence[str], total: int) -> str:
     return ", ".join(names) + more
 
 
-def select_judgements(question_set: QuestionSet | QuestionSetVersion) -> QuerySet[HumanJudgement]:
+def select_answer_judgements(question_set: QuestionSet | QuestionSetVersion) -> QuerySet[HumanJudgement]:
     """Return the experts' judgements of answers to a question set, or to one version."""
     path = "response__submission__version"
     if isinstance(question_set, QuestionSet):
@@ -279,14 +279,14 @@ def select_judgements(question_set: QuestionSet | QuestionSetVersion) -> QuerySe
     return HumanJudgement.objects.filter(**{path: question_set}).order_by("pk")
 
 
-def compute_mean_judgements(version: QuestionSetVersion) -> dict[int, float]:
+def compute_expert_grades(version: QuestionSetVersion) -> dict[int, float]:
     """Return the valid expert grade of each judged answer, by the answer's primary key.
 
     The adjudicator's grade where a disagreement was settled, else the mean of the experts' grades.
     """
     # Replaces the order by pk, which would be in GROUP BY and split the grades of an answer.
     rows = (
-        select_valid_judgements(select_judgements(version))
+        select_valid_judgements(select_answer_judgements(version))
         .order_by("response_id")
         .values_list("response_id")
     )

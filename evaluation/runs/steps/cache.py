@@ -25,10 +25,10 @@ from evaluation.core.text.quality import check_language
 from evaluation.models import EmbedderVersion, Embedding, RunTask, text_hash
 from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
 from evaluation.runs.steps.run_tasks import (
-    count_truncated,
-    measure_speed,
+    count_truncated_texts,
+    measure_task_speed,
     split_by_work,
-    store_progress,
+    store_task_progress,
     store_tasks,
 )
 
@@ -42,7 +42,7 @@ KEPT_KINDS = ("minilm", "sentence-transformers", "openai")
 T = TypeVar("T")
 
 
-def embed_texts(
+def embed_answers(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> EmbeddedAnswers:
     """Return the vectors of workers' and models' non-empty answers, reusing stored ones.
@@ -51,8 +51,8 @@ def embed_texts(
     """
     embedded = _embed_or_load(parameters, turn, answers, of_models)
     # All vectors are stored by now, so the next turn, in the computing lane, embeds none again.
-    turn.go_on_in(Lane.COMPUTING)
-    turn.report("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
+    turn.require_lane(Lane.COMPUTING)
+    turn.report_progress("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
     return embedded
 
 
@@ -60,9 +60,9 @@ def _embed_or_load(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> EmbeddedAnswers:
     """Return the vectors: stored ones if the database stores this embedder's, else all new."""
-    if not has_stored_vectors(parameters.embedder):
-        turn.go_on_in(Lane.COMPUTING)
-        return embed(parameters, answers, of_models, turn.report)
+    if not is_cached_embedder(parameters.embedder):
+        turn.require_lane(Lane.COMPUTING)
+        return embed(parameters, answers, of_models, turn.report_progress)
     texts = [*answers, *(of_models or ())]
     vectors, info, cut = load_or_embed_vectors(
         parameters.embedder, parameters.precision, texts, turn
@@ -77,12 +77,12 @@ def _embed_or_load(
     )
 
 
-def has_stored_vectors(spec: str) -> bool:
+def is_cached_embedder(spec: str) -> bool:
     """Return whether the database stores the vectors of this kind of embedder."""
     return parse_spec(spec).kind in KEPT_KINDS
 
 
-def find_lane_of_embedder(spec: str) -> Lane:
+def find_embedding_lane(spec: str) -> Lane:
     """Return the lane of embedding texts: ASKING if by a server, else COMPUTING."""
     return Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING
 
@@ -115,7 +115,7 @@ class StoredEmbedder(Embedder):
 
 def open_stored_embedder(turn: Turn, spec: str, precision: str) -> StoredEmbedder | None:
     """Return an embedder whose vectors the database stores; None for other kinds of embedder."""
-    return StoredEmbedder(turn, spec, precision) if has_stored_vectors(spec) else None
+    return StoredEmbedder(turn, spec, precision) if is_cached_embedder(spec) else None
 
 
 @lru_cache(maxsize=2)
@@ -136,17 +136,17 @@ def load_or_embed_vectors(
     embedder = load_embedder(spec, precision)
     distinct = list(dict.fromkeys(texts))
     by_hash = {text_hash(text): text for text in distinct}
-    version = _find_version(embedder)
+    version = _find_version_of_embedder(embedder)
     present = set() if version is None else _find_stored_hashes(version, list(by_hash))
     missing = [text for key, text in by_hash.items() if key not in present]
     missing.sort(key=len, reverse=True)
     done = len(distinct) - len(missing)
-    turn.report("embedding", done, len(distinct))
+    turn.report_progress("embedding", done, len(distinct))
     # Of vectors that another run stored it is not known whether their texts were cut.
-    cut = count_truncated(turn.run_id, build_task_subject(spec, embedder))
+    cut = count_truncated_texts(turn.run_id, build_task_subject(spec, embedder))
     if missing:
-        turn.go_on_in(find_lane_of_embedder(spec))
-        _distribute(turn, spec, precision, embedder, missing)
+        turn.require_lane(find_embedding_lane(spec))
+        _store_embedding_tasks(turn, spec, precision, embedder, missing)
     for part in _split_into_parts(missing, PART):
         turn.check_interruption()
         vectors = embed_part(embedder, part)
@@ -154,13 +154,13 @@ def load_or_embed_vectors(
         with turn.open_fenced_transaction():
             store_vectors(embedder, part, vectors)
             done += len(part)
-            turn.report("embedding", done, len(distinct))
+            turn.report_progress("embedding", done, len(distinct))
     # Only now: a server tells the dimension by its first vector.
-    version = version or _find_version(embedder)
+    version = version or _find_version_of_embedder(embedder)
     assert version is not None
     # Read back from the database also what was just embedded: of two runs at a time one stored it,
     # and both must compute with the same numbers.
-    matrix = _load_matrix(version, by_hash)
+    matrix = _load_vector_matrix(version, by_hash)
     info = embedder.describe()
     # A server's embedder that has sent nothing in this process does not know it.
     if info.dimension is None:
@@ -175,12 +175,12 @@ WORK_OF_A_TEXT = 32
 GUESSED_SPEED = 12_000.0
 
 
-def _distribute(
+def _store_embedding_tasks(
     turn: Turn, spec: str, precision: str, embedder: Embedder, texts: Sequence[str]
 ) -> None:
     """Store tasks for the texts and end the turn; return if one turn embeds them soon enough."""
     subject = build_task_subject(spec, embedder)
-    speed = measure_speed(subject, GUESSED_SPEED)
+    speed = measure_task_speed(subject, GUESSED_SPEED)
     payloads = [
         (
             len(texts[part]),
@@ -195,7 +195,7 @@ def _distribute(
         for part in split_by_work([len(text) + WORK_OF_A_TEXT for text in texts], speed)
     ]
     if payloads:
-        store_tasks(turn, RunTask.Kind.EMBEDDING, subject, find_lane_of_embedder(spec), payloads)
+        store_tasks(turn, RunTask.Kind.EMBEDDING, subject, find_embedding_lane(spec), payloads)
 
 
 def embed_task_texts(turn: Turn, task: RunTask) -> None:
@@ -209,14 +209,14 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
     if version_key != data["version"]:
         raise RunInputError(
             "run.other_embedder",
-            wanted=_name_version(data["version"]),
-            found=_name_version(version_key),
+            wanted=_format_embedder_version(data["version"]),
+            found=_format_embedder_version(version_key),
         )
     texts = data["texts"]
     while texts:
         turn.check_interruption()
         part, texts = texts[:PART], texts[PART:]
-        version = _find_version(embedder)
+        version = _find_version_of_embedder(embedder)
         stored = _find_stored_hashes(version, list(map(text_hash, part))) if version else set()
         missing = [text for text in part if text_hash(text) not in stored]
         began = turn.clock()
@@ -225,7 +225,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
         with turn.open_fenced_transaction():
             if vectors is not None:
                 store_vectors(embedder, missing, vectors)
-            store_progress(
+            store_task_progress(
                 task,
                 len(part),
                 {**data, "texts": texts},
@@ -273,14 +273,14 @@ def _choose_precision(precision: str, embedder: Embedder) -> str:
     return found if precision == "auto" and found in PRECISIONS else precision
 
 
-def _name_version(key: Mapping[str, object]) -> str:
+def _format_embedder_version(key: Mapping[str, object]) -> str:
     """Return an embedder's model, revision and precision as one line of text."""
     return " ".join(str(key[name]) for name in ("model", "revision", "precision") if key[name])
 
 
-def _find_version(embedder: Embedder) -> EmbedderVersion | None:
+def _find_version_of_embedder(embedder: Embedder) -> EmbedderVersion | None:
     """Return the stored record of an embedder's version; None before its first vector."""
-    return find_version(embedder.describe())
+    return find_embedder_version(embedder.describe())
 
 
 def _get_or_create_version(embedder: Embedder, dimension: int) -> EmbedderVersion:
@@ -311,7 +311,7 @@ def _find_stored_hashes(version: EmbedderVersion, hashes: Sequence[bytes]) -> se
     return found
 
 
-def _load_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.float32]:
+def _load_vector_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.float32]:
     """Return one stored vector (row) per text hash, in the order of the hashes."""
     matrix = np.empty((len(by_hash), version.dimension), dtype=np.float32)
     place = {key: at for at, key in enumerate(by_hash)}
@@ -329,7 +329,7 @@ def load_vectors_of_texts(
     by_hash = {text_hash(text): text for text in dict.fromkeys(texts)}
     if len(_find_stored_hashes(version, list(by_hash))) < len(by_hash):
         return None
-    return _spread_to_texts(_load_matrix(version, by_hash), by_hash, texts)
+    return _spread_to_texts(_load_vector_matrix(version, by_hash), by_hash, texts)
 
 
 def _spread_to_texts(
@@ -340,7 +340,7 @@ def _spread_to_texts(
     return matrix[np.array([place[text] for text in texts])]
 
 
-def find_version(info: EmbedderInfo) -> EmbedderVersion | None:
+def find_embedder_version(info: EmbedderInfo) -> EmbedderVersion | None:
     """Return the stored record of the embedder that `info` describes; None without vectors."""
     return EmbedderVersion.objects.filter(**_build_version_key(info)).first()
 

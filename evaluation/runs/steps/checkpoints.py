@@ -4,8 +4,8 @@ Define turns: in a turn, one background process works on a run for some minutes.
 
 Store the result tables of a study's run in parts, and read them back as typed rows.
 
-    keep_table(turn, METRICS, found.metrics)      in `turn.open_fenced_transaction()`
-    for row in read_table(run, METRICS): ...      on pages, in tables, over REST
+    store_result_table(turn, METRICS, found.metrics)  in `turn.open_fenced_transaction()`
+    for row in read_result_table(run, METRICS): ...      on pages, in tables, over REST
 
 Rows are named tuples or dataclasses of plain values, also nested and with enums. They are kept in
 parts, so that neither writing nor reading needs more than a part at a time.
@@ -134,7 +134,7 @@ class Turn:
         """Return whether the turn's deadline has passed."""
         return self.clock() >= self.deadline
 
-    def go_on_in(self, lane: Lane) -> None:
+    def require_lane(self, lane: Lane) -> None:
         """Raise `OtherLaneError` unless this turn may do work of the lane (computing or asking).
 
         Call it at a checkpoint: the next turn continues from there, in that lane.
@@ -142,7 +142,7 @@ class Turn:
         if self.lane not in (None, lane):
             raise OtherLaneError(lane)
 
-    def report(self, stage: str, done: int, total: int) -> None:
+    def report_progress(self, stage: str, done: int, total: int) -> None:
         """Store the run's progress, at most once a second; raises if the claim is lost.
 
         Inside a fenced transaction the run's row is locked already; outside,
@@ -168,7 +168,7 @@ class Turn:
             total=total,
         )
 
-    def keep(self, name: str, data: Any) -> None:
+    def store_json(self, name: str, data: Any) -> None:
         """Store JSON with the run under a name; call it inside `open_fenced_transaction`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
@@ -177,7 +177,7 @@ class Turn:
         rows = RunData.objects.filter(run_id=self.run_id, name=name).values_list("data", flat=True)
         return rows.first()
 
-    def end(self, ending: RunEnd) -> None:
+    def finish_run(self, ending: RunEnd) -> None:
         """Store the run as done with its summary; call it inside `open_fenced_transaction`.
 
         The first finished run of its type becomes the official run of its question set.
@@ -228,29 +228,29 @@ DIGITS = 6
 RowT = TypeVar("RowT")
 
 
-def keep_table(turn: Turn, table: ResultTable[RowT], rows: Iterable[RowT]) -> int:
+def store_result_table(turn: Turn, table: ResultTable[RowT], rows: Iterable[RowT]) -> int:
     """Store the rows of a declared result table with the run; return the number of rows."""
-    return keep_rows(turn, table.name, table.row, rows)
+    return store_table_rows(turn, table.name, table.row, rows)
 
 
-def read_table(run: Run, table: ResultTable[RowT]) -> Iterator[RowT]:
+def read_result_table(run: Run, table: ResultTable[RowT]) -> Iterator[RowT]:
     """Yield the rows of a declared table that are stored with the run."""
-    return read_rows(run, table.name, table.row)
+    return read_table_rows(run, table.name, table.row)
 
 
-def read_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[Any]]:
+def read_result_tables(run: Run, tables: Iterable[ResultTable[Any]]) -> dict[str, list[Any]]:
     """Return the stored rows of several declared tables by name, in one query."""
     return read_rows_of_tables(run, {table.name: table.row for table in tables})
 
 
-def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
+def store_table_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]) -> int:
     """Store a table's rows, replacing earlier ones; return the number of rows.
 
     Call it inside `Turn.open_fenced_transaction`. `table` has at most 30 characters.
     """
     # An earlier attempt may have stored more parts than this one writes.
-    RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_prefix(table)).delete()
-    adapter, left, n = _build_adapter(row_type), iter(rows), 0
+    RunData.objects.filter(run_id=turn.run_id, name__startswith=_build_name_prefix(table)).delete()
+    adapter, left, n = _get_row_adapter(row_type), iter(rows), 0
     # An empty table has one empty part: it is known to be empty.
     for place in range(10**DIGITS):
         part = list(islice(left, ROWS))
@@ -262,10 +262,10 @@ def keep_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterable[RowT]
     return n
 
 
-def read_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
+def read_table_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
     """Yield a table's stored rows in the order of writing; none if it was never stored."""
-    adapter = _build_adapter(row_type)
-    parts = RunData.objects.filter(run=run, name__startswith=_build_prefix(table)).order_by("name")
+    adapter = _get_row_adapter(row_type)
+    parts = RunData.objects.filter(run=run, name__startswith=_build_name_prefix(table)).order_by("name")
     # One part in memory at a time: each may have several hundred kilobytes.
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)
@@ -275,26 +275,26 @@ def read_rows_of_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, 
     """Return the stored rows of several tables by name, in one query."""
     named = Q()
     for table in tables:
-        named |= Q(name__startswith=_build_prefix(table))
+        named |= Q(name__startswith=_build_name_prefix(table))
     rows: dict[str, list[Any]] = {table: [] for table in tables}
     parts = RunData.objects.filter(named, run=run).order_by("name")
     # One part in memory at a time, as for one table.
     for name, data in parts.values_list("name", "data").iterator(chunk_size=1):
         table = name.removeprefix(PREFIX).rpartition(":")[0]
-        rows[table] += _build_adapter(tables[table]).validate_python(data)
+        rows[table] += _get_row_adapter(tables[table]).validate_python(data)
     return rows
 
 
-def _build_prefix(table: str) -> str:
+def _build_name_prefix(table: str) -> str:
     """Return the beginning of the names under which a table's parts are stored."""
     return f"{PREFIX}{table}:"
 
 
 def _build_part_name(table: str, place: int) -> str:
     """Return the name under which one part of a table is stored."""
-    return f"{_build_prefix(table)}{place:0{DIGITS}}"
+    return f"{_build_name_prefix(table)}{place:0{DIGITS}}"
 
 
-def _build_adapter(row_type: Any) -> TypeAdapter[Any]:
+def _get_row_adapter(row_type: Any) -> TypeAdapter[Any]:
     """Return the pydantic adapter of a list of rows of this type; cached."""
     return TypeAdapter(list[row_type])

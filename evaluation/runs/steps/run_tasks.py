@@ -35,7 +35,7 @@ WORKERS: Mapping[str, str] = {
 }
 """Dotted name of the function that computes a task, by kind: (turn, task) -> None.
 
-It commits parts in fenced transactions by `store_progress` and may be called again for the rest.
+It commits parts in fenced transactions by `store_task_progress` and may be called again for the rest.
 """
 
 
@@ -47,7 +47,7 @@ class WaitsForTasksError(Exception):
         self.n_tasks = n_tasks
 
 
-def measure_speed(subject: str, guess: float) -> float:
+def measure_task_speed(subject: str, guess: float) -> float:
     """Return the median work per second of a subject's last tasks; `guess` without any."""
     finished = RunTask.objects.filter(
         subject=subject, state=RunTask.State.DONE, work__gt=0, seconds__gt=0
@@ -114,7 +114,7 @@ def store_tasks(
     raise WaitsForTasksError(turn.run_id, len(order))
 
 
-def store_progress(
+def store_task_progress(
     task: RunTask, n_items: int, payload: Any, work: float, seconds: float, n_truncated: int = 0
 ) -> None:
     """Store that `n_items` more items of a task are done, and the `payload` that is left."""
@@ -128,7 +128,7 @@ def store_progress(
     )
 
 
-def count_truncated(run_id: int, subject: str) -> int:
+def count_truncated_texts(run_id: int, subject: str) -> int:
     """Return how many texts the run's embedding tasks of a subject (embedder) have cut."""
     tasks = RunTask.objects.filter(run=run_id, subject=subject, n_truncated__gt=0)
     return sum(tasks.values_list("n_truncated", flat=True))

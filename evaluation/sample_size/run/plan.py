@@ -41,7 +41,7 @@ class Standing(StrEnum):
 
 
 @dataclass(frozen=True)
-class ScoreNow:
+class CurrentScore:
     """A worker or model now: number of answered questions, and width of its score's interval."""
 
     key: Any
@@ -192,12 +192,12 @@ class PlanWithRows:
         if plan.new_people > 0:
             messages.append(Message("plan.people", {"newcomers": plan.new_people}))
         if plan.new_questions:
-            messages.append(Message("plan.new", self._describe_new_questions()))
+            messages.append(Message("plan.new", self._collect_new_question_values()))
         if plan.beyond:
-            messages.append(Message("plan.beyond", self._describe_beyond()))
+            messages.append(Message("plan.beyond", self._collect_beyond_values()))
         return [*messages, Message("plan.forecast")]
 
-    def _describe_new_questions(self) -> dict[str, Any]:
+    def _collect_new_question_values(self) -> dict[str, Any]:
         """Return the values of the message about new questions to add."""
         plan = self.plan
         return {
@@ -209,7 +209,7 @@ class PlanWithRows:
             "cost": format_money(plan.new_cost, plan.currency),
         }
 
-    def _describe_beyond(self) -> dict[str, Any]:
+    def _collect_beyond_values(self) -> dict[str, Any]:
         """Return the values of the message about questions beyond the limit."""
         lacking = [
             row.needed - row.answers
@@ -224,11 +224,11 @@ class PlanWithRows:
         }
 
 
-def build_plan(
+def build_answer_plan(
     wishes: PlanTargets,
     questions: Sequence[GradedQuestion],
-    workers: Sequence[ScoreNow],
-    models: Sequence[ScoreNow],
+    workers: Sequence[CurrentScore],
+    models: Sequence[CurrentScore],
     n_people: int,
 ) -> PlanWithRows:
     """Return the plan of further answers that reaches the targets in `wishes`.
@@ -263,7 +263,7 @@ def build_plan(
         most=wishes.most,
         narrow=wishes.narrow,
         answers=n_answers,
-        cost=wishes.cost(n_answers),
+        cost=wishes.compute_cost(n_answers),
         n_questions=len(rows),
         settled=counts[Standing.SETTLED],
         wanted=sum(row.more > 0 for row in rows),
@@ -273,7 +273,7 @@ def build_plan(
         if known
         else None,
         more_answers=more,
-        more_cost=wishes.cost(more),
+        more_cost=wishes.compute_cost(more),
         # A worker answers a question once: those who answered a question cannot answer it again.
         new_people=max((0, *(row.more - (n_people - row.answers) for row in rows if row.more))),
         workers=_summarize_widths(wishes, workers, new_questions),
@@ -281,9 +281,9 @@ def build_plan(
         new_questions=new_questions,
         answers_each=answers_each,
         new_answers=new_answers,
-        new_cost=wishes.cost(new_answers),
+        new_cost=wishes.compute_cost(new_answers),
         total_answers=more + new_answers,
-        total_cost=wishes.cost(more + new_answers),
+        total_cost=wishes.compute_cost(more + new_answers),
     )
     return PlanWithRows(plan, rows, worker_rows, model_rows)
 
@@ -323,7 +323,7 @@ def _plan_questions(
                 needed=int(wanted) if math.isfinite(wanted) else None,
                 off=None if alone else float(compute_error(similar, question.answers)),
                 off_then=None if alone else float(compute_error(similar, question.answers + more)),
-                cost=wishes.cost(more),
+                cost=wishes.compute_cost(more),
                 standing=standing,
             )
         )
@@ -332,7 +332,7 @@ def _plan_questions(
     return rows, typical
 
 
-def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScorePlan]:
+def _plan_scores(wishes: PlanTargets, scores: Sequence[CurrentScore]) -> list[ScorePlan]:
     """Return how many more questions each worker or model must answer, widest interval first."""
     rows = []
     for score in scores:
@@ -343,12 +343,12 @@ def _plan_scores(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> list[ScoreP
     return sorted(rows, key=lambda row: -row.width)
 
 
-def _find_middle_score(scores: Sequence[ScoreNow]) -> ScoreNow:
+def _find_middle_score(scores: Sequence[CurrentScore]) -> CurrentScore:
     """Return the worker or model with the median interval width (the wider of two)."""
     return sorted(scores, key=lambda score: score.width)[len(scores) // 2]
 
 
-def _count_further_questions(wishes: PlanTargets, scores: Sequence[ScoreNow]) -> int:
+def _count_further_questions(wishes: PlanTargets, scores: Sequence[CurrentScore]) -> int:
     """Return how many more questions make the median interval narrow enough."""
     if not scores:
         return 0
@@ -358,7 +358,7 @@ def _count_further_questions(wishes: PlanTargets, scores: Sequence[ScoreNow]) ->
 
 
 def _summarize_widths(
-    wishes: PlanTargets, scores: Sequence[ScoreNow], new_questions: int
+    wishes: PlanTargets, scores: Sequence[CurrentScore], new_questions: int
 ) -> Widths | None:
     """Return interval widths now and after `new_questions` more; None without scores."""
     if not scores:

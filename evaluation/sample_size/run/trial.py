@@ -177,7 +177,7 @@ class PlanTargets(Parameters):
         # By way of text: Decimal(0.1) would hold the binary fraction 0.1000000000000000055...
         return Decimal(str(self.pay)) * (1 + Decimal(str(self.fee)) / 100)
 
-    def cost(self, answers: int) -> float | None:
+    def compute_cost(self, answers: int) -> float | None:
         """Return the cost of `answers` answers, rounded to cents; None without pay."""
         price = self.price
         if price is None:
@@ -205,7 +205,7 @@ class PlanParameters(CrowdParameters):
 
     sentences: ClassVar = CrowdParameters.sentences
 
-    def wishes(self) -> PlanTargets:
+    def get_plan_targets(self) -> PlanTargets:
         """Return the targets of the answer plan (`PlanTargets`), without the grading options."""
         return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
 
@@ -258,7 +258,7 @@ class Trial:
         return "|".join(["crowd-size", *(f"{name}:{value}" for name, value in parts.items())])
 
 
-def try_crowd(
+def try_smaller_crowds(
     parameters: CrowdSizeParameters,
     inputs: GradingInput,
     grades: Mapping[Any, float],
@@ -310,7 +310,7 @@ def try_crowd(
     return Trial(inputs, parameters, embedded, estimator)
 
 
-def hash_trial(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
+def hash_trial_input(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
     """Return the SHA-256 of answers and grades, to detect a change of the input."""
     digest = hashlib.sha256(inputs.compute_hash().encode())
     for key, grade in grades.items():
@@ -362,7 +362,7 @@ class CrowdSizeSummary(RunSummary):
             tuple(estimator.verdicts_),
         )
 
-    def shown_counts(self) -> dict[str, int]:
+    def get_shown_counts(self) -> dict[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "answers": self.answers,
@@ -374,7 +374,7 @@ class CrowdSizeSummary(RunSummary):
     @property
     def messages(self) -> list[Message]:
         """Messages: how many workers and questions suffice, and the data used."""
-        return [*_list_verdict_messages(self.verdicts, self.measure), _describe_basis(self)]
+        return [*_list_verdict_messages(self.verdicts, self.measure), _build_basis_message(self)]
 
 
 def _list_verdict_messages(verdicts: Sequence[SizeVerdict], measure: str) -> Iterator[Message]:
@@ -397,7 +397,7 @@ def build_verdict_message(verdict: SizeVerdict) -> Message:
     return Message(f"crowd_size.{verdict.reason or 'enough'}", values)
 
 
-def _describe_basis(summary: CrowdSizeSummary) -> Message:
+def _build_basis_message(summary: CrowdSizeSummary) -> Message:
     """Return the message on what scores are compared with: grades or the whole crowd."""
     values = {
         "judged": summary.judged,

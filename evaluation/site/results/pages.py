@@ -65,11 +65,11 @@ from evaluation.runs.result_pages import (
     Context,
     get_kind_or_404,
     get_run_or_404,
-    results_file,
-    results_page,
+    make_results_file,
+    make_results_page,
 )
 from evaluation.runs.run_types import Kind, RunSummary
-from evaluation.runs.run_types.data_sheets import build_workbook, build_zip
+from evaluation.runs.run_types.data_sheets import build_run_workbook, build_run_zip
 from evaluation.sample_size.charts import build_planner_chart
 from evaluation.trust.report.decision import build_decision
 from evaluation.trust.views import build_people_chart
@@ -97,7 +97,7 @@ def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
     return response
 
 
-@results_page("evaluation/kind.html", RunSummary)
+@make_results_page("evaluation/kind.html", RunSummary)
 def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
     """Show one declared page of a run, or its generic report and tables."""
     kind = get_kind_or_404(run)
@@ -211,7 +211,7 @@ def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpRespo
     return response
 
 
-@results_page("evaluation/judging.html", RunSummary)
+@make_results_page("evaluation/judging.html", RunSummary)
 def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
     """Return the page context: report, agreement and form."""
     judging = _get_judging(run, name)
@@ -313,13 +313,13 @@ REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
 }
 
 
-@partial(results_file, summary=RunSummary)
+@partial(make_results_file, summary=RunSummary)
 def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send a chart of a run as SVG."""
     kind = get_kind_or_404(run)
     if name in kind.charts:
         return _send_picture(run, kind.charts[name](run))
-    if not kind.stores(AqerSummary):
+    if not kind.stores_summary(AqerSummary):
         raise Http404("there is no such picture")
     if name == "against":
         return _send_picture(
@@ -368,11 +368,11 @@ def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpRespons
     return _send_csv(run, "map", build_map_table(run, question))
 
 
-@partial(results_file, summary=RunSummary)
+@partial(make_results_file, summary=RunSummary)
 def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     """Send a table of a run as CSV or in the requested `format`."""
     kind = get_kind_or_404(run)
-    filter_name = REQUESTED_TABLES.get(name) if kind.stores(AqerSummary) else None
+    filter_name = REQUESTED_TABLES.get(name) if kind.stores_summary(AqerSummary) else None
     if filter_name is not None:
         return _send_csv(run, name, filter_name(request, run))
     make = kind.tables.get(name)
@@ -383,11 +383,11 @@ def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
     return download(FORMATS[form](table.header, table.rows), build_run_file_name(run, name), form)
 
 
-@partial(results_file, summary=RunSummary)
+@partial(make_results_file, summary=RunSummary)
 def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
     """Send all tables of a run with summary and column help, as one ZIP or XLSX file."""
     kind = get_kind_or_404(run)
-    made = {"zip": build_zip, "xlsx": build_workbook}.get(form)
+    made = {"zip": build_run_zip, "xlsx": build_run_workbook}.get(form)
     if made is None:
         raise Http404("there is no such form")
     return download(made(kind, run), build_run_file_name(run, "results"), form)

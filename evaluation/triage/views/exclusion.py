@@ -116,7 +116,7 @@ def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> 
 
 def _render_problem(request: HttpRequest, run: UUID, problem: str) -> HttpResponseBase:
     """Render the page again with the user's choices and a problem; status 409."""
-    # `results_page` renders only GET and HEAD.
+    # `make_results_page` renders only GET and HEAD.
     request.method = "GET"
     # The page reads the user's choices from the query.
     request.GET = request.POST
@@ -187,7 +187,7 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
     # All problems but an invalid option mean that the data changed since the page.
     status = 409
     try:
-        new_run = exclusions.start_without_excluded(
+        new_run = exclusions.start_run_without_excluded(
             graded_run, get_user_id(request), seen, **label.get_labels()
         )
     except exclusions.NoExclusionsError:
@@ -217,7 +217,7 @@ def _render_exclusion_problem(
     request: HttpRequest, run: UUID, status: int, **values: Any
 ) -> HttpResponseBase:
     """Render the page again with the posted label and a problem, with a given status code."""
-    # `results_page` renders only GET and HEAD.
+    # `make_results_page` renders only GET and HEAD.
     request.method = "GET"
     response: Any = _render_exclusion_page(request, run=run, **values)
     response.status_code = status

@@ -28,11 +28,11 @@ from evaluation.grading.results.report.evidence import read_signals
 from evaluation.grading.results.report.workers import build_worker_row_of_grade
 from evaluation.grading.summary import AqerSummary
 from evaluation.models import Run, WorkerVerdict
-from evaluation.runs.forms import format_conflict, get_seen_decision
+from evaluation.runs.forms import format_decision_conflict, get_seen_decision_id
 from evaluation.runs.reports.verdicts import (
     WorkerDecision,
     find_own_last_verdict,
-    group_batches,
+    group_accepted_batches,
     load_active_and_history,
 )
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
@@ -127,7 +127,7 @@ def show_queue(request: HttpRequest, run: Run) -> Context:
         "n_excluded": len(excluded),
         "n_decided": len(queue.verdicts),
         "n_undecided": queue.n_all - len(queue.verdicts),
-        "together": group_batches(queue.decided)[:MAX_BATCHES],
+        "together": group_accepted_batches(queue.decided)[:MAX_BATCHES],
         "files": PanelFiles(run, queue.verdicts) if queue.verdicts else None,
         "made": Run.objects.filter(applied_verdicts__run=run).distinct().order_by("-pk")[:10],
     }
@@ -148,7 +148,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     action = request.POST.get("do", "")
     try:
         if action == "undo":
-            undo_row = take_back(graded_run, subject, request.user, seen=get_seen_decision(request))
+            undo_row = take_back(graded_run, subject, request.user, seen=get_seen_decision_id(request))
             undone: Any = undo_row.takes_back
             sentence = f"Taken back: {undone.get_kind_display()}."
             messages.success(request, f"{subject.external_id}: {sentence}")
@@ -160,7 +160,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
                 return _render_problem(request, run, worker, form=form, status=400)
             values = form.cleaned_data
         verdict = decide(
-            graded_run, subject, request.user, action, **values, seen=get_seen_decision(request)
+            graded_run, subject, request.user, action, **values, seen=get_seen_decision_id(request)
         )
         messages.success(request, f"{subject.external_id}: {verdict.get_kind_display()}.")
         return redirect(_find_next_page(request, graded_run, worker))
@@ -172,7 +172,7 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     except NothingToTakeBackError:
         problem = VERDICT_PROBLEMS["nothing_to_take_back"]
     except DecidedMeanwhileError as error:
-        problem = format_conflict(error.newest, request.user, _describe_verdict(error.newest))
+        problem = format_decision_conflict(error.newest, request.user, _describe_verdict(error.newest))
         status = 409
     return _render_problem(request, run, worker, form=form, problem=problem, status=status)
 
@@ -251,7 +251,7 @@ def _render_problem(
 ) -> HttpResponseBase:
     """Render the page again with the posted values and the problem, with its status code."""
     status = values.pop("status")
-    # `results_page` renders only GET and HEAD; the form of the POST is passed on.
+    # `make_results_page` renders only GET and HEAD; the form of the POST is passed on.
     request.method = "GET"
     response: Any = _render_page(request, run=run, worker=worker, **values)
     response.status_code = status

@@ -28,7 +28,7 @@ from evaluation.grading.results.report.workers import (
     build_worker_row,
 )
 from evaluation.models import Run, WorkerGrade
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 from evaluation.trust.report import (
     Fact,
     TrustReport,
@@ -155,7 +155,7 @@ def build_decision_with_people(
     without = n_workers - ranked
     n_look_at = people.n_named + people.n_behind
     result = Decision(
-        about=build_about(run),
+        about=build_run_about(run),
         trust=trust,
         best=[Person(row, marks.get(row.worker, ())) for row in people.best],
         best_said=_describe_lead(ranked, people),

@@ -30,8 +30,8 @@ from evaluation.grading.results.report.changes import DataChange
 from evaluation.grading.results.report.run import RunReport, build_report_parts, build_run_report
 from evaluation.grading.summary import read_summary
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.runs.reports.about import RunAbout, build_about
-from evaluation.runs.reports.judging import ExpertsCheck, build_check_counts, load_experts_check
+from evaluation.runs.reports.about import RunAbout, build_run_about
+from evaluation.runs.reports.judging import ExpertsCheck, build_experts_check_counts, load_experts_check
 from evaluation.trust.report import facts
 from evaluation.trust.report.facts import WORST_FIRST, Fact, Verdict
 
@@ -248,7 +248,7 @@ def build_trust_counts(run: Run) -> dict[str, TableCounts]:
     questions = TableCounts(
         ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
     )
-    return {"questions": questions, **build_report_parts(run), **build_check_counts(run)}
+    return {"questions": questions, **build_report_parts(run), **build_experts_check_counts(run)}
 
 
 def build_trust_report(run: Run) -> TrustReport:
@@ -268,7 +268,7 @@ def build_trust_report_from_counts(
     found = sorted(rows, key=lambda fact: WORST_FIRST.index(fact.level))
     verdict = Verdict.from_facts(found)
     checks = read_checks(run) if alarms else build_checks(run, ())
-    return TrustReport(build_about(run), verdict, found, report.changed, checks)
+    return TrustReport(build_run_about(run), verdict, found, report.changed, checks)
 
 
 def _iterate_facts(

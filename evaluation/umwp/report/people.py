@@ -21,8 +21,8 @@ from evaluation.models import Run
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
 from evaluation.runs.judging import Choice, Exhibit, Judging, Part, load_judgements
 from evaluation.runs.judging.declaration import Key
-from evaluation.runs.reports.lists import Table, build_readers
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.reports.lists import Table, build_table_readers
+from evaluation.runs.steps.checkpoints import read_result_table
 from evaluation.umwp.methods.detection import Draws
 from evaluation.umwp.problems import build_stratum
 from evaluation.umwp.report import results
@@ -178,7 +178,7 @@ class UnrelatedShare:
 
 def build_people_report(run: Run) -> PeopleReport:
     """Return the human benchmark and the annotators' agreement of a finished run."""
-    persons = list(read_table(run, PERSONS))
+    persons = list(read_result_table(run, PERSONS))
     labelled = load_labelled_replies(run)
     rows = {row.metric: row for row in labelled.metrics() if _is_overall_row(row)}
     shares = list(load_labelled_replies(run, UNRELATED_LABELS).share_metrics())
@@ -280,7 +280,7 @@ def _is_overall_row(row: MetricRow) -> bool:
 
 TABLES: Mapping[str, Callable[[Run], Table]] = {
     **results.TABLES,
-    **build_readers([PERSONS]),
+    **build_table_readers([PERSONS]),
     LABELLED.name: build_labelled_table,
     AGREEMENT.name: build_agreement_table,
     UNRELATED_CONTENT.name: build_unrelated_table,

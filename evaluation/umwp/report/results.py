@@ -13,8 +13,8 @@ from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.models import Run
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.reports.lists import build_readers
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.reports.lists import build_table_readers
+from evaluation.runs.steps.checkpoints import read_result_table
 from evaluation.umwp.problems import NoiseRow
 from evaluation.umwp.run.classification import (
     ANSWERABLE,
@@ -153,11 +153,11 @@ def build_noticing_report(run: Run) -> NoticingReport:
         metrics.build_models(),
         metrics.build_groups("category", "recall", lambda name: CATEGORY_NAMES[int(name)]),
         metrics.build_groups("source", "f1", str),
-        list(read_table(run, COMPARISONS)),
-        _build_parts(read_table(run, ABLATION)),
-        list(read_table(run, SIZES)),
-        list(read_table(run, TRENDS)),
-        list(read_table(run, NOISE)),
+        list(read_result_table(run, COMPARISONS)),
+        _build_parts(read_result_table(run, ABLATION)),
+        list(read_result_table(run, SIZES)),
+        list(read_result_table(run, TRENDS)),
+        list(read_result_table(run, NOISE)),
         list_exclusions(summary.exclusions),
         summary,
     )
@@ -278,7 +278,7 @@ def _build_parts(rows: Iterable[AblationRow]) -> list[PartAlone]:
     ]
 
 
-TABLES = build_readers(STORED_TABLES)
+TABLES = build_table_readers(STORED_TABLES)
 
 
 MISSED, FALSE_ALARM, WRONG, REFUSAL = "missed", "gave_up", "wrong_number", "refused"

@@ -19,16 +19,16 @@ from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import Exclusions, MetricRow
-from evaluation.runs.steps.answers import find_worker_problems
+from evaluation.runs.steps.answers import find_worker_id_problems
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
 from evaluation.runs.steps.asking.registration import (
-    find_problems_with_models,
+    find_model_problems,
     load_registered_models,
     select_registered_models,
 )
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
-from evaluation.runs.steps.cache import find_lane_of_embedder
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, keep_table, read_table
+from evaluation.runs.steps.cache import find_embedding_lane
+from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table, read_result_table
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
 from evaluation.umwp.prompts import build_conversation, load_own_templates
@@ -94,7 +94,7 @@ class UmwpSummary(StudySummary):
     exclusions: tuple[dict[str, Any], ...] = ()
     encoder: dict[str, Any] = field(default_factory=dict)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the input counts that the run's page shows, by label."""
         return {
             "questions": self.questions,
@@ -115,38 +115,38 @@ def store_findings(
 ) -> None:
     """Store the rows of all result tables; call it within `turn.open_fenced_transaction()`."""
     for table in (*STUDY_TABLES, PERSONS, PROBLEMS):
-        keep_table(turn, table, table.rows(study))
+        store_result_table(turn, table, table.rows(study))
     size_table, trends = sizes
-    keep_table(turn, SIZES, size_table)
-    keep_table(turn, TRENDS, trends)
-    keep_table(turn, REPLIES, replies)
+    store_result_table(turn, SIZES, size_table)
+    store_result_table(turn, TRENDS, trends)
+    store_result_table(turn, REPLIES, replies)
     # Partners are similar on purpose: of these only equal texts are a contradiction.
     rows = (
         row
         for row in find_contradictions(study.problems, LEAST_SIMILARITY).rows
         if not row.partners or row.kind != "alike"
     )
-    keep_table(turn, NOISE, rows)
+    store_result_table(turn, NOISE, rows)
 
 
 def load_metrics(run: Run) -> list[MetricRow]:
     """Return the metric rows stored with a run."""
-    return list(read_table(run, METRICS))
+    return list(read_result_table(run, METRICS))
 
 
 def read_items(run: Run) -> Iterator[ItemRow]:
     """Yield the result row stored for each question, model and prompt form of a run."""
-    return read_table(run, ITEMS)
+    return read_result_table(run, ITEMS)
 
 
 def read_replies(run: Run) -> Iterator[ReplyRow]:
     """Yield the models' replies stored with a run."""
-    return read_table(run, REPLIES)
+    return read_result_table(run, REPLIES)
 
 
 def read_problems(run: Run) -> Iterator[ProblemRow]:
     """Yield the questions stored with a run, as they were when it started."""
-    return read_table(run, PROBLEMS)
+    return read_result_table(run, PROBLEMS)
 
 
 ASKING, ANSWERING = "asking models", "Answering"
@@ -175,12 +175,12 @@ def ask_and_classify(turn: Turn) -> None:
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
-    turn.go_on_in(find_lane_of_embedder(parameters.encoder))
+    turn.require_lane(find_embedding_lane(parameters.encoder))
     turn.check_interruption()
     answers = list(list_people_answers(run.version, parameters.exclude_workers))
     people = list(build_people_replies(answers, exclusions))
     study = evaluate_replies(
-        parameters.evaluation(), problems, replies, load_own_templates(), True, turn.report, people
+        parameters.evaluation(), problems, replies, load_own_templates(), True, turn.report_progress, people
     )
     study.exclusions.merge(exclusions)
     sizes = build_size_rows(study.metrics, {model.name: _build_system(model) for model in models})
@@ -189,11 +189,11 @@ def ask_and_classify(turn: Turn) -> None:
         ReplyRow(reply.system, reply.item, reply.form, reply.text, reply.status.value)
         for reply in replies
     ]
-    usage = asking.usage()
+    usage = asking.compute_usage()
     # The fence checks the claim: if another process has taken over the run, nothing is written.
     with turn.open_fenced_transaction():
         store_findings(turn, study, rows, (sizes, build_trend_rows(sizes)))
-        turn.end(
+        turn.finish_run(
             RunEnd(
                 _build_signature(parameters, study, models, input_hash),
                 input_hash,
@@ -206,13 +206,13 @@ def ask_and_classify(turn: Turn) -> None:
         )
 
 
-def check_start(
+def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: UmwpRunOptions
 ) -> list[Problem]:
     """Return why a run with these options cannot start; [] if it can."""
     problems = [
-        *find_problems_with_models(user, options, needed=("models",)),
-        *find_worker_problems(version, user, options, needed=False),
+        *find_model_problems(user, options, needed=("models",)),
+        *find_worker_id_problems(version, user, options, needed=False),
     ]
     if problems:
         return problems
@@ -274,7 +274,7 @@ def _ask_models(
     rounds = _build_rounds(models, problems, parameters)
     return [
         WordProblemReply(problem.line, model.name, problem.id, form, reply.text, reply.status)
-        for model, replies in zip(models, asking.ask(ASKING, rounds), strict=True)
+        for model, replies in zip(models, asking.ask_step(ASKING, rounds), strict=True)
         for form in parameters.forms
         for problem in problems
         for reply in [replies[f"{form}/{problem.id}", 0]]

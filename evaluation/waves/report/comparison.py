@@ -30,7 +30,7 @@ from evaluation.grading.storage.running import NotAtOnceError
 from evaluation.grading.summary import read_summary
 from evaluation.models import CrowdFact, ExemplaryAnswer, Run
 from evaluation.models.runs import GRADING, choose_official_or_newest
-from evaluation.runs.reports.about import RunAbout, build_about, build_titles
+from evaluation.runs.reports.about import RunAbout, build_run_about, build_run_titles
 from evaluation.runs.reports.lists import LONG, Table
 from evaluation.waves.report.scores import Models, People, compare_models, compare_workers
 from evaluation.waves.storage import Shift, compute_shifts
@@ -331,7 +331,7 @@ def list_earlier_runs(request: UserRequest, run: Run) -> list[Run]:
 
 def describe_earlier_runs(runs: list[Run]) -> list[EarlierRun]:
     """Return earlier runs with the names that a page offers."""
-    labels = build_titles([(run, AqerParameters) for run in runs])
+    labels = build_run_titles([(run, AqerParameters) for run in runs])
     return [
         EarlierRun(run.public_id, run.version.question_set.name, label.title)
         for run, label in zip(runs, labels, strict=True)
@@ -362,8 +362,8 @@ def build_report(before: Run, after: Run) -> WavesReport:
     common_ids = [question.name for question in questions]
     n_questions = [run.exemplary_answers.count() for run in (before, after)]
     return WavesReport(
-        before=build_about(before),
-        after=build_about(after),
+        before=build_run_about(before),
+        after=build_run_about(after),
         embedding=embedding,
         scoring=scoring,
         by_spelling=by_spelling,

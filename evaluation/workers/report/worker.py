@@ -25,7 +25,7 @@ from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import Trend, estimate_trend
 from evaluation.grading.alarms.messages import choose_alarm_case, get_short_statement
 from evaluation.models import Alarm, WorkerGrade
-from evaluation.runs.reports.across import CountedRun, NoteEntry, list_notes
+from evaluation.runs.reports.across import RepresentingRun, NoteEntry, list_notes
 from evaluation.workers.report.workers import (
     COPIES,
     NO_EVIDENCE,
@@ -163,7 +163,7 @@ def _build_set_entries(
     crowd = {row["run_id"]: row for row in _select_grades(worker, list(workers.counted.runs))}
     entries = []
     for place in places:
-        run: CountedRun | None = runs.get(place.version)
+        run: RepresentingRun | None = runs.get(place.version)
         grade: dict[str, Any] = crowd.get(run.key, {}) if run else {}
         score = of_run.get(run.key) if run else None
         n_others = (grade.get("n_crowd") or 1) - 1 if grade.get("support") else 0

@@ -39,7 +39,7 @@ from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
 from evaluation.models import Alarm, AnswerScore, WorkerGrade
 from evaluation.models.alarms import SETTLED
-from evaluation.runs.reports.across import Counted, list_answered_versions, load_counted_runs
+from evaluation.runs.reports.across import RepresentingRuns, list_answered_versions, load_representing_runs
 
 COPIES = ("copies", "clique")
 """Kinds of alarm that say that people's answers are the same, or nearly so."""
@@ -135,10 +135,10 @@ class Workers:
     """Workers that a user may see, with methods that annotate or load one of their numbers each."""
 
     user: AnyUser
-    counted: Counted = field(init=False)
+    counted: RepresentingRuns = field(init=False)
 
     def __post_init__(self) -> None:
-        self.counted = load_counted_runs(self.user)
+        self.counted = load_representing_runs(self.user)
 
     @cached_property
     def versions(self) -> list[int]:

@@ -31,7 +31,7 @@ from evaluation.maqa.charts import build_questions_chart as build_maqa_questions
 from evaluation.maqa.run.tables import ItemRow
 from evaluation.multiqa.charts import build_accuracy_chart, build_crowd_chart, list_overall_rows
 from evaluation.multiqa.messages import CROWD_DESCRIPTIONS, METRIC_DESCRIPTIONS
-from evaluation.runs.flow.forecast import forecast_error
+from evaluation.runs.flow.forecast import forecast_consensus_error
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.sample_size.charts import build_planner_chart
 from evaluation.umwp.charts import build_f1_chart
@@ -164,7 +164,7 @@ def _build_planner(result: Tables) -> Chart | None:
     typical = result.summary["typical_answer"]
     if typical["similarity"] is None:
         return None
-    return build_planner_chart(forecast_error(typical["similarity"], round(typical["answers"])))
+    return build_planner_chart(forecast_consensus_error(typical["similarity"], round(typical["answers"])))
 
 
 def _read_metrics(result: Tables) -> list[MetricRow]:

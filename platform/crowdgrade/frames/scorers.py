@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 from annotations.exchange import ColumnNames
 from crowdgrade.frames.inputs import FileForm, write_input
-from evaluation.scorer.files import ScorerFiles, load_content
+from evaluation.scorer.files import ScorerFiles, load_folder_content
 from evaluation.scorer.preview import ScorerPreview, build_preview
 from evaluation.scorer.run import ScorerOptions
-from evaluation.scorer.writing import build_files, check_name, order_formats, write_folder
+from evaluation.scorer.writing import build_export_files, check_task_name, order_formats, write_export
 
 OF_CARD = ("title", "licence", "languages")
 
@@ -41,7 +41,7 @@ def export_result(
     about = {name: options[name] for name in OF_CARD if name in options}
     about["languages"] = tuple(about.get("languages", ()))
     scorer_options = ScorerOptions(**{"name": "crowd", **chosen})
-    check_name(scorer_options.name)
+    check_task_name(scorer_options.name)
     checked = order_formats(formats)
     names = ColumnNames(**columns)
     roles = {"worker": names.worker, "question": names.question, "answer": names.answer}
@@ -56,8 +56,8 @@ def export_result(
             for name, value in given.items()
             if value is not None
         }
-        content = load_content(
+        content = load_folder_content(
             ScorerFiles(results, columns=names, **paths, **about), scorer_options
         )
-        write_folder(build_files(content, checked), folder)
+        write_export(build_export_files(content, checked), folder)
     return build_preview(content)

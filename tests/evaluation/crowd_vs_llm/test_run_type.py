@@ -32,8 +32,8 @@ QUICK = PanelsParameters(embedder="tfidf-word", bootstrap=20)
 @pytest.fixture
 def rivers(db, django_user_model, monkeypatch, tmp_path):
     """Rita's set with nine workers, one of whom pastes, and three models."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet(owner=owner, name="rivers")
     questions = [(name, f"What is {name}?") for name in QUESTIONS]

@@ -44,7 +44,7 @@ from evaluation.models import (
 )
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.judging.audit import ask_for_audit, draw_audit
+from evaluation.runs.judging.audit import request_audit_grades, draw_audit_sample
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.llm_judge.test_run_type import QUICK
 from tests.evaluation.runs.run_types.crowds import crowd_set
@@ -130,8 +130,8 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
     for run in (aqer, judge, panels):
         run.refresh_from_db()
         assert run.state == "done", run.error
-    audit = draw_audit(aqer, 200, "random", with_models=False, seed=1)
-    ask_for_audit(audit, owner.pk)
+    audit = draw_audit_sample(aqer, 200, "random", with_models=False, seed=1)
+    request_audit_grades(audit, owner.pk)
     file = PanelFile.objects.create(version=version, name="batch.csv", header=["Answer.text"])
     PanelRow.objects.create(file=file, submission=zoe.submissions.get(), position=0, cells=[OTHER])
     WorkerNote.objects.create(worker=zoe, author=owner, text=f"wrote {OTHER}")

@@ -23,7 +23,7 @@ from evaluation.models import (
 )
 from evaluation.runs.forms import select_askable_models
 from evaluation.runs.imports import import_model_answers
-from evaluation.runs.steps.asking.registration import find_problems_with_models
+from evaluation.runs.steps.asking.registration import find_model_problems
 from tests.annotations import world as crowd
 from tests.evaluation.site.handles import notices, states
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def silent(monkeypatch):
     """No bell rings."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture
@@ -86,7 +86,7 @@ def test_an_archived_model_leaves_lists_and_choices_and_its_answers_stay(site, r
     listed = site.get(address("models")).content.decode()
     assert address("model", model.public_id) not in listed
     assert [one.name for one in select_askable_models(rana)] == ["Large"]
-    (problem,) = find_problems_with_models(rana, options)
+    (problem,) = find_model_problems(rana, options)
     assert problem.code == "model_archived"
     assert model.responses.count() == 2
     page = site.get(address("model", model.public_id)).content.decode()

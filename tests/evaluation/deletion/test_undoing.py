@@ -33,8 +33,8 @@ QUICK = AqerParameters(embedder="tfidf-word", bootstrap=0)
 
 @pytest.fixture
 def rana(db, django_user_model, monkeypatch, client):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     user = django_user_model.objects.create_user("rana", is_staff=True)
     client.force_login(user)
     return user

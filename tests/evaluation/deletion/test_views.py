@@ -34,9 +34,9 @@ from evaluation.models import (
 from evaluation.models.runs import choose_official_or_newest, make_official
 from evaluation.runs.background import runs
 from evaluation.runs.background.exclusions import list_excluded_ids
-from evaluation.runs.background.leases import notify_if_needed
+from evaluation.runs.background.leases import wake_process_if_needed
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.exports import RECORD, find_run
+from evaluation.runs.exports import RECORD, choose_run
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.triage.storage import decide
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
@@ -49,8 +49,8 @@ SCORES = {"ada": [0.5, 0.7], "ben": [0.6, 0.6], "cy": [0.2, 0.4]}
 @pytest.fixture(autouse=True)
 def silent(monkeypatch):
     """No bell rings."""
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture
@@ -120,12 +120,12 @@ def test_an_archived_run_of_record_gives_way_until_it_is_restored(client, rana, 
     rivers = run.version.question_set
     assert read_official_run(rivers).run == newer.public_id
     assert read_official_run(rivers).newer is None
-    assert find_run(run.version, RECORD) == newer
+    assert choose_run(run.version, RECORD) == newer
     assert choose_run(list_comparable_runs(rivers)) == newer
     client.post(address("run-restore", run))
     assert read_official_run(rivers).run == run.public_id
     assert read_official_run(rivers).chosen_by == "rana"
-    assert find_run(run.version, RECORD) == run
+    assert choose_run(run.version, RECORD) == run
 
 
 def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(client, rana, run):
@@ -170,7 +170,7 @@ def test_a_set_goes_only_when_its_name_is_typed_and_what_hangs_on_it_is_told_fir
     assert not Removal.objects.exists()
     client.post(address("question-set-delete", rivers), {"name": "rivers"})
     assert "rivers is being deleted" in client.get(reverse("admin:archived")).content.decode()
-    assert notify_if_needed()
+    assert wake_process_if_needed()
     work_one_turn()
     assert [one.name for one in QuestionSet.objects.all()] == ["lakes"]
     assert Response.objects.count() == 2

@@ -17,7 +17,7 @@ from evaluation.eloquent.run.replies import match_replies
 from evaluation.eloquent.run_type import ELOQUENT
 from evaluation.eloquent.storage import load_items
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.run_types.data_sheets import build_readme, build_zip, find_column_description
+from evaluation.runs.run_types.data_sheets import build_run_readme, build_run_zip, find_column_description
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.eloquent.test_run_type import (
     done,
@@ -152,13 +152,13 @@ def test_the_readme_of_the_download_explains_every_column(run):
         for column in table_of(run).header:
             assert find_column_description(name, column, ELOQUENT.columns), f"{name}.{column}"
     measure = find_column_description("comparisons", "measure", ELOQUENT.columns)
-    assert f"`measure`: {measure}" in build_readme(ELOQUENT, run)
+    assert f"`measure`: {measure}" in build_run_readme(ELOQUENT, run)
 
 
 def test_the_download_has_the_submission_of_each_model_and_language_which_reads_as_the_same(
     run, tmp_path
 ):
-    with zipfile.ZipFile(io.BytesIO(b"".join(build_zip(ELOQUENT, run)))) as archive:
+    with zipfile.ZipFile(io.BytesIO(b"".join(build_run_zip(ELOQUENT, run)))) as archive:
         names = [name for name in archive.namelist() if name.startswith("submission_")]
         archive.extractall(tmp_path)
     assert sorted(names) == [

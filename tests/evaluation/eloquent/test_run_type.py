@@ -39,8 +39,8 @@ def world():
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]  # where the tests' models are
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
 
 
@@ -170,7 +170,7 @@ def test_a_turn_that_ends_early_leaves_its_replies_to_the_next_one(
         return bool(came) and came.clear() is None
 
     world.server.reply = one_more
-    monkeypatch.setattr(in_turns._InTurns, "is_over", over)
+    monkeypatch.setattr(in_turns._StepModelsAsker, "is_over", over)
     run = done(question_set, options([small], [small]))
     assert len(world.server.bodies) == 7  # nothing was asked twice
     assert run.attempt > 3

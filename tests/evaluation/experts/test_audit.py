@@ -11,7 +11,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import SITE
 from evaluation.grading.storage.inputs import load_inputs
 from evaluation.models import Audit, HumanJudgement, JudgementRequest, Run
-from evaluation.runs.judging.audit import draw_audit
+from evaluation.runs.judging.audit import draw_audit_sample
 from evaluation.runs.judging.declaration import ANSWERS, HALF_KEY
 from evaluation.site.judging import PROBLEMS
 from evaluation.trust.report import build_trust_report
@@ -324,7 +324,7 @@ def test_a_sample_that_grows_is_asked_of_those_who_are_named_again(site, run):
     audit = Audit.objects.get()
     assert (audit.items.count(), audit.design, audit.seed) == (30, "question", 0)
     assert JudgementRequest.objects.filter(expert=ed).count() == 30
-    assert draw_audit(run, 10, "random", False, 0).items.count() == 30
+    assert draw_audit_sample(run, 10, "random", False, 0).items.count() == 30
 
 
 def test_a_tenth_and_two_hundred_are_presets_and_the_step_can_be_changed(site, run):

@@ -9,7 +9,7 @@ from rest_framework.test import APIClient
 from evaluation.experts.messages import LEVELS
 from evaluation.experts.report import build_experts_report
 from evaluation.models import HumanJudgement
-from evaluation.runs.reports.judging import compute_weights, load_judged_answers
+from evaluation.runs.reports.judging import compute_sample_weights, load_judged_answers
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade, score
 from tests.evaluation.site.handles import states
@@ -91,7 +91,7 @@ def test_in_a_sample_with_as_many_of_each_third_grades_count_by_what_they_stand_
     audit.strata["middle"] = 60
     audit.save()
     judged = load_judged_answers(run, audit)
-    weights = compute_weights(judged, audit)
+    weights = compute_sample_weights(judged, audit)
     assert len(set(weights)) > 1
     report = build_experts_report(run).findings
     for one in report.difficulty:

@@ -29,8 +29,8 @@ SAID = ("north and the sea", "the sea in the north", "north, by the sea", "no id
 
 @pytest.fixture(autouse=True)
 def nobody_rings(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
     assert not has_interim_work()
     hand_in(made, "cleo")
     assert has_interim_work()
-    assert leases.notify_if_needed() is True
+    assert leases.wake_process_if_needed() is True
     interims.run_turn()
     interims.run_turn()
     assert [(one.n_people, one.by_itself) for one in Interim.objects.all()] == [(3, True)]

@@ -12,8 +12,8 @@ from tests.evaluation.language_models import model
 def rana(db, monkeypatch, settings):
     """Nobody hears the bell, and models on this machine may be asked with any database."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8", "::1/128"]
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return crowd.user("rana", is_staff=True)
 
 

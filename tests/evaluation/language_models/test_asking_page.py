@@ -12,7 +12,7 @@ from evaluation.language_models.views.asking import RequestTotals
 from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.plan import CLOSED, SYSTEM, TEMPLATES
-from evaluation.runs.steps.asking.preview import Estimate
+from evaluation.runs.steps.asking.preview import AskingEstimate
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import error, fake_chat, question_of, said
 from tests.evaluation.site.handles import element_text, error_codes, numbers, states
@@ -24,8 +24,8 @@ UNKNOWN_MODEL = "00000000-0000-0000-0000-000000000000"
 def quiet(settings, monkeypatch):
     """This machine may be asked; nobody hears the bell."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture
@@ -292,7 +292,7 @@ def test_models_are_asked_beside_each_other_so_the_slowest_says_how_long():
 
     def one(name, to_ask, cost, seconds, reason=""):
         took = None if seconds is None else timedelta(seconds=seconds)
-        return Estimate("", name, to_ask, 0, 10, 20, cost, took, reason)
+        return AskingEstimate("", name, to_ask, 0, 10, 20, cost, took, reason)
 
     both = RequestTotals.from_estimates([one("a", 2, 0.5, 30), one("b", 3, 0.25, 50)])
     assert (both.to_ask, both.cost, both.duration) == (5, 0.75, timedelta(seconds=50))

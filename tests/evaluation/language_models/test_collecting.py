@@ -12,13 +12,13 @@ from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import OptionError
 from evaluation.models import LLMResponse, RawReply, Run
 from evaluation.runs.background import runs
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.asker import BUDGET_USED_UP
 from evaluation.runs.flow.asking.plan import TEMPLATES, Prompt
 from evaluation.runs.flow.asking.summary import AskSummary
 from evaluation.runs.steps.asking import collecting
-from evaluation.runs.steps.asking.conversation import read_progress_by_model
+from evaluation.runs.steps.asking.conversation import read_progress_of_run
 from evaluation.runs.steps.asking.registration import create_prompt
 from tests.annotations import world as crowd
 from tests.evaluation.core.backends.chat.fake import Answer, error, fake_chat, question_of, said
@@ -308,7 +308,7 @@ def test_a_turn_ends_in_time_and_the_next_goes_on(version, rana):
         run.refresh_from_db()
         assert (run.state, run.stage) == ("queued", "asking")
         assert 0 < LLMResponse.objects.count() < QUESTIONS
-        (halfway,) = read_progress_by_model(run)
+        (halfway,) = read_progress_of_run(run)
         assert 0 < halfway.done < halfway.total == QUESTIONS
         assert halfway.rate > 0
         worked(run, seconds=0.3)
@@ -384,7 +384,7 @@ def test_who_pauses_or_cancels_keeps_what_was_under_way(version, rana, end):
             assert work_one_turn()
         run.refresh_from_db()
         assert run.state == {"pause": "paused", "cancel": "cancelled"}[end]
-        assert claim_oldest("ann") is None
+        assert claim_next_run("ann") is None
         came = len(slow.bodies)
         assert came < REQUESTS
         # Whatever was sent was paid for, and is there.
@@ -461,7 +461,7 @@ def test_a_back_end_that_does_not_start_fails_alone(version, rana, small, monkey
 def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
     version, small, chat, monkeypatch
 ):
-    written = collecting.write_posts
+    written = collecting.write_answer_rows
     calls = iter(range(100))
 
     def full(posts, run_id):
@@ -469,7 +469,7 @@ def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
             raise OperationalError("database or disk is full")
         written(posts, run_id)
 
-    monkeypatch.setattr(collecting, "write_posts", full)
+    monkeypatch.setattr(collecting, "write_answer_rows", full)
     monkeypatch.setattr(collecting.time, "sleep", lambda _: None)
     run = queued(version, small, concurrency=1)
     with pytest.raises(OperationalError):
@@ -477,7 +477,7 @@ def test_a_database_that_takes_nothing_fails_the_run_and_what_came_before_stays(
     run.refresh_from_db()
     assert (run.state, "disk is full" in run.error) == ("failed", True)
     assert 1 <= LLMResponse.objects.count() < QUESTIONS
-    monkeypatch.setattr(collecting, "write_posts", written)
+    monkeypatch.setattr(collecting, "write_answer_rows", written)
     before = len(chat.bodies)
     kept = LLMResponse.objects.exclude(extra__has_key="copied").count()
     (one,) = AskSummary.from_json(worked(runs.repeat_run(run, run.owner_id)).summary).models

@@ -24,7 +24,7 @@ from evaluation.models import LanguageModel
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.runs.steps.checkpoints import read_rows
+from evaluation.runs.steps.checkpoints import read_table_rows
 from tests.evaluation.commands.running import manage
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.runs.run_types.texts import numbers_of
@@ -85,8 +85,8 @@ def world():
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
 
 
@@ -133,11 +133,11 @@ def done(question_set, parameters, state="done"):
 
 
 def items(run, system="small"):
-    return {row.item: row for row in read_rows(run, "items", ItemRow) if row.system == system}
+    return {row.item: row for row in read_table_rows(run, "items", ItemRow) if row.system == system}
 
 
 def metric(run, name, system="small"):
-    rows = read_rows(run, "metrics", MetricRow)
+    rows = read_table_rows(run, "metrics", MetricRow)
     return next(one for one in rows if (one.system, one.group, one.metric) == (system, "", name))
 
 
@@ -249,7 +249,7 @@ def test_of_an_open_question_it_is_told_how_sure_a_model_is_and_why_not_how_righ
     # Two of three say the same.
     assert why.semantic_entropy == pytest.approx(-(2 / 3 * log(2 / 3) + 1 / 3 * log(1 / 3)))
     assert why.consistency == pytest.approx(1 / 3)
-    answers = [row for row in read_rows(run, "answers", AnswerRow) if row.item == "why"]
+    answers = [row for row in read_table_rows(run, "answers", AnswerRow) if row.item == "why"]
     assert [row.right for row in answers] == [None] * 3
     assert answers[0].answer == "Light scatters."
     # It is in no score and in no coverage.
@@ -288,7 +288,7 @@ def test_a_set_without_any_right_answer_is_measured_too(client, rita, small):
 def test_likeliest_words_are_asked_for_where_wanted(question_set, small, world):
     run = done(question_set, options([small], top_tokens=2, vocabulary=10))
     assert {body["top_logprobs"] for body in world.server.bodies} == {2}
-    first = next(row for row in read_rows(run, "answers", AnswerRow) if row.item == "0")
+    first = next(row for row in read_table_rows(run, "answers", AnswerRow) if row.item == "0")
     assert first.max_softmax == pytest.approx(0.6)
     low = -(0.6 * log(0.6) + 0.2 * log(0.2) + 0.2 * log(0.2))
     assert first.entropy == pytest.approx(low)
@@ -296,7 +296,7 @@ def test_likeliest_words_are_asked_for_where_wanted(question_set, small, world):
     assert items(run)["0"].semantic_entropy_weighted == 0
     again = done(question_set, options([small], top_tokens=2, vocabulary=10, bootstrap=0))
     assert len(world.server.bodies) == 12  # taken over, with their probabilities
-    rows = [row for row in read_rows(again, "answers", AnswerRow) if row.item == "0"]
+    rows = [row for row in read_table_rows(again, "answers", AnswerRow) if row.item == "0"]
     assert rows[0].max_softmax == pytest.approx(0.6)
 
 
@@ -304,7 +304,7 @@ def test_likeliest_words_are_asked_for_where_wanted(question_set, small, world):
 def test_models_are_compared_by_question(question_set, rita, small, world):
     other = registered(rita, "other", world.server.spec.replace("small", "other"))
     run = done(question_set, options([small, other]))
-    pairs = {row.measure: row for row in read_rows(run, "comparisons", PairRow)}
+    pairs = {row.measure: row for row in read_table_rows(run, "comparisons", PairRow)}
     assert (pairs["f1"].system_a, pairs["f1"].system_b) == ("small", "other")
     assert (pairs["f1"].difference, pairs["f1"].n) == (0, 3)
     assert pairs["auroc_semantic_entropy"].difference == 0

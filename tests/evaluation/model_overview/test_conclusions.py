@@ -27,21 +27,21 @@ from evaluation.model_overview.run.gathering import (
     Source,
     ViewsParameters,
 )
-from evaluation.runs.flow.stored import Observation, Side, View, ViewedObservation
+from evaluation.runs.flow.stored import Observation, Aspect, Measure, MeasuredObservation
 
-NEAR = View("near", Side.CROWD, "Near", "How near.")
-APART = View("apart", Side.CROWD, "Apart", "How far apart.", better="", of="question")
-PEOPLE = View("crowd_percentile", Side.CROWD, "People", "Of people.", of="model")
-STATED = View("stated", Side.UNCERTAINTY, "Stated", "As it says.", better="")
-ENTROPY = View("entropy", Side.UNCERTAINTY, "Entropy", "How unsure.", better="lower")
-STEADY = View("steady", Side.ROBUSTNESS, "Steady", "How steady.", 0.0, 1.0)
+NEAR = Measure("near", Aspect.CROWD, "Near", "How near.")
+APART = Measure("apart", Aspect.CROWD, "Apart", "How far apart.", better="", of="question")
+PEOPLE = Measure("crowd_percentile", Aspect.CROWD, "People", "Of people.", of="model")
+STATED = Measure("stated", Aspect.UNCERTAINTY, "Stated", "As it says.", better="")
+ENTROPY = Measure("entropy", Aspect.UNCERTAINTY, "Entropy", "How unsure.", better="lower")
+STEADY = Measure("steady", Aspect.ROBUSTNESS, "Steady", "How steady.", 0.0, 1.0)
 SOURCE = Source("made", "Made", "run", "made|1")
 N = 12
 
 
 def told(view, model, values):
     return [
-        ViewedObservation(
+        MeasuredObservation(
             view, Observation(model, f"q{at}", None if value is None else float(value), "")
         )
         for at, value in enumerate(values)
@@ -66,8 +66,8 @@ def world(n=N):
         told(ENTROPY, "Ox", rising),
         told(STEADY, "Elk", [1] * (n - 1) + [0]),
         [
-            ViewedObservation(PEOPLE, Observation("Elk", "", 62.0, "")),
-            ViewedObservation(PEOPLE, Observation("Yak", "", 1.0, "")),
+            MeasuredObservation(PEOPLE, Observation("Elk", "", 62.0, "")),
+            MeasuredObservation(PEOPLE, Observation("Yak", "", 1.0, "")),
         ],
     )
 
@@ -140,12 +140,12 @@ def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
         "knows_that_not": ["views.sure.yes"],
         "says_the_same": ["views.mean_robustness"],
     }
-    assert [claim.missing for claim in elk.claims] == [[], [Side.ANSWERABILITY], []]
+    assert [claim.missing for claim in elk.claims] == [[], [Aspect.ANSWERABILITY], []]
     ox = build_portrait(summary, 1)
     assert [claim.missing for claim in ox.claims] == [
         [],
-        [Side.ANSWERABILITY],
-        [Side.ROBUSTNESS],
+        [Aspect.ANSWERABILITY],
+        [Aspect.ROBUSTNESS],
     ]
     # Yak has no number of an answer, so it is no model here.
     assert summary.models == ("Elk", "Ox")
@@ -252,7 +252,7 @@ def test_the_hash_is_of_what_was_told_and_not_of_who_told_it():
 
 
 def test_a_cell_without_a_number_says_why():
-    refused = ViewedObservation(NEAR, Observation("Elk", "q1", None, "refused"))
+    refused = MeasuredObservation(NEAR, Observation("Elk", "q1", None, "refused"))
     together = gathered(told(NEAR, "Elk", [1]), [refused], told(STEADY, "Ox", [1, 1]))
     rows = [
         dict(zip(list_cell_columns(together), cells, strict=True))

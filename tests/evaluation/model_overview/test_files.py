@@ -101,8 +101,8 @@ def test_the_same_as_over_the_database(graded, tmp_path, db, django_user_model, 
     from tests.evaluation.model_overview import test_run_type
     from tests.evaluation.model_overview.world import rivers_of
 
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers")
     rivers = rivers_of(owner, tmp_path)
     test_run_type.done(rivers, test_run_type.GRADING, "aqer")

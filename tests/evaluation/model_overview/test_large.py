@@ -17,8 +17,8 @@ PAGES = {"results-run": {}, "results-views-answers": {}, "results-views-model": 
 @pytest.fixture
 def large(db, django_user_model, monkeypatch, settings):
     settings.RUN_KINDS = [*settings.RUN_KINDS, *LINES]
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet.objects.create(owner=owner, name="large")
     version = question_set.versions.create(number=1)

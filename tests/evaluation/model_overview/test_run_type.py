@@ -55,8 +55,8 @@ def scores_of(run):
 @pytest.fixture
 def rivers(db, django_user_model, monkeypatch, tmp_path):
     """Rita's set; nobody hears the bell."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     return rivers_of(owner, tmp_path)
 

@@ -10,7 +10,7 @@ from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet
 from evaluation.core.options import Parameters
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.stored import RunSummary, Side, View, ViewSource, read_column
+from evaluation.runs.flow.stored import RunSummary, Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.imports import import_model_answers
 from evaluation.runs.reports.lists import Table
 from evaluation.runs.run_types import Kind
@@ -58,18 +58,18 @@ def rivers_of(owner, folder):
 HEADER = ("system", "item", "form", "sureness", "right", "steadiness", "reason")
 LINES = [f"tests.evaluation.model_overview.world.{name}" for name in ("SURE", "STEADY")]
 SURE_VIEWS = (
-    ViewSource(
-        View("sureness", Side.UNCERTAINTY, "Sure", "How unsure it is.", 0.0, better="lower"),
-        read_column("sureness"),
+    MeasureSource(
+        Measure("sureness", Aspect.UNCERTAINTY, "Sure", "How unsure it is.", 0.0, better="lower"),
+        build_column_reader("sureness"),
     ),
-    ViewSource(
-        View("right", Side.ANSWERABILITY, "Notices", "Whether it notices.", 0.0, 1.0),
-        read_column("right"),
+    MeasureSource(
+        Measure("right", Aspect.ANSWERABILITY, "Notices", "Whether it notices.", 0.0, 1.0),
+        build_column_reader("right"),
         split="form",
     ),
 )
 STEADY_VIEWS = (
-    ViewSource(View("steadiness", Side.ROBUSTNESS, "Steady", "How steady it is.", 0.0, 1.0)),
+    MeasureSource(Measure("steadiness", Aspect.ROBUSTNESS, "Steady", "How steady it is.", 0.0, 1.0)),
 )
 
 

@@ -8,8 +8,8 @@ from tests.evaluation.multiqa.world import World
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
 
 

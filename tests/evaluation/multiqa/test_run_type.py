@@ -28,7 +28,7 @@ from evaluation.multiqa.storage.running import (
 )
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.run_types.data_sheets import build_readme
+from evaluation.runs.run_types.data_sheets import build_run_readme
 from evaluation.runs.steps.asking import study_asking
 from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.cross_encoders import save_cross_encoder
@@ -171,19 +171,19 @@ def test_a_run_goes_on_where_its_worker_was_lost_and_asks_nothing_twice(
         return answer
 
     world.server.reply = kill
-    before = study_asking._InTurns.count
+    before = study_asking._StepModelsAsker.count_replies
 
     def count(self, posts):
         before(self, posts)
         if self.all[0].step == "asking models" and len(world.bodies("good")) > 3:
             raise KilledError
 
-    study_asking._InTurns.count = count
+    study_asking._StepModelsAsker.count_replies = count
     try:
         with pytest.raises(KilledError):
             work_one_turn()
     finally:
-        study_asking._InTurns.count = before
+        study_asking._StepModelsAsker.count_replies = before
     world.server.reply = whole
     worked(run)
     assert run.attempt == 2
@@ -444,7 +444,7 @@ def test_the_command_runs_it_and_says_what_came_out(world, good, tmp_path, monke
 
 def test_the_download_says_what_every_column_holds(world, good):
     run = done(rivers(world.owner), options([good]))
-    told = build_readme(MULTIQA, run)
+    told = build_run_readme(MULTIQA, run)
     for name, table_of in MULTIQA.tables.items():
         part = told.partition(f"## {name}.csv")[2].partition("\n## ")[0]
         for column in table_of(run).header:

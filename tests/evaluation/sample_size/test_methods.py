@@ -11,7 +11,7 @@ from evaluation.sample_size.methods import (
     CrowdSize,
     SizePoint,
     find_smallest_size,
-    list_sizes,
+    list_subset_sizes,
 )
 from tests.evaluation.core.stats.worlds import crowd
 
@@ -162,10 +162,10 @@ def test_what_was_tried_is_not_tried_again(twelve, monkeypatch):
 
 
 def test_sizes_are_round_and_hold_both_ends():
-    assert list_sizes(2, 3) == []
-    assert list_sizes(3, 3) == [3]
-    assert list_sizes(9, 3) == [3, 4, 5, 6, 8, 9]
-    many = list_sizes(700, 3)
+    assert list_subset_sizes(2, 3) == []
+    assert list_subset_sizes(3, 3) == [3]
+    assert list_subset_sizes(9, 3) == [3, 4, 5, 6, 8, 9]
+    many = list_subset_sizes(700, 3)
     assert (many[0], many[-1]) == (3, 700)
     assert len(many) <= 12
 

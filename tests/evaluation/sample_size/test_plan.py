@@ -7,7 +7,7 @@ import pytest
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
 from evaluation.runs.flow.forecast import GradedQuestion
-from evaluation.sample_size.run.plan import ScoreNow, build_plan
+from evaluation.sample_size.run.plan import CurrentScore, build_answer_plan
 from evaluation.sample_size.run.trial import PlanTargets
 
 
@@ -21,7 +21,7 @@ def question(name, similarity, answers):
 
 
 def made(questions=(), workers=(), models=(), n_people=100, **wishes):
-    return build_plan(PlanTargets(**wishes), list(questions), list(workers), list(models), n_people)
+    return build_answer_plan(PlanTargets(**wishes), list(questions), list(workers), list(models), n_people)
 
 
 def test_a_question_gets_what_it_lacks_and_costs_pay_and_fee():
@@ -79,8 +79,8 @@ def test_people_who_have_answered_everything_cannot_answer_again():
 
 
 def test_further_questions_narrow_the_middle_interval():
-    workers = [ScoreNow(n, n, 16, width) for n, width in (("a", 0.1), ("b", 0.2), ("c", 0.4))]
-    models = [ScoreNow("m", "m", 16, 0.4)]
+    workers = [CurrentScore(n, n, 16, width) for n, width in (("a", 0.1), ("b", 0.2), ("c", 0.4))]
+    models = [CurrentScore("m", "m", 16, 0.4)]
     found = made([question("q", 0.9, 10)], workers, models, pay=1.0, width=0.1)
     # The middle one: 16 x (.2 / .1)^2 = 64, so 48 more, with 10 answers each.
     plan = found.plan
@@ -97,7 +97,7 @@ def test_further_questions_narrow_the_middle_interval():
 
 
 def test_where_everything_is_reached_nothing_is_bought():
-    found = made([question("q", 0.9, 10)], [ScoreNow("a", "a", 16, 0.05)], pay=0.2)
+    found = made([question("q", 0.9, 10)], [CurrentScore("a", "a", 16, 0.05)], pay=0.2)
     assert found.plan.is_reached
     assert (found.plan.total_answers, found.plan.total_cost) == (0, 0.0)
     assert "plan.reached" in {message.code for message in found.messages}
@@ -110,7 +110,7 @@ def test_of_nothing_there_is_an_empty_plan():
 
 @pytest.mark.parametrize(("answers", "cost"), [(1, 0.01), (3, 0.02), (7, 0.04)])
 def test_half_a_cent_is_rounded_upwards(answers, cost):
-    assert PlanTargets(pay=0.005).cost(answers) == cost
+    assert PlanTargets(pay=0.005).compute_cost(answers) == cost
 
 
 def test_likeness_and_left_out_scores_are_each_others_inverse():

@@ -14,10 +14,10 @@ from pyarrow import parquet
 from annotations.models import Consent, Response, Submission
 from annotations.models.question_sets import hash_consent_text
 from evaluation.scorer import storage
-from evaluation.scorer.files import ScorerFiles, load_content
+from evaluation.scorer.files import ScorerFiles, load_folder_content
 from evaluation.scorer.run import Origin, ScorerOptions
 from evaluation.scorer.table import build_parquet
-from evaluation.scorer.writing import build_files
+from evaluation.scorer.writing import build_export_files
 from tests.evaluation.commands.running import manage
 from tests.evaluation.grading.results.world import finished
 from tests.evaluation.scorer.world import SCORES, content, question
@@ -27,7 +27,7 @@ EVERY = ("inspect", "lm-eval", "hf", "promptfoo")
 
 def build_card(*formats, **values):
     """The front matter and the text of a card, and the files beside it."""
-    files = build_files(content(**values), formats or EVERY)
+    files = build_export_files(content(**values), formats or EVERY)
     _, head, body = files["README.md"].decode().split("---\n", 2)
     return yaml.safe_load(head), body, files
 
@@ -177,7 +177,7 @@ def export(answers, folder, *options, forget=False):
     if forget:
         del summary["counts"]["html_removed"]
     path.write_text(json.dumps(summary))
-    return load_content(ScorerFiles(folder, answers), ScorerOptions("bridges"))
+    return load_folder_content(ScorerFiles(folder, answers), ScorerOptions("bridges"))
 
 
 def test_facts_are_those_of_the_answers_as_they_were_graded(graded_html, tmp_path):
@@ -202,14 +202,14 @@ def test_consents_and_times_are_those_of_graded_answers(rana):
     text_hash = hash_consent_text(version.consent_text)
     for submission in submissions[:3]:
         Consent.objects.create(submission=submission, text_hash=text_hash, given_at=now)
-    origin = storage.load_content(run, ScorerOptions("rivers")).origin
+    origin = storage.load_run_content(run, ScorerOptions("rivers")).origin
     assert origin.n_consents == 3
     # Of a person without a grade in the run, neither the consent nor the time counts.
     run.worker_grades.filter(worker=submissions[0].worker).delete()
     run.answer_scores.filter(response__submission=submissions[0]).delete()
     late = timezone.now() + timezone.timedelta(days=900)
     Response.objects.filter(submission=submissions[0]).update(submitted_at=late)
-    origin = storage.load_content(run, ScorerOptions("rivers")).origin
+    origin = storage.load_run_content(run, ScorerOptions("rivers")).origin
     assert origin.n_consents == 2
     assert f"{late:%Y-%m-%d}" not in origin.collected
     assert origin.n_timed == run.answer_scores.filter(response__submitted_at__isnull=False).count()

@@ -11,8 +11,8 @@ from evaluation.models import AnswerFact, LLMAnswerScore, LLMScore
 from evaluation.runs.imports import import_model_answers
 from evaluation.scorer.run import ScorerOptions
 from evaluation.scorer.runtime.scoring import CrowdScorer
-from evaluation.scorer.storage import load_content
-from evaluation.scorer.writing import build_files, write_folder
+from evaluation.scorer.storage import load_run_content
+from evaluation.scorer.writing import build_export_files, write_export
 from tests.evaluation.commands.running import called, manage
 from tests.evaluation.fact_world import graded
 
@@ -25,7 +25,7 @@ MODEL_ANSWERS = (
 
 
 def exported(folder, content):
-    write_folder(build_files(content, FORMATS.split(",")), folder)
+    write_export(build_export_files(content, FORMATS.split(",")), folder)
     return CrowdScorer(folder / "crowd")
 
 
@@ -34,7 +34,7 @@ def exported(folder, content):
 def test_the_scores_of_a_run_and_of_its_export_are_the_same(tides, tmp_path):
     import_model_answers(tides, demo.MODEL_ANSWERS)
     run = graded(tides, embedder="minilm")
-    scorer = exported(tmp_path / "tides", load_content(run, ScorerOptions("tides")))
+    scorer = exported(tmp_path / "tides", load_run_content(run, ScorerOptions("tides")))
     rows = list(LLMAnswerScore.objects.filter(run=run).values_list(*MODEL_ANSWERS))
     assert len(rows) == 64
     found = scorer.score_all([(question, text) for _, question, text, _ in rows])
@@ -63,7 +63,7 @@ def test_the_scores_of_a_run_and_of_its_export_are_the_same(tides, tmp_path):
         )
         == expected
     )
-    stored = b"".join(build_files(load_content(run, ScorerOptions("tides")), ["hf"]).values())
+    stored = b"".join(build_export_files(load_run_content(run, ScorerOptions("tides")), ["hf"]).values())
     responses = Response.objects.filter(submission__version=run.version)
     texts = [text for text in responses.values_list("text", flat=True) if len(text) > 30]
     assert len(texts) > 100
@@ -71,7 +71,7 @@ def test_the_scores_of_a_run_and_of_its_export_are_the_same(tides, tmp_path):
     passages = " ".join(run.version.passages.values_list("text", flat=True))
     assert not [text for text in texts if text.encode() in stored and text not in passages]
     with_answers = ScorerOptions("tides", with_answers=True, consent_basis="They agreed.")
-    content = load_content(run, with_answers)
+    content = load_run_content(run, with_answers)
     (nearest,) = run.exemplary_answers.filter(question__external_id="tides-1").values_list(
         "nearest_response__text", flat=True
     )

@@ -7,7 +7,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Answers, ModelAnswers
 from evaluation.grading.facts.run import find_crowd_facts
-from evaluation.scorer.run import build_question_facts, count_words
+from evaluation.scorer.run import build_question_facts, count_shared_words
 from evaluation.scorer.runtime.facts import QuestionFacts, decode_words, encode_words
 
 WORDINGS = {"cable": "In which year was the cable laid?", "port": "Which port did it reach?"}
@@ -78,4 +78,4 @@ def test_an_excluded_person_does_not_vote():
 
 def test_words_are_counted_once_a_person():
     two = Answers.from_rows([("a", "w1", "q", "Bergen Bergen", False, None)])
-    assert not count_words(two).first
+    assert not count_shared_words(two).first

@@ -11,12 +11,12 @@ from evaluation.scorer.runtime.scoring import (
     UnknownQuestionError,
     load_scorer,
 )
-from evaluation.scorer.writing import build_files, write_folder
+from evaluation.scorer.writing import build_export_files, write_export
 from tests.evaluation.scorer.world import EMBEDDER, Words, content, question
 
 
 def export(folder, found=None):
-    write_folder(build_files(found or content(), ["inspect"]), folder / "rivers")
+    write_export(build_export_files(found or content(), ["inspect"]), folder / "rivers")
     return folder / "rivers"
 
 

@@ -16,19 +16,19 @@ from evaluation.scorer.preview import LeftOut, build_preview
 from evaluation.scorer.run import (
     NotExportableError,
     ScorerOptions,
-    refuse_options,
-    refuse_parameters,
-    select_questions,
+    refuse_answers_without_consent,
+    refuse_unexportable_parameters,
+    select_exportable_questions,
 )
 from evaluation.scorer.writing import (
     PROJECT,
-    build_files,
-    check_name,
-    collect_code,
-    make_name,
+    build_export_files,
+    check_task_name,
+    collect_copied_modules,
+    make_task_name,
     parse_formats,
-    rename_imports,
-    write_folder,
+    rename_project_imports,
+    write_export,
 )
 from tests.evaluation.scorer.world import content, question
 
@@ -42,14 +42,14 @@ def refusal(function, *arguments):
 
 
 def test_each_format_has_its_files():
-    files = build_files(content(), EVERY)
+    files = build_export_files(content(), EVERY)
     top = {name for name in files if "/" not in name}
     assert top == {
         *("README.md", "requirements.txt", "task.py", "metric.py", "rivers.yaml"),
         *("assertion.py", "promptfooconfig.yaml", "promptfoo_tests.json"),
     }
     assert "data/test.parquet" in files
-    assert {name for name in build_files(content(), ["hf"]) if "/" not in name} == {
+    assert {name for name in build_export_files(content(), ["hf"]) if "/" not in name} == {
         "README.md",
         "requirements.txt",
     }
@@ -65,13 +65,13 @@ def test_each_format_has_its_files():
 def test_requirements_name_the_versions_that_exports_were_tested_with():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
     extra = {re.split("[<>=]", one)[0]: one for one in project["optional-dependencies"]["scorer"]}
-    written = build_files(content(), EVERY)["requirements.txt"].decode().split()
+    written = build_export_files(content(), EVERY)["requirements.txt"].decode().split()
     versions = {re.split("[<>=]", one)[0]: one for one in written}
     assert all("=" in one for one in written)
     # The order of bounds may differ: datasets>=5,<6 is datasets<6,>=5.
     for tool in ("inspect-ai", "lm-eval", "datasets"):
         assert sorted(versions[tool]) == sorted(extra[tool])
-    assert "inspect-ai" not in build_files(content(), ["hf"])["requirements.txt"].decode()
+    assert "inspect-ai" not in build_export_files(content(), ["hf"])["requirements.txt"].decode()
 
 
 def test_the_parquet_file_has_a_row_for_each_question():
@@ -79,7 +79,7 @@ def test_the_parquet_file_has_a_row_for_each_question():
 
     from pyarrow import parquet
 
-    data = build_files(content(), ["hf"])["data/test.parquet"]
+    data = build_export_files(content(), ["hf"])["data/test.parquet"]
     rows = parquet.read_table(io.BytesIO(data)).to_pylist()
     assert [(row["question"], row["exemplary_vector"]) for row in rows] == [
         ("r1", [1, 0]),
@@ -92,10 +92,10 @@ def test_names_and_formats_are_checked():
     assert parse_formats(" lm-eval,inspect") == ("inspect", "lm-eval")
     assert refusal(parse_formats, "inspect,weka") == "format_unknown"
     assert refusal(parse_formats, "") == "format_unknown"
-    assert refusal(check_name, "two words") == "name_invalid"
-    assert refusal(check_name, "x" * 65) == "name_invalid"
-    assert make_name("Rivers & tides, 2026!") == "rivers-tides-2026"
-    assert make_name("水") == "crowd"
+    assert refusal(check_task_name, "two words") == "name_invalid"
+    assert refusal(check_task_name, "x" * 65) == "name_invalid"
+    assert make_task_name("Rivers & tides, 2026!") == "rivers-tides-2026"
+    assert make_task_name("水") == "crowd"
 
 
 def test_without_pyarrow_only_its_format_is_refused(monkeypatch):
@@ -116,52 +116,52 @@ def test_without_pyarrow_only_its_format_is_refused(monkeypatch):
     ],
 )
 def test_runs_whose_scores_need_more_than_the_folder_are_refused(changed, code):
-    refuse_parameters(AqerParameters())
-    refuse_parameters(AqerParameters(embedder="sentence-transformers:org/model"))
-    assert refusal(refuse_parameters, replace(AqerParameters(), **changed)) == code
+    refuse_unexportable_parameters(AqerParameters())
+    refuse_unexportable_parameters(AqerParameters(embedder="sentence-transformers:org/model"))
+    assert refusal(refuse_unexportable_parameters, replace(AqerParameters(), **changed)) == code
 
 
 def test_answers_need_a_basis_in_consent():
-    assert refusal(refuse_options, ScorerOptions("x", with_answers=True)) == "consent_basis_missing"
-    refuse_options(ScorerOptions("x", with_answers=True, consent_basis="They agreed."))
+    assert refusal(refuse_answers_without_consent, ScorerOptions("x", with_answers=True)) == "consent_basis_missing"
+    refuse_answers_without_consent(ScorerOptions("x", with_answers=True, consent_basis="They agreed."))
 
 
 def test_questions_with_few_answers_or_no_text_are_left_out():
     few, unworded = question("r3", (1, 1), n_answers=2), question("r4", (1, 1), text=" ")
-    kept, left_out = select_questions(
+    kept, left_out = select_exportable_questions(
         [question("r1", (1, 0)), few, unworded], ScorerOptions("rivers")
     )
     assert [one.question for one in kept] == ["r1"]
     assert left_out == {"few_answers": 1, "no_wording": 1}
-    kept, left_out = select_questions([few], ScorerOptions("rivers", fewest_answers=2))
+    kept, left_out = select_exportable_questions([few], ScorerOptions("rivers", fewest_answers=2))
     assert (len(kept), left_out) == (1, {})
-    assert refusal(select_questions, [few], ScorerOptions("rivers")) == "no_question_to_export"
+    assert refusal(select_exportable_questions, [few], ScorerOptions("rivers")) == "no_question_to_export"
 
 
 def test_a_folder_with_other_files_is_refused_and_an_earlier_export_replaced(tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.txt").write_text("mine")
-    files = build_files(content(), ["inspect"])
-    assert refusal(write_folder, files, other) == "folder_in_use"
+    files = build_export_files(content(), ["inspect"])
+    assert refusal(write_export, files, other) == "folder_in_use"
     assert [path.name for path in other.iterdir()] == ["thesis.txt"]
     folder = tmp_path / "new" / "rivers"
-    write_folder(build_files(content(), EVERY), folder)
-    write_folder(files, folder)
+    write_export(build_export_files(content(), EVERY), folder)
+    write_export(files, folder)
     assert not (folder / "metric.py").exists()
     assert [path.name for path in folder.parent.iterdir()] == ["rivers"]
 
 
 def test_a_zip_holds_the_same_files(tmp_path):
-    files = build_files(content(), ["inspect"])
-    write_folder(files, tmp_path / "rivers.zip")
+    files = build_export_files(content(), ["inspect"])
+    write_export(files, tmp_path / "rivers.zip")
     with zipfile.ZipFile(tmp_path / "rivers.zip") as archive:
         assert {name: archive.read(name) for name in archive.namelist()} == files
 
 
 def test_a_place_that_cannot_be_written_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
-    assert refusal(write_folder, {"a": b""}, tmp_path / "file" / "out") == "folder_unwritable"
+    assert refusal(write_export, {"a": b""}, tmp_path / "file" / "out") == "folder_unwritable"
 
 
 def test_the_preview_counts_what_is_of_people():
@@ -174,15 +174,15 @@ def test_the_preview_counts_what_is_of_people():
 
 def test_no_copied_module_imports_this_project():
     own = re.compile(r"^\s*(?:from|import) (?:annotations|evaluation|django|crowdgrade)\b", re.M)
-    assert [name for name, source in collect_code().items() if own.search(source)] == []
-    renamed = rename_imports("from evaluation.core import stats\n")
+    assert [name for name, source in collect_copied_modules().items() if own.search(source)] == []
+    renamed = rename_project_imports("from evaluation.core import stats\n")
     assert renamed.split() == ["from", "crowd_scorer.evaluation.core", "import", "stats"]
 
 
 @pytest.mark.slow
 def test_the_folder_runs_where_this_project_is_not(tmp_path):
     folder = tmp_path / "rivers"
-    write_folder(build_files(content(), ["promptfoo"]), folder)
+    write_export(build_export_files(content(), ["promptfoo"]), folder)
     code = (
         "import sys; sys.path.insert(0, '.'); import assertion; "
         "scorer = assertion.load_scorer(assertion.HERE); "

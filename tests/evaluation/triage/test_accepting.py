@@ -13,7 +13,7 @@ from evaluation.runs.reports.verdicts import (
     find_own_last_verdict,
     load_active_verdicts,
     load_current_verdicts,
-    load_history,
+    load_decision_history,
 )
 from evaluation.triage.batches import (
     DESPITE_ALARMS,
@@ -149,7 +149,7 @@ def test_it_is_taken_back_as_one_and_what_was_decided_since_stays(run, tara):
         ("accept", "rana"),
         ("accept_off", "tara"),
     ]
-    history = load_history(run, worker("w007").public_id)
+    history = load_decision_history(run, worker("w007").public_id)
     assert [(one.kind, one.together) for one in history] == [("undo", done.id), ("accept", done.id)]
 
 

@@ -9,7 +9,7 @@ from evaluation.runs.background.exclusions import (
     NoExclusionsError,
     OtherSettingsError,
     StaleDecisionsError,
-    start_without_excluded,
+    start_run_without_excluded,
 )
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.reports.verdicts import build_applied_context
@@ -23,8 +23,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def no_bell(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_question_that_keeps_three_is_not_thin(run):
 
 def test_a_run_of_the_same_settings_is_made_without_them_and_says_why(run):
     out(run, "w002")
-    started = start_without_excluded(run, run.owner_id, name="  Without copies ", notes="as agreed")
+    started = start_run_without_excluded(run, run.owner_id, name="  Without copies ", notes="as agreed")
     assert (started.name, started.notes) == ("Without copies", "as agreed")
     while work_one_turn():
         pass
@@ -99,7 +99,7 @@ def test_who_was_left_out_before_stays_out(run):
     run.save()
     out(run, "w002")
     assert preview_exclusion(run).before == ("w003",)
-    assert start_without_excluded(run, run.owner_id).parameters["exclude_workers"] == [
+    assert start_run_without_excluded(run, run.owner_id).parameters["exclude_workers"] == [
         "w003",
         "w002",
     ]
@@ -112,7 +112,7 @@ def test_an_id_of_any_kind_is_left_out(run, name):
         Worker.objects.filter(pk=one.pk).update(panel="MTurk")
     Worker.objects.filter(pk=one.pk).update(external_id=name)
     decide(run, one, run.owner, "exclude", "copied")
-    started = start_without_excluded(run, run.owner_id)
+    started = start_run_without_excluded(run, run.owner_id)
     while work_one_turn():
         pass
     started.refresh_from_db()
@@ -130,24 +130,24 @@ def test_decisions_that_were_not_shown_are_not_applied(run):
     shown = preview_exclusion(run).verdicts.split(",")
     out(run, "w003")
     with pytest.raises(StaleDecisionsError):
-        start_without_excluded(run, run.owner_id, shown)
+        start_run_without_excluded(run, run.owner_id, shown)
     with pytest.raises(StaleDecisionsError):
-        start_without_excluded(run, run.owner_id, ["not an id"])
+        start_run_without_excluded(run, run.owner_id, ["not an id"])
     take_back(run, worker("w003"), run.owner)
-    assert start_without_excluded(run, run.owner_id, shown).applied_verdicts.count() == 1
+    assert start_run_without_excluded(run, run.owner_id, shown).applied_verdicts.count() == 1
 
 
 def test_without_anybody_excluded_no_run_is_made(run):
     decide(run, worker("w001"), run.owner, "accept")
     with pytest.raises(NoExclusionsError):
-        start_without_excluded(run, run.owner_id)
+        start_run_without_excluded(run, run.owner_id)
     assert Run.objects.count() == 1
 
 
 def test_somebody_has_to_be_left(run):
     out(run, "w001", "w002", "w003", "w004")
     with pytest.raises(OptionError) as refused:
-        start_without_excluded(run, run.owner_id)
+        start_run_without_excluded(run, run.owner_id)
     assert [problem.code for problem in refused.value.problems] == ["nobody_left"]
     assert Run.objects.count() == 1
 
@@ -157,7 +157,7 @@ def test_settings_of_another_version_of_the_platform_are_not_guessed(run):
     run.save()
     out(run, "w002")
     with pytest.raises(OtherSettingsError):
-        start_without_excluded(run, run.owner_id)
+        start_run_without_excluded(run, run.owner_id)
 
 
 def test_who_withdrew_all_answers_meanwhile_stops_no_run(run):
@@ -168,5 +168,5 @@ def test_who_withdrew_all_answers_meanwhile_stops_no_run(run):
     Submission.objects.filter(worker__external_id="w002").update(
         state="returned", withdrawn_at=run.created_at
     )
-    left_out = start_without_excluded(run, run.owner_id).parameters["exclude_workers"]
+    left_out = start_run_without_excluded(run, run.owner_id).parameters["exclude_workers"]
     assert left_out == ["w004", str(worker("w003").public_id)]

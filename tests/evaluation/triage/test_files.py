@@ -87,8 +87,8 @@ def test_all_are_counted(run):
 
 
 def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W1"), rana, "accept")
     decide(run, worker("W2"), rana, "accept")
@@ -109,8 +109,8 @@ def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
 
 
 def test_a_batch_is_given_back_whole_with_two_cells_filled(rana, client, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W1"), rana, "accept")
     decide(run, worker("W2"), rana, "exclude", "low_effort", "One word each", rejects=True)
@@ -139,8 +139,8 @@ def test_a_batch_is_given_back_whole_with_two_cells_filled(rana, client, monkeyp
 
 
 def test_one_press_fills_approve_of_all_others_in_the_whole_batch(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True)
     seen = find_undecided(run, with_alarms=True).seen
@@ -165,8 +165,8 @@ def with_silent(monkeypatch):
 def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     rana, client, monkeypatch
 ):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     with_silent(monkeypatch)
     run = of_mturk(rana)
     rest = find_undecided(run, with_alarms=True)
@@ -186,8 +186,8 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
 
 
 def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     with_silent(monkeypatch)
     run = of_mturk(rana)
     decide(run, worker("W5"), rana, "exclude", "skipped", rejects=True)
@@ -201,8 +201,8 @@ def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(ran
 
 
 def test_the_page_counts_who_is_in_the_batch_and_not_in_the_run(rana, client, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
     decide(run, worker("W1"), rana, "accept")
     assert PanelFiles(run).n_outside == 0
@@ -234,8 +234,8 @@ def test_one_press_brings_all_others_into_prolific_s_list(run):
 
 
 def test_a_batch_that_was_downloaded_again_takes_the_place_of_the_first(rana, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
     later = BATCH.replace("Submitted", "Approved")
     question_set = run.version.question_set

@@ -14,7 +14,7 @@ from evaluation.runs.reports.verdicts import (
     find_own_last_verdict,
     load_active_verdicts,
     load_current_verdicts,
-    load_history,
+    load_decision_history,
 )
 from evaluation.triage.storage import (
     DecidedMeanwhileError,
@@ -54,7 +54,7 @@ def test_the_newest_decision_counts_and_none_is_lost(run, ada):
     found = load_current_verdicts(run)[ada.public_id]
     assert (found.kind, found.why, found.reason) == ("exclude", "copied from others", "all of it")
     assert found.rejects
-    assert [one.kind for one in load_history(run, ada.public_id)] == ["exclude", "look"]
+    assert [one.kind for one in load_decision_history(run, ada.public_id)] == ["exclude", "look"]
 
 
 def test_what_is_taken_back_leaves_what_was_decided_before(run, ada):
@@ -150,7 +150,7 @@ def test_an_exclusion_outlives_its_run_and_can_be_taken_back_in_another(run, ada
     version = run.version
     run.delete()
     assert list_excluded_ids(version) == ("w001",)
-    (entry,) = load_history(later, ada.public_id)
+    (entry,) = load_decision_history(later, ada.public_id)
     assert (entry.id, entry.why, entry.by) == (made.public_id, "copied from others", "rana")
     assert list_exclusions(later) == [made]
     take_back(later, ada, later.owner, seen=made.public_id)

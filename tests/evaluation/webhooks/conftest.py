@@ -19,8 +19,8 @@ def receiver():
 def rana(db, settings, monkeypatch):
     """No message is sent, and addresses of this machine are allowed with any database."""
     settings.MODEL_NETWORKS = ["127.0.0.0/8", "::1/128"]
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return crowd.user("rana", is_staff=True)
 
 

@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 
 from annotations.models import IdempotentRequest
 from evaluation.models import Delivery, Webhook
-from evaluation.webhooks.storage import derive_secret, queue_test
+from evaluation.webhooks.storage import derive_secret, queue_test_event
 
 GIVEN = {"name": "bot", "url": "https://example.org/hook", "events": ["run.failed"]}
 LIST = reverse("api:webhook-list")
@@ -87,7 +87,7 @@ def test_a_test_event_and_its_delivery_are_read(client, hook):
 
 
 def test_of_another_users_webhook_nothing_is_there(client, hook, otto):
-    delivery = queue_test(hook)
+    delivery = queue_test_event(hook)
     client.force_authenticate(otto)
     assert client.get(LIST).data["results"] == []
     for method, name, ids in (

@@ -18,7 +18,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage.record import find_set_dependents
 from evaluation.models import Alarm, Delivery, Event, Run, Webhook
 from evaluation.runs.background import runs
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.steps.checkpoints import record_run_end, store_failed_run
 from evaluation.webhooks.messages import EVENT_TYPES, WebhookError
@@ -27,12 +27,12 @@ from evaluation.webhooks.storage import (
     create_webhook,
     derive_secret,
     edit_webhook,
-    find_webhooks,
+    find_subscribed_webhooks,
     has_valid_secret,
-    queue_again,
-    queue_test,
+    queue_delivery_again,
+    queue_test_event,
     renew_secret,
-    switch,
+    set_webhook_state,
 )
 from tests.annotations import world as crowd
 
@@ -105,7 +105,7 @@ def test_a_grading_without_alarms_raises_none(hook, run):
 
 def test_each_way_in_which_a_run_fails_is_an_event_without_the_reason(hook, rivers, rana, settings):
     Run.objects.create(owner=rana, version=rivers)
-    claim_oldest("ann").fail("ValueError: north of the hills")
+    claim_next_run("ann").fail("ValueError: north of the hills")
     assert types() == ["run.failed"]
     assert body_of("run.failed")["run"]["state"] == "failed"
     assert "hills" not in Event.objects.get().body
@@ -113,14 +113,14 @@ def test_each_way_in_which_a_run_fails_is_an_event_without_the_reason(hook, rive
         owner=rana, version=rivers, state="running", attempt=5, crashes=4, lease_owner="gone",
         lease_until=timezone.now() - timedelta(hours=1), started_at=timezone.now(),
     )  # fmt: skip
-    assert claim_oldest("ann") is None
+    assert claim_next_run("ann") is None
     given_up.refresh_from_db()
     assert (given_up.state, given_up.crashes, types()) == ("failed", 5, ["run.failed"] * 2)
 
 
 def test_a_failure_that_a_lost_claim_reports_is_none(hook, rivers, rana):
     Run.objects.create(owner=rana, version=rivers)
-    claim = claim_oldest("ann")
+    claim = claim_next_run("ann")
     Run.objects.update(attempt=9)
     claim.fail("too late")
     assert types() == []
@@ -156,13 +156,13 @@ def test_only_webhooks_that_want_a_type_get_it_and_none_is_stored_without_any(ho
 
 
 def test_a_webhook_that_is_off_gets_nothing(hook, run):
-    switch(hook, on=False)
+    set_webhook_state(hook, on=False)
     fail(run)
     assert types() == []
 
 
 def named(question_set):
-    return [webhook.name for webhook in find_webhooks(question_set)]
+    return [webhook.name for webhook in find_subscribed_webhooks(question_set)]
 
 
 def test_only_users_who_may_edit_a_set_get_its_events(rivers, rana, otto):
@@ -242,17 +242,17 @@ def test_the_secret_is_not_stored_and_can_be_replaced(hook, settings):
 
 
 def test_one_test_event_waits_at_a_time_and_names_no_set(hook):
-    first = queue_test(hook)
-    assert queue_test(hook) == first
+    first = queue_test_event(hook)
+    assert queue_test_event(hook) == first
     assert json.loads(first.event.body) == {
         "id": str(first.event.public_id),
         "type": "test",
         "created_at": json.loads(first.event.body)["created_at"],
     }
-    assert not queue_again(first)
+    assert not queue_delivery_again(first)
     Delivery.objects.update(state="failed", next_at=None, attempts=1, tries=1)
-    assert queue_test(hook) != first
-    assert queue_again(first)
+    assert queue_test_event(hook) != first
+    assert queue_delivery_again(first)
     first.refresh_from_db()
     assert (first.state, first.attempts, first.tries) == ("waiting", 1, 0)
 

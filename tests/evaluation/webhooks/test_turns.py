@@ -14,26 +14,26 @@ from evaluation.models import Delivery, Event, Run, Webhook
 from evaluation.runs.steps.checkpoints import store_failed_run
 from evaluation.webhooks.messages import EVENT_TYPES
 from evaluation.webhooks.storage import (
-    Outcome,
+    AttemptOutcome,
     create_webhook,
-    queue_again,
-    queue_test,
+    queue_delivery_again,
+    queue_test_event,
     renew_secret,
-    switch,
+    set_webhook_state,
 )
 from evaluation.webhooks.turns import (
     MOST_FAILURES,
     PAUSES,
-    Claimed,
+    ClaimedDelivery,
     Sender,
-    claim_due,
+    claim_due_deliveries,
     store_outcome,
 )
 from tests.evaluation.webhooks.receiver import open_receiver
 
 ALL = list(EVENT_TYPES)
-OK = Outcome("", 200, 0.1)
-FAILED = Outcome("status", 500, 0.1)
+OK = AttemptOutcome("", 200, 0.1)
+FAILED = AttemptOutcome("status", 500, 0.1)
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def sender():
 def send_all(sender):
     """Step until nothing is being sent and nothing is due."""
     for _ in range(400):
-        if not sender.step() and not due().exists():
+        if not sender.process_due_deliveries() and not due().exists():
             return
         time.sleep(0.01)
     raise AssertionError("still being sent")
@@ -76,8 +76,8 @@ def reread(delivery):
 def attempt(delivery, outcome):
     """Let one attempt have an outcome, at once."""
     Delivery.objects.filter(pk=delivery.pk, state="waiting").update(next_at=timezone.now())
-    (claimed,) = claim_due(1)
-    store_outcome(Claimed(claimed.pk, claimed.attempts), outcome)
+    (claimed,) = claim_due_deliveries(1)
+    store_outcome(ClaimedDelivery(claimed.pk, claimed.attempts), outcome)
     return reread(delivery)
 
 
@@ -114,7 +114,7 @@ def test_a_success_after_failures_ends_the_attempts_and_the_count_of_failures(de
 
 @pytest.mark.parametrize(("asked", "pause"), [(5, 30), (300, 300), (10**7, 43_200)])
 def test_a_response_may_make_the_pause_longer_up_to_a_bound(delivery, asked, pause):
-    failed = attempt(delivery, Outcome("status", 503, 0.1, asked))
+    failed = attempt(delivery, AttemptOutcome("status", 503, 0.1, asked))
     assert (failed.next_at - failed.last_at).total_seconds() == pytest.approx(pause, abs=1)
 
 
@@ -128,16 +128,16 @@ def test_many_failures_in_a_row_switch_a_webhook_off_and_what_waits_is_sent_late
     webhook = reread(delivery).webhook
     assert (webhook.off_reason, webhook.failures) == ("failures", MOST_FAILURES)
     Delivery.objects.update(next_at=timezone.now())
-    assert sender.step() == 0
+    assert sender.process_due_deliveries() == 0
     assert receiver.received == []
-    switch(webhook, on=True)
+    set_webhook_state(webhook, on=True)
     send_all(sender)
     assert len(receiver.received) == 1
     assert reread(delivery).state == "delivered"
 
 
 def test_a_response_of_410_switches_it_off_at_once(delivery):
-    attempt(delivery, Outcome("status", 410, 0.1))
+    attempt(delivery, AttemptOutcome("status", 410, 0.1))
     assert reread(delivery).webhook.off_reason == "gone"
 
 
@@ -145,12 +145,12 @@ def test_with_another_secret_key_nothing_is_sent_before_a_new_secret_is_made(
     delivery, receiver, sender, settings
 ):
     settings.SECRET_KEY = "another key of more than thirty-two characters"
-    sender.step()
+    sender.process_due_deliveries()
     failed = reread(delivery)
     assert (failed.error, failed.webhook.off_reason) == ("key_changed", "secret")
     assert receiver.received == []
     renew_secret(failed.webhook)
-    switch(failed.webhook, on=True)
+    set_webhook_state(failed.webhook, on=True)
     Delivery.objects.update(next_at=timezone.now())
     send_all(sender)
     assert reread(delivery).state == "delivered"
@@ -160,25 +160,25 @@ def test_who_no_longer_edits_the_set_is_sent_nothing_any_more(delivery, receiver
     question_set = delivery.event.question_set
     question_set.owner = otto
     question_set.save()
-    sender.step()
+    sender.process_due_deliveries()
     refused = reread(delivery)
     assert (refused.state, refused.error, receiver.received) == ("failed", "no_access", [])
 
 
 def test_an_address_that_became_forbidden_gets_nothing(delivery, receiver, sender, settings):
     settings.MODEL_NETWORKS = []
-    sender.step()
+    sender.process_due_deliveries()
     for _ in range(400):
-        if not sender.step():
+        if not sender.process_due_deliveries():
             break
         time.sleep(0.01)
     assert (reread(delivery).error, receiver.received) == ("address_refused", [])
 
 
 def test_a_test_event_is_sent_once_also_where_the_webhook_is_off(hook, receiver, sender):
-    switch(hook, on=False)
+    set_webhook_state(hook, on=False)
     receiver.status = 500
-    tried = queue_test(hook)
+    tried = queue_test_event(hook)
     send_all(sender)
     tried = reread(tried)
     assert (tried.state, tried.attempts, tried.status) == ("failed", 1, 500)
@@ -188,7 +188,7 @@ def test_a_test_event_is_sent_once_also_where_the_webhook_is_off(hook, receiver,
 
 def test_sent_again_it_has_the_same_id_and_its_attempts_begin_anew(delivery, receiver, sender):
     send_all(sender)
-    assert queue_again(reread(delivery))
+    assert queue_delivery_again(reread(delivery))
     send_all(sender)
     first, second = receiver.received
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
@@ -201,12 +201,12 @@ def test_of_one_requester_one_is_sent_at_a_time_and_others_do_not_wait(
 ):
     failed_run(rana, rivers)
     create_webhook(otto, "mine", "https://example.org/", ALL)
-    of_otto = queue_test(Webhook.objects.get(owner=otto))
-    first = claim_due(8)
+    of_otto = queue_test_event(Webhook.objects.get(owner=otto))
+    first = claim_due_deliveries(8)
     assert [one.pk for one in first] == [delivery.pk, of_otto.pk]
-    assert claim_due(8) == []
-    store_outcome(Claimed(delivery.pk, 0), OK)
-    (second,) = claim_due(8)
+    assert claim_due_deliveries(8) == []
+    store_outcome(ClaimedDelivery(delivery.pk, 0), OK)
+    (second,) = claim_due_deliveries(8)
     assert second.webhook.owner == rana
     assert second.pk != delivery.pk
 
@@ -217,9 +217,9 @@ def test_a_receiver_that_hangs_holds_up_its_own_requester_alone(
     receiver.silent = threading.Event()
     with open_receiver() as other:
         webhook, _ = create_webhook(otto, "mine", other.url, ALL)
-        queue_test(webhook)
+        queue_test_event(webhook)
         for _ in range(400):
-            sender.step()
+            sender.process_due_deliveries()
             if other.received:
                 break
             time.sleep(0.01)
@@ -229,8 +229,8 @@ def test_a_receiver_that_hangs_holds_up_its_own_requester_alone(
 
 
 def test_what_a_killed_process_had_claimed_is_sent_by_another_one(delivery, receiver, sender):
-    assert claim_due(8)
-    assert sender.step() == 0
+    assert claim_due_deliveries(8)
+    assert sender.process_due_deliveries() == 0
     # Now the claim is as old as it would be after a minute.
     Delivery.objects.update(claimed_until=F("claimed_until") - timedelta(seconds=61))
     send_all(sender)
@@ -239,7 +239,7 @@ def test_what_a_killed_process_had_claimed_is_sent_by_another_one(delivery, rece
 
 
 def test_an_outcome_that_comes_after_another_ones_changes_nothing(delivery):
-    claimed = Claimed(delivery.pk, 0)
+    claimed = ClaimedDelivery(delivery.pk, 0)
     store_outcome(claimed, OK)
     store_outcome(claimed, FAILED)
     unchanged = reread(delivery)
@@ -247,7 +247,7 @@ def test_an_outcome_that_comes_after_another_ones_changes_nothing(delivery):
 
 
 def test_an_outcome_of_a_deleted_webhook_is_dropped(delivery):
-    claimed = Claimed(delivery.pk, 0)
+    claimed = ClaimedDelivery(delivery.pk, 0)
     Webhook.objects.all().delete()
     store_outcome(claimed, OK)
     assert Delivery.objects.count() == 0

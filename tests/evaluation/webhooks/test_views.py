@@ -11,7 +11,7 @@ from django.utils import timezone
 from evaluation.models import Delivery, Run, Webhook
 from evaluation.runs.steps.checkpoints import store_failed_run
 from evaluation.site.overview import find_items_needing_attention
-from evaluation.webhooks.storage import create_webhook, derive_secret, queue_test, switch
+from evaluation.webhooks.storage import create_webhook, derive_secret, queue_test_event, set_webhook_state
 from tests.annotations import world
 from tests.evaluation.site.handles import error_codes
 
@@ -95,13 +95,13 @@ def test_what_waits_for_a_webhook_that_is_off_is_not_being_sent(client, hook, ri
     run = Run.objects.create(owner=rana, version=rivers)
     store_failed_run(run.pk, Q(), "no memory")
     assert client.get(page_of(hook))["Refresh"] == "3"
-    switch(hook, on=False)
+    set_webhook_state(hook, on=False)
     assert "Refresh" not in client.get(page_of(hook))
 
 
 def test_a_delivery_of_another_webhook_is_not_there(client, hook, otto):
     other, _ = create_webhook(otto, "mine", "https://example.org/", ["run.failed"])
-    delivery = queue_test(other)
+    delivery = queue_test_event(other)
     assert client.post(page_of(hook, "webhook-again", delivery.public_id)).status_code == 404
 
 
@@ -123,7 +123,7 @@ def test_it_is_switched_off_and_on_and_what_the_site_switched_off_needs_attentio
 
 
 def test_a_webhook_is_deleted_after_a_question(client, hook):
-    queue_test(hook)
+    queue_test_event(hook)
     asked = client.get(page_of(hook, "webhook-delete"))
     assert asked.context_data["n_deliveries"] == 1
     client.post(page_of(hook, "webhook-delete"))

@@ -9,7 +9,7 @@ from scipy import stats
 from annotations.models import Share, WorkerNote
 from evaluation.models import Run
 from evaluation.models.runs import make_official
-from evaluation.runs.reports.across import load_counted_runs
+from evaluation.runs.reports.across import load_representing_runs
 from evaluation.workers.report.worker import WorkerFilter, build_worker_history
 from evaluation.workers.report.workers import Workers
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
@@ -104,10 +104,10 @@ def test_the_run_of_record_counts_else_the_newest_that_is_done(rana, runs):
         finished_at=first.finished_at,
         parameters=first.parameters,
     )
-    assert second.pk in load_counted_runs(rana).runs
+    assert second.pk in load_representing_runs(rana).runs
     make_official(first, rana)
-    assert first.pk in load_counted_runs(rana).runs
-    assert second.pk not in load_counted_runs(rana).runs
+    assert first.pk in load_representing_runs(rana).runs
+    assert second.pk not in load_representing_runs(rana).runs
 
 
 def test_scores_of_another_embedder_stand_in_the_history_and_in_no_mean(rana, runs):
@@ -155,7 +155,7 @@ def test_an_expert_sees_no_worker_at_all(rana, runs):
     ed = User.objects.create_user("ed")
     Share.objects.create(question_set=runs[0].version.question_set, user=ed, role="expert")
     assert not Workers(ed).rows().exists()
-    assert load_counted_runs(ed).runs == {}
+    assert load_representing_runs(ed).runs == {}
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from evaluation.grading.methods.check_results import (
 )
 from evaluation.grading.summary import CheckResult, read_summary
 from evaluation.models import Alarm, Run
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 
 DISMISSED, ANSWERED = "dismissed", "answered"
 # Alarms that one page lists, and names that an alarm in a list spells out.
@@ -319,7 +319,7 @@ def build_alarms_page(
         for entry in answered_last[skip:][:most]
     ]
     return AlarmsReport(
-        about=build_about(run),
+        about=build_run_about(run),
         looked=read_summary(run).alarm_checks is not None,
         alarms=listed,
         counts=counts,

@@ -27,7 +27,7 @@ from evaluation.grading.facts.methods import Agreement, ValueState, Verdict, com
 from evaluation.grading.facts.texts import FactReader, TextFact
 from evaluation.grading.summary import FactTotals, MeaningCounts, ModelExtractionCounts
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, read_replies
+from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, ask_and_parse_replies
 from evaluation.runs.flow.stored import MEANING
 
 WORKER, MODEL = "worker", "model"
@@ -229,7 +229,7 @@ def extract_facts_by_model(
     for row, question in enumerate(answers.questions):
         rows_of[question].append(row)
     items = [_build_slots_item(answers, question, rows) for question, rows in rows_of.items()]
-    slot_replies, n_asked_again = read_replies(ask, "slots", SLOTS, items, parse_slots, EMPTY)
+    slot_replies, n_asked_again = ask_and_parse_replies(ask, "slots", SLOTS, items, parse_slots, EMPTY)
     slots = {
         question: slot_replies[item.id, 0][0] or []
         for question, item in zip(rows_of, items, strict=True)
@@ -238,7 +238,7 @@ def extract_facts_by_model(
     fact_items = [
         _build_facts_item(answers, row, slots[answers.questions[row]]) for row in rows_with_slots
     ]
-    fact_replies, n_facts_asked_again = read_replies(
+    fact_replies, n_facts_asked_again = ask_and_parse_replies(
         ask, "facts", FACTS, fact_items, parse_facts, EMPTY
     )
     tally = _Tally()
@@ -384,15 +384,15 @@ def _build_slots_item(answers: AnswerColumns, question: Any, rows: Sequence[int]
     people = [row for row in rows if answers.people[row]] or rows
     texts = list(dict.fromkeys(" ".join(answers.texts[row].split()) for row in people))[:SHOWN]
     excerpts = "\n".join(f"- {text[:SHOWN_LETTERS]}" for text in texts)
-    fields = {"question": answers.fields(rows[0])["question"], "answers": excerpts}
-    return Item(f"slots/{quoted(str(question), ' ')}", SLOTS.messages(fields))
+    fields = {"question": answers.build_prompt_fields(rows[0])["question"], "answers": excerpts}
+    return Item(f"slots/{quoted(str(question), ' ')}", SLOTS.build_messages(fields))
 
 
 def _build_facts_item(answers: AnswerColumns, row: int, slots: Sequence[str]) -> Item:
     """Return the request to a model for the facts of one answer, of the given kinds."""
     fields = {
-        "question": answers.fields(row)["question"],
+        "question": answers.build_prompt_fields(row)["question"],
         "answer": answers.texts[row],
         "slots": ", ".join(slots),
     }
-    return Item(f"facts/{answers.name(row)}", FACTS.messages(fields))
+    return Item(f"facts/{answers.build_answer_name(row)}", FACTS.build_messages(fields))

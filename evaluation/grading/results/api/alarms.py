@@ -134,7 +134,7 @@ class AlarmViewSet(GradingViewSet):
     )
     def alarms(self, request: Request, run_id: Any) -> Response:
         """Return a page of a run's alarms, their outcomes after remedies, and all checks."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         start, limit = read_start(request, "alarms"), read_limit(request)
         worker, question = (
             parse_public_id(request.query_params, "worker"),
@@ -164,7 +164,7 @@ class AlarmViewSet(GradingViewSet):
     )
     def alarm(self, request: Request, run_id: Any, place: int) -> Response:
         """Return an alarm, the workers and questions it names, and a page of answer pairs."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         limit = read_limit(request)
         # A cursor stands behind so many pairs: with another limit it is no page's.
         start = read_start(request, "pairs")
@@ -265,7 +265,7 @@ class FactViewSet(GradingViewSet):
     )
     def facts(self, request: Request, run_id: Any) -> Response:
         """Return the counts of a run's facts, and a page of values that workers state."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         facts = build_run_facts(run)
         question = parse_public_id(request.query_params, "question", blank=True)
         page = read_crowd_facts(run, read_cursor(request), read_limit(request), question)
@@ -288,7 +288,7 @@ class FactViewSet(GradingViewSet):
     )
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
         """Return the agreed and the contested values on a question."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         if not run.version.questions.filter(public_id=question).exists():
             raise Http404
         rows = ExemplaryAnswer.objects.filter(run=run, question__public_id=question)
@@ -304,7 +304,7 @@ class FactViewSet(GradingViewSet):
     )
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return how far a worker's facts agree with the crowd, and a page of them."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         row = read_worker_row(run, worker)
         return self._respond_with_facts(request, run, "worker", worker, row.facts if row else None)
 
@@ -317,7 +317,7 @@ class FactViewSet(GradingViewSet):
     )
     def model(self, request: Request, run_id: Any, model: Any) -> Response:
         """Return how far a model's facts agree with the crowd, and a page of them."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         row = read_model_row(run, model)
         return self._respond_with_facts(request, run, "model", model, row.facts if row else None)
 

@@ -109,7 +109,7 @@ class ResultViewSet(GradingViewSet):
     )
     def retrieve(self, request: Request, run_id: Any) -> Response:
         """Return a run's report in its run type's form, without lists of workers or questions."""
-        run = self.done(request, run_id, summary=RunSummary)
+        run = self.get_finished_run(request, run_id, summary=RunSummary)
         report = self.get_kind(run).load_result(run)
         return Response(build_serializer(report.__class__)(report).data)
 
@@ -124,7 +124,7 @@ class ResultViewSet(GradingViewSet):
     )
     def workers(self, request: Request, run_id: Any) -> Response:
         """Return a page of workers, best grade first; those without a grade come last."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         # PostgreSQL refuses a text with a NUL.
         search = request.query_params.get("search", "").replace("\0", "")
         alarm = read_alarm_key(request, run)
@@ -139,7 +139,7 @@ class ResultViewSet(GradingViewSet):
     )
     def worker(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return a worker's grade and a page of answers, each beside the consensus answer."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         report = _get_or_404(
             build_worker_report(run, worker, read_cursor(request), read_limit(request))
         )
@@ -156,7 +156,7 @@ class ResultViewSet(GradingViewSet):
     )
     def without(self, request: Request, run_id: Any, worker: Any) -> Response:
         """Return how ranks would change if this worker were excluded as well."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         return Response(WhatIfSerializer(_get_or_404(build_what_if(run, worker))).data)
 
     @extend_schema(
@@ -176,7 +176,7 @@ class ResultViewSet(GradingViewSet):
     )
     def questions(self, request: Request, run_id: Any) -> Response:
         """Return a page of questions, in their own order or by disagreement."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         by: Any = parse_choice(request.query_params, "by", ORDERS, "position")
         alarm = read_alarm_key(request, run)
         page = read_question_rows(run, read_cursor(request), by, read_limit(request), alarm)
@@ -190,7 +190,7 @@ class ResultViewSet(GradingViewSet):
     )
     def question(self, request: Request, run_id: Any, question: Any) -> Response:
         """Return a question, its models' answers, and a page of the workers' answers."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         report = _get_or_404(
             build_question_report(run, question, read_cursor(request), read_limit(request))
         )
@@ -205,7 +205,7 @@ class ResultViewSet(GradingViewSet):
     )
     def models(self, request: Request, run_id: Any) -> Response:
         """Return a page of models, best score first."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         page = read_model_rows(run, read_cursor(request), read_limit(request))
         return _respond_with_page(request, page, ModelRowSerializer)
 
@@ -218,7 +218,7 @@ class ResultViewSet(GradingViewSet):
     )
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Send the consensus answers of a run as a ZIP file."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         return download(
             iterate_consensus_zip(build_consensus_report(run)),
             build_run_file_name(run, "consensus"),
@@ -305,7 +305,7 @@ class ComparisonViewSet(GradingViewSet):
     )
     def comparisons(self, request: Request, run_id: Any) -> Response:
         """Return the pairs of models with score differences, intervals and p-values."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         correction: Any = parse_choice(request.query_params, "correction", CORRECTED_BY, HOLM)
         report = build_comparisons_report(
             run, parse_public_id(request.query_params, "model"), correction
@@ -323,7 +323,7 @@ class ComparisonViewSet(GradingViewSet):
     )
     def comparison(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
         """Return one pair of models, and the questions on which their scores differ most."""
-        report = build_pair_report(self.done(request, run_id), first, second)
+        report = build_pair_report(self.get_finished_run(request, run_id), first, second)
         if report is None:
             raise Http404
         pair = ModelPairSerializer(report.pair).data
@@ -339,9 +339,9 @@ class ComparisonViewSet(GradingViewSet):
     )
     def against(self, request: Request, run_id: Any, other_id: UUID) -> Response:
         """Return the comparison of two runs, with a page of the workers of both."""
-        run = self.done(request, run_id)
+        run = self.get_finished_run(request, run_id)
         of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
-        other = self.done(request, other_id, of_set.exclude(pk=run.pk))
+        other = self.get_finished_run(request, other_id, of_set.exclude(pk=run.pk))
         start, limit = read_start(request, "moved"), read_limit(request)
         report = build_run_comparison(run, other)
         rows = WorkerChangeSerializer(report.workers[start : start + limit], many=True).data

@@ -29,7 +29,7 @@ from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.about import RunAbout, build_about, build_titles, load_names
+from evaluation.runs.reports.about import RunAbout, build_run_about, build_run_titles, load_referenced_names
 from evaluation.runs.reports.lists import LONG
 
 # Dispersions that differ by less are of the same exemplary answers, but for rounding.
@@ -265,7 +265,7 @@ def read_other_runs(run: Run) -> list[OtherRun]:
     of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
     rows = of_set.exclude(pk=run.pk).select_related("version").defer(*LONG).order_by("-pk")
     runs = list(rows[:RUNS_OFFERED])
-    names = build_titles([(run, AqerParameters) for run in runs])
+    names = build_run_titles([(run, AqerParameters) for run in runs])
     return [
         OtherRun(one.public_id, name.title, one.version.number, one.state, one.created_at)
         for one, name in zip(runs, names, strict=True)
@@ -286,8 +286,8 @@ def build_run_comparison(run: Run, other: Run) -> RunComparison:
     common_questions = exemplars[0].questions.keys() & exemplars[1].questions.keys()
     other_nearest = exemplars[0].find_other_nearest(exemplars[1])
     return RunComparison(
-        before=build_about(before),
-        after=build_about(after),
+        before=build_run_about(before),
+        after=build_run_about(after),
         data=_build_data_changes(before, after),
         parameters=_list_parameter_changes(before, after),
         settings=_list_setting_changes(before, after),
@@ -358,7 +358,7 @@ def _list_parameter_changes(before: Run, after: Run) -> list[Change]:
 def _list_setting_changes(before: Run, after: Run) -> list[SettingChange]:
     """Return the options that differ between two runs, as labels and texts with names for ids."""
     stored = before.parameters, after.parameters
-    names = load_names(stored)
+    names = load_referenced_names(stored)
     one, other = (AqerParameters.completed(values) for values in stored)
     return [
         SettingChange(known.label, known.brief(one[name], names), known.brief(other[name], names))

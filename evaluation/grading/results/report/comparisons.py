@@ -18,7 +18,7 @@ from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import CORRECTIONS, Correction
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMScore, Run
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 
 # Pairs on a page; of more models, those with one of them.
 PAIRS_SHOWN = 60
@@ -161,7 +161,7 @@ def build_comparisons_report(
     if chosen_model is None:
         pairs = [_put_better_first(pair) for pair in pairs]
     pairs.sort(key=lambda pair: -abs(pair.difference.value or 0.0))
-    return ComparisonsReport(build_about(run), models, pairs, n_pairs, chosen_model, correction)
+    return ComparisonsReport(build_run_about(run), models, pairs, n_pairs, chosen_model, correction)
 
 
 def read_pairs(

@@ -29,7 +29,7 @@ from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, CrowdFact, ExemplaryAnswer, Run, WorkerGrade
 from evaluation.runs.flow.stored import MEANING
-from evaluation.runs.reports.about import build_title
+from evaluation.runs.reports.about import build_run_title
 
 UNKNOWN = "not stated"
 
@@ -314,7 +314,7 @@ def build_consensus_report(run: Run) -> ConsensusReport:
             n_empty=counts["empty_answers"],
             n_rejected=left_out,
             run=str(run.public_id),
-            run_name=build_title(run, AqerParameters).title,
+            run_name=build_run_title(run, AqerParameters).title,
             graded_at=run.finished_at,
             method="AQER",
             signature=run.signature,

@@ -36,7 +36,7 @@ from evaluation.grading.results.messages import format_model_names
 from evaluation.grading.results.report.comparisons import ModelPair
 from evaluation.grading.results.report.run import Ceiling
 from evaluation.models import LLMAnswerScore, LLMScore, Run, WorkerGrade
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 
 ORDER = Keyset("score", ("-score", "model__public_id"), empty_last=True)
 MODELS_PAGE = 100
@@ -158,7 +158,7 @@ def build_models_report(
     left_out = scores.order_by().values_list("leave_one_out", flat=True)
     known_scores = [score for score in left_out if score is not None]
     return ModelsReport(
-        about=build_about(run),
+        about=build_run_about(run),
         models=read_model_rows(run, after, size) if models is None else models,
         ceiling=Ceiling.from_run(run),
         crowd=CrowdScores(sorted(known_scores)),
@@ -280,7 +280,7 @@ def build_model_report(
     if row is None:
         return None
     return ModelReport(
-        about=build_about(run),
+        about=build_run_about(run),
         model=row,
         contradictions=read_contradictions(run, "model", model),
         answers=_read_answers(run, model, after, size),

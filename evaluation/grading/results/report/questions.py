@@ -28,7 +28,7 @@ from evaluation.grading.facts.report import (
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMAnswerScore, Run, WorkerGrade
 from evaluation.runs.flow.forecast import GradedQuestion
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 
 NOT_COMPUTED = "not_computed"
 TOO_FEW = "fewer_than_6_answers"
@@ -307,7 +307,7 @@ def build_question_report(
     separation = exemplar.separation if exemplar else None
     camps = _build_camps(exemplar) if exemplar else []
     return QuestionReport(
-        about=build_about(run),
+        about=build_run_about(run),
         question=question_row.public_id,
         name=question_row.external_id,
         text=question_row.text,

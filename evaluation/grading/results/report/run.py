@@ -30,7 +30,7 @@ from evaluation.grading.results.report.changes import (
 from evaluation.grading.summary import HasSummary, read_summary
 from evaluation.models import Run, RunOfRecord, WorkerGrade
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.about import RunAbout, build_about, build_title
+from evaluation.runs.reports.about import RunAbout, build_run_about, build_run_title
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
     ((n_workers, n_supported, n_graded, *_),) = numbers["workers"]
     summary = read_summary(run)
     return RunReport(
-        about=build_about(run),
+        about=build_run_about(run),
         counts=count_crowd(run),
         n_workers=n_workers,
         n_supported=n_supported,
@@ -164,7 +164,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
 
 def count_crowd(run: Run) -> dict[str, int]:
     """Return the numbers of answers, workers and questions of a run, without excluded workers."""
-    counts = dict(read_summary(run).shown_counts())
+    counts = dict(read_summary(run).get_shown_counts())
     excluded = WorkerGrade.select_excluded(run)
     excluded_counts = excluded.aggregate(
         workers=Count("pk", filter=Q(n_answers__gt=0)), answers=Sum("n_answers")
@@ -244,12 +244,12 @@ class OfficialRunSources:
             return None
         return OfficialRun(
             run=run.public_id,
-            called=build_title(run, AqerParameters).title,
+            called=build_run_title(run, AqerParameters).title,
             version=run.version.number,
             chosen_by=row.chosen_by.get_username() if row and row.chosen_by else "",
             chosen_at=row.chosen_at if row else None,
             newer=newer.public_id if newer else None,
-            newer_called=build_title(newer, AqerParameters).title if newer else "",
+            newer_called=build_run_title(newer, AqerParameters).title if newer else "",
             changed=change.has_worker_changes,
             old_version=latest is not None and latest.pk != run.version_id,
         )

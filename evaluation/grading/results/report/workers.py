@@ -33,7 +33,7 @@ from evaluation.grading.facts.report import (
     read_facts_of_answers,
 )
 from evaluation.models import ExemplaryAnswer, Run, WorkerGrade
-from evaluation.runs.reports.about import RunAbout, build_about
+from evaluation.runs.reports.about import RunAbout, build_run_about
 
 ORDER = Keyset("grade", ("-grade", "worker__public_id"), empty_last=True)
 # Whose best rank on redrawn questions is within this part of the ranks from the end is "lowest".
@@ -291,7 +291,7 @@ def build_worker_report(
         return None
     row, counts = row_and_counts
     return WorkerReport(
-        about=build_about(run),
+        about=build_run_about(run),
         worker=row,
         n_ranked=counts["n_ranked"],
         n_shared=counts["n_shared"],

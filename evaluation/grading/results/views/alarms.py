@@ -58,11 +58,11 @@ from evaluation.grading.summary import AqerSummary
 from evaluation.models import Alarm, Run
 from evaluation.runs import judging
 from evaluation.runs.background import runs as lifecycle
-from evaluation.runs.background.exclusions import leave_out_excluded
+from evaluation.runs.background.exclusions import add_excluded_workers
 from evaluation.runs.forms import format_refusal
 from evaluation.runs.reports.verdicts import load_current_verdicts, load_run_exclusions
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
-from evaluation.runs.steps.answers import read_parameters
+from evaluation.runs.steps.answers import read_grading_parameters
 
 # A camp is not left out as a whole: it may be the one that is right.
 LEFT_OUT = OF_PEOPLE - {"clique"}
@@ -379,10 +379,10 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
     """Start a run with the same options that also suggests answers for experts to grade."""
     parameters = replace(
-        read_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
+        read_grading_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
     )
     try:
-        options = leave_out_excluded(parameters, run.version)
+        options = add_excluded_workers(parameters, run.version)
         started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
         return _show_refusal(request, run, error)
@@ -406,7 +406,7 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
     if expert != user_id and not is_expert:
         messages.error(request, "Choose an expert who has access to the set.")
         return redirect(_build_expert_grading_url(run))
-    judging.request_answers(run, read_suggested_anchors(run), expert)
+    judging.request_answer_judgements(run, read_suggested_anchors(run), expert)
     if expert == user_id:
         return redirect("admin:judging", run.version.question_set.public_id)
     messages.success(request, "The expert finds the answers on the page of the question set.")
@@ -416,10 +416,10 @@ def _ask_expert(request: HttpRequest, run: Run) -> HttpResponse:
 def _start_grading(request: HttpRequest, run: Run) -> HttpResponse:
     """Start a run in which experts' grades choose among the candidate rankings."""
     parameters = replace(
-        read_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
+        read_grading_parameters(run.parameters), anchors=True, suggest_anchors=0, camps=False
     )
     try:
-        options = leave_out_excluded(parameters, run.version)
+        options = add_excluded_workers(parameters, run.version)
         started = lifecycle.queue_run(run.version, get_user_id(request), options, made_from=run)
     except OptionError as error:
         return _show_refusal(request, run, error)

@@ -51,7 +51,7 @@ from evaluation.runs.result_pages import (
     Context,
     build_question_link,
     build_worker_link,
-    get_correction,
+    get_p_value_correction,
 )
 
 
@@ -108,7 +108,7 @@ def show_comparisons(request: HttpRequest, run: Run) -> Context:
 def read_comparisons_report(run: Run, query: QueryDict) -> ComparisonsReport:
     """Return the report on compared pairs, limited by the query parameter `model`; or raise 404."""
     report = build_comparisons_report(
-        run, parse_public_id(query, "model", blank=True), get_correction(query)
+        run, parse_public_id(query, "model", blank=True), get_p_value_correction(query)
     )
     if report is None:
         raise Http404("the run has no such model")

@@ -140,7 +140,7 @@ def show_results(request: HttpRequest, run: Run) -> Context:
 @grading_page("evaluation/disagreement.html")
 def show_questions_by_disagreement(request: HttpRequest, run: Run) -> Context:
     """Show a page of questions, those with the most disagreement among workers first."""
-    n_questions = read_summary(run).shown_counts().get("questions", 0)
+    n_questions = read_summary(run).get_shown_counts().get("questions", 0)
     rows = read_question_rows(run, by="dispersion", size=QUESTIONS_SHOWN).rows
     return {
         "title": f"What do people disagree about? {run.version.question_set.name}",

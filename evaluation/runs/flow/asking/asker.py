@@ -1,6 +1,6 @@
 """Ask a model for all replies that a store lacks, at a limited pace (`pace`).
 
-`ask` is the flow. Each task stores its reply before it sends its next request, so that at
+`ask_model` is the flow. Each task stores its reply before it sends its next request, so that at
 most `at_once` requests are repeated if the process is killed.
 """
 
@@ -20,7 +20,7 @@ from annotations.exchange.records import MISSING
 from evaluation.core.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.core.backends.server import Patience
 from evaluation.runs.flow.asking.pace import Pace, Reserve
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply, Store, group_by_key
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply, ReplyStore, group_by_key
 from evaluation.runs.flow.asking.summary import Budget, Prices, estimate_prompt_tokens
 
 Progress = Callable[[int, int], None]
@@ -41,7 +41,7 @@ LOOK_AGAIN = 0.2
 """Seconds after which a budget that others use too is looked at again."""
 
 
-class _OverError(Exception):
+class _AskingEndedError(Exception):
     """The requests to a model were ended before this one was sent."""
 
 
@@ -57,7 +57,7 @@ class End(StrEnum):
 
 
 @dataclass(frozen=True)
-class Settings:
+class RequestSettings:
     """Settings of requests to a model: concurrency, retries, rate limits and time limit.
 
     Attributes
@@ -112,11 +112,11 @@ class Outcome:
         return not self.n_left and not any(self.statuses[status] for status in MISSING)
 
 
-async def ask(
+async def ask_model(
     model: ChatModel,
-    planned: Sequence[Planned],
-    store: Store,
-    settings: Settings,
+    planned: Sequence[PlannedRequest],
+    store: ReplyStore,
+    settings: RequestSettings,
     budget: Budget | None = None,
     progress: Progress | None = None,
     stop: asyncio.Event | None = None,
@@ -134,10 +134,10 @@ async def ask(
     asker = _Asker(model, store, settings, budget or Budget(Prices()), progress, reserve)
     asker.outcome.n_planned = len(planned)
     begin = time.monotonic()
-    waiting = await asker.find_unknown(planned)
+    waiting = await asker.find_missing_replies(planned)
     try:
         if waiting:
-            await asker.ask_all(waiting, stop or asyncio.Event(), enough or asyncio.Event())
+            await asker.ask_groups_concurrently(waiting, stop or asyncio.Event(), enough or asyncio.Event())
     finally:
         asker.outcome.seconds = time.monotonic() - begin
     return asker.outcome
@@ -149,8 +149,8 @@ class _Asker:
     def __init__(
         self,
         model: ChatModel,
-        store: Store,
-        settings: Settings,
+        store: ReplyStore,
+        settings: RequestSettings,
         budget: Budget,
         progress: Progress | None,
         reserve: Reserve | None,
@@ -162,7 +162,7 @@ class _Asker:
         self.at_once = min(settings.at_once, model.at_once or settings.at_once)
         self._settled = asyncio.Event()
         self._over = asyncio.Event()
-        self._left: list[list[Planned]] = []
+        self._left: list[list[PlannedRequest]] = []
         self._faults_in_a_row: list[Fault] = []
         self._busy_in_a_row = 0
         self._last_success = 0.0
@@ -172,16 +172,16 @@ class _Asker:
             first, max=patience.longest_wait
         ) + tenacity.wait_random(0, first)
 
-    async def find_unknown(self, planned: Sequence[Planned]) -> list[list[Planned]]:
+    async def find_missing_replies(self, planned: Sequence[PlannedRequest]) -> list[list[PlannedRequest]]:
         """Return the requests without a stored reply, grouped by key; copy stored replies."""
         waiting, copied = [], []
-        for group in group_by_key([entry for entry in planned if not self.store.has(entry)]):
-            if not self.store.known(group[0].key):
+        for group in group_by_key([entry for entry in planned if not self.store.has_reply(entry)]):
+            if not self.store.knows_key(group[0].key):
                 waiting.append(group)
             else:
                 copied += group
         try:
-            await _await_all([self.store.copy(entry) for entry in copied])
+            await _await_stored([self.store.copy_known_reply(entry) for entry in copied])
         except OSError as error:
             self._end_for_store_error(error)
             return []
@@ -189,14 +189,14 @@ class _Asker:
         self._report_progress()
         return waiting
 
-    async def ask_all(
-        self, waiting: list[list[Planned]], stop: asyncio.Event, enough: asyncio.Event
+    async def ask_groups_concurrently(
+        self, waiting: list[list[PlannedRequest]], stop: asyncio.Event, enough: asyncio.Event
     ) -> None:
         """Ask all groups of requests, `at_once` at a time, until done or a limit is reached."""
         # One iterator for all tasks: each takes the next group, so that none is sent twice.
         groups = iter(waiting)
         if self.settings.seconds is not None and self.settings.seconds <= 0:
-            self._end(End.TIME, "the time is used up")
+            self._end_asking(End.TIME, "the time is used up")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.model.close)
             # The back-end opens after the exit callback is registered, so a failure still closes
@@ -218,41 +218,41 @@ class _Asker:
         if self.outcome.end is End.GIVEN_UP:
             fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
             kept = RecordedReply(Reply.from_fault(fault), attempts=0)
-            await asyncio.gather(*(self._keep(group, kept) for group in [*self._left, *groups]))
+            await asyncio.gather(*(self._store_group_reply(group, kept) for group in [*self._left, *groups]))
 
     async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
         """End the asking when its time is over or the event `enough` is set."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.seconds):
                 await enough.wait()
-        self._end(End.TIME, "the time is used up")
+        self._end_asking(End.TIME, "the time is used up")
 
     async def _end_when_stopped(
         self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
     ) -> None:
         """Stop asking and cancel its tasks when the event `stop` is set."""
         await stop.wait()
-        self._end(End.INTERRUPTED, "interrupted")
+        self._end_asking(End.INTERRUPTED, "interrupted")
         for worker in workers:
             worker.cancel()
 
     async def _ask_groups(self, groups: object) -> None:
         """Ask one group of requests after another, until none is left or the asking ends."""
         for group in groups:  # type: ignore[attr-defined]
-            if self._has_ended() or not await self._ask(group):
+            if self._has_ended() or not await self._ask_group(group):
                 return
 
     def _has_ended(self) -> bool:
         """Return whether the requests have been ended, for whatever reason."""
         return self.outcome.end is not End.DONE
 
-    async def _ask(self, group: list[Planned]) -> bool:
+    async def _ask_group(self, group: list[PlannedRequest]) -> bool:
         """Ask for one group's reply and store it; return False if the asking has ended."""
         request = group[0].request
-        price = self.budget.most(request)
+        price = self.budget.compute_highest_price(request)
         while not self.budget.can_spend(price):
             if not self.budget.under_way:
-                self._end(End.BUDGET, BUDGET_USED_UP)
+                self._end_asking(End.BUDGET, BUDGET_USED_UP)
                 return False
             self._settled.clear()
             with suppress(TimeoutError):
@@ -267,8 +267,8 @@ class _Asker:
         began = time.monotonic()
         reply: Reply | None = None
         try:
-            reply, attempts, seconds = await self._persist(group[0])
-        except _OverError:
+            reply, attempts, seconds = await self._send_with_retries(group[0])
+        except _AskingEndedError:
             self._left.append(group)
             return False
         finally:
@@ -280,12 +280,12 @@ class _Asker:
         if self.outcome.end is End.TIME and reply.fault is not None and reply.fault.again:
             return False  # it may pass: another time
         self.outcome.n_asked += 1
-        if not await self._keep(group, RecordedReply(reply, attempts, seconds, cost)):
+        if not await self._store_group_reply(group, RecordedReply(reply, attempts, seconds, cost)):
             return False
         self._give_up_if_faulty(reply.fault, began)
         return not self._has_ended()
 
-    async def _persist(self, planned: Planned) -> tuple[Reply, int, float]:
+    async def _send_with_retries(self, planned: PlannedRequest) -> tuple[Reply, int, float]:
         """Send one request, with retries of temporary errors; return reply, attempts, seconds."""
         tokens = estimate_prompt_tokens(planned.request)
         attempts, seconds = 0, 0.0
@@ -295,21 +295,21 @@ class _Asker:
             nonlocal attempts, seconds, reply
             if not await self._wait_for_turn(tokens):
                 if not attempts:
-                    raise _OverError
+                    raise _AskingEndedError
                 return reply  # of the attempt before: there is no other
             attempts += 1
             self.outcome.n_attempts += 1
             began = time.monotonic()
             reply = await self.model.reply(planned.request)
             seconds = time.monotonic() - began
-            self._learn_from_reply(reply, tokens, attempts)
+            self._adapt_pace(reply, tokens, attempts)
             return reply
 
         again = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_result(self._is_worth_another),
+            retry=tenacity.retry_if_result(self._should_retry),
             stop=tenacity.stop_after_attempt(self.settings.patience.attempts),
-            wait=self._compute_wait,
-            sleep=self._sleep,
+            wait=self._compute_retry_wait,
+            sleep=self._wait_unless_ended,
             retry_error_callback=lambda state: state.outcome and state.outcome.result(),
         )
         reply = await again(once)
@@ -324,7 +324,7 @@ class _Asker:
             return False
         if self.pace.is_open:
             return True
-        turn = asyncio.ensure_future(self.pace.turn(tokens))
+        turn = asyncio.ensure_future(self.pace.wait_for_turn(tokens))
         over = asyncio.ensure_future(self._over.wait())
         try:
             await asyncio.wait([turn, over], return_when=asyncio.FIRST_COMPLETED)
@@ -333,17 +333,17 @@ class _Asker:
             turn.cancel()
             over.cancel()
 
-    async def _sleep(self, seconds: float) -> None:
+    async def _wait_unless_ended(self, seconds: float) -> None:
         """Wait for some seconds, or until the asking ends."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._over.wait()
 
-    def _is_worth_another(self, reply: Reply) -> bool:
+    def _should_retry(self, reply: Reply) -> bool:
         """Return whether to try again: the error may pass, and requests have not been ended."""
         return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
 
-    def _compute_wait(self, state: tenacity.RetryCallState) -> float:
+    def _compute_retry_wait(self, state: tenacity.RetryCallState) -> float:
         """Return the seconds before the next attempt: as the server asked, else backoff."""
         fault = state.outcome.result().fault if state.outcome else None
         if fault is not None and fault.wait is not None:
@@ -351,9 +351,9 @@ class _Asker:
             return float(fault.wait + tenacity.wait_random(0, 0.05 + 0.1 * fault.wait)(state))
         return float(self._backoff(state))
 
-    def _learn_from_reply(self, reply: Reply, tokens: int, attempt: int) -> None:
+    def _adapt_pace(self, reply: Reply, tokens: int, attempt: int) -> None:
         """Pause all requests if the server is down, busy or close to its rate limit."""
-        self.pace.heed(reply.allowance, tokens)
+        self.pace.pause_if_exhausted(reply.allowance, tokens)
         fault = reply.fault
         self.outcome.last_fault = "" if fault is None else fault.message
         if fault is None or not fault.again:
@@ -382,17 +382,17 @@ class _Asker:
             or n_of_model >= ENOUGH_IN_A_ROW
             or n_passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
         ):
-            self._end(End.GIVEN_UP, fault.message)
+            self._end_asking(End.GIVEN_UP, fault.message)
 
-    async def _keep(self, group: list[Planned], kept: RecordedReply) -> bool:
+    async def _store_group_reply(self, group: list[PlannedRequest], kept: RecordedReply) -> bool:
         """Store one reply for a group of equal requests; return False if the store fails."""
         try:
             # First the reply itself: a store copies only what it has.
-            await _await_all([self.store.keep(group[0], kept)])
+            await _await_stored([self.store.store_reply(group[0], kept)])
             copied = kept.reply.fault is None
-            await _await_all(
+            await _await_stored(
                 [
-                    self.store.copy(planned) if copied else self.store.keep(planned, kept)
+                    self.store.copy_known_reply(planned) if copied else self.store.store_reply(planned, kept)
                     for planned in group[1:]
                 ]
             )
@@ -409,11 +409,11 @@ class _Asker:
 
     def _end_for_store_error(self, error: OSError) -> None:
         """End the asking because the store failed to keep a reply."""
-        self._end(End.STORE, "")
+        self._end_asking(End.STORE, "")
         self.outcome.end = End.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
 
-    def _end(self, end: End, reason: str) -> None:
+    def _end_asking(self, end: End, reason: str) -> None:
         """Record why the asking ends, unless there is a reason already, and wake all tasks."""
         if self.outcome.end is End.DONE:
             self.outcome.end, self.outcome.reason = end, reason
@@ -427,7 +427,7 @@ class _Asker:
             self.progress(outcome.n_stored + outcome.statuses.total(), outcome.n_planned)
 
 
-async def _await_all(stored: Sequence[Awaitable[None] | None]) -> None:
+async def _await_stored(stored: Sequence[Awaitable[None] | None]) -> None:
     """Await those results of a store that are awaitable."""
     if waiting := [one for one in stored if one is not None]:
         await asyncio.gather(*waiting)

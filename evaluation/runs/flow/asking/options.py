@@ -28,21 +28,21 @@ from evaluation.core.options import (
     declare_option,
 )
 from evaluation.core.options.declaration import BASIC, DATABASE
-from evaluation.runs.flow.asking.asker import Settings
+from evaluation.runs.flow.asking.asker import RequestSettings
 from evaluation.runs.flow.asking.plan import FIXED
 
 OPENAI, LOCAL, REPLIES = "openai", "local:smollm2", "replies"
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
-def parse_url(spec: str) -> str:
+def parse_spec_url(spec: str) -> str:
     """Return the URL in a SPEC ``openai:MODEL@URL``; "" for another SPEC."""
     kind, _, target = spec.partition(":")
     parts = split_model_at_url(target) if kind == OPENAI else None
     return parts[1] if parts else ""
 
 
-def _check_spec(spec: str) -> Problem | None:
+def _find_spec_problem(spec: str) -> Problem | None:
     """Return the problem of a SPEC that no back-end accepts; None if it is valid."""
     if not spec.isprintable():
         return build_problem("spec", "spec", reason="it holds a character that no address has")
@@ -58,7 +58,7 @@ def _check_spec(spec: str) -> Problem | None:
     return None
 
 
-def _check_variable(name: str) -> Problem | None:
+def _find_variable_problem(name: str) -> Problem | None:
     """Return the problem of an invalid name of an environment variable; None if valid."""
     return None if VARIABLE.fullmatch(name) else build_problem("variable", "key_variable")
 
@@ -92,7 +92,7 @@ class ModelOptions(Parameters):
             "openai:small-1@https://api.example.org/v1; or local:smollm2, the packaged model.",
             max_length=1000,
             optional=True,
-            test=_check_spec,
+            test=_find_spec_problem,
         ),
     )
     key_variable: str | None = declare_option(
@@ -103,7 +103,7 @@ class ModelOptions(Parameters):
             "never stored.",
             max_length=100,
             optional=True,
-            test=_check_variable,
+            test=_find_variable_problem,
         ),
     )
     parameters: dict[str, Any] = declare_option(
@@ -140,7 +140,7 @@ class ModelOptions(Parameters):
             yield build_problem("prices", missing)
         for name in sorted(FIXED & self.parameters.keys()):
             yield build_problem("fixed", "parameters", name=name)
-        if self.key_variable and not parse_url(self.spec or ""):
+        if self.key_variable and not parse_spec_url(self.spec or ""):
             yield build_problem("key_without_address", "key_variable")
 
 
@@ -314,7 +314,7 @@ class AskOptions(Parameters):
         ),
     )
 
-    def sent(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
+    def build_request_parameters(self, of_model: Mapping[str, Any]) -> dict[str, Any]:
         """Return the parameters of a request: the model's own, overridden by the run's.
 
         A parameter that the model's registration sets to None is left out.
@@ -339,15 +339,15 @@ class AskOptions(Parameters):
         own = of_model.get("seed", self.seed)
         return own if isinstance(own, int) else None
 
-    def pace(self) -> Settings:
-        """Return concurrency, retries and requests per minute as `Settings` of `asker.ask`."""
-        return Settings(
+    def build_request_settings(self) -> RequestSettings:
+        """Return concurrency, retries and requests per minute as `RequestSettings` of `asker.ask_model`."""
+        return RequestSettings(
             at_once=self.concurrency,
-            patience=self.patience(),
+            patience=self.build_patience(),
             requests_a_minute=self.requests_per_minute,
         )
 
-    def patience(self) -> Patience:
+    def build_patience(self) -> Patience:
         """Return the attempts, timeout and waits of one request."""
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 

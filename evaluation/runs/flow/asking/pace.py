@@ -47,7 +47,7 @@ class Pace:
         until = time.monotonic() + min(seconds, LONGEST_PAUSE)
         self._open_at = max(self._open_at, until)
 
-    def heed(self, allowance: Allowance | None, tokens: int) -> None:
+    def pause_if_exhausted(self, allowance: Allowance | None, tokens: int) -> None:
         """Pause new requests if the server's allowance is too small for one of `tokens` tokens."""
         if allowance is None:
             return
@@ -58,13 +58,13 @@ class Pace:
 
     @property
     def is_open(self) -> bool:
-        """Whether a request may be sent at once, so that `turn` does not wait."""
+        """Whether a request may be sent at once, so that `wait_for_turn` does not wait."""
         return not (self._request or self._token) and self._open_at <= time.monotonic()
 
-    async def turn(self, tokens: int) -> None:
+    async def wait_for_turn(self, tokens: int) -> None:
         """Wait until a request of this many tokens may be sent."""
         if self._request or self._token:
-            shared = await self._take_reserved()
+            shared = await self._take_reserved_time()
             now = time.monotonic()
             mine = max(self._next, shared, now)
             # Reserved before the wait, so that tasks that come meanwhile queue up behind this
@@ -76,7 +76,7 @@ class Pace:
         while (wait := self._open_at - time.monotonic()) > 0:
             await asyncio.sleep(wait)
 
-    async def _take_reserved(self) -> float:
+    async def _take_reserved_time(self) -> float:
         """Return the time of the next request reserved among all processes; 0 if none reserve."""
         if self._reserve is None:
             return 0.0

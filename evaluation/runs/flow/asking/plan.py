@@ -92,7 +92,7 @@ class Prompt:
         """Version of the prompt: SHA-256 of the system text and the template."""
         return hash_prompt(self.system, self.template)
 
-    def messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
+    def build_messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
         """Return the conversation about one item, fields filled in; missing ones are empty."""
         content = "".join(
             text + (fields.get(name, "") if name else "")
@@ -158,7 +158,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedRequest:
     """A planned request, with its key and the index (`place`) of its item, from 0."""
 
     key: str
@@ -171,7 +171,7 @@ def plan_requests(
     items: Sequence[Item],
     parameters: Mapping[str, Any],
     seed: int | None = 0,
-) -> list[Planned]:
+) -> list[PlannedRequest]:
     """Return the requests for all items and samples, all items' first samples first.
 
     Parameters set to None are left out. With `seed` None no seed is sent; else sample 0 has this
@@ -181,17 +181,17 @@ def plan_requests(
     planned = []
     # All first samples come before second ones: a run that ends early has each question once.
     for sample in range(max((item.samples for item in items), default=0)):
-        seeds = {} if seed is None else {"seed": derive_seed(seed, sample)}
+        seeds = {} if seed is None else {"seed": derive_sample_seed(seed, sample)}
         sent = {**values, **seeds}
         for place, item in enumerate(items):
             if sample < item.samples:
                 own = {**sent, **item.parameters}
                 request = ChatRequest(item.id, item.messages, own, sample)
-                planned.append(Planned(compute_key(model, request), request, place))
+                planned.append(PlannedRequest(compute_request_key(model, request), request, place))
     return planned
 
 
-def derive_seed(seed: int, sample: int) -> int:
+def derive_sample_seed(seed: int, sample: int) -> int:
     """Return a sample's seed: `seed` for sample 0, else a hash of both, 0 to 2^31 - 1."""
     if not sample:
         return seed
@@ -200,7 +200,7 @@ def derive_seed(seed: int, sample: int) -> int:
     return int.from_bytes(digest[:8], "big") % MOST_SEEDS
 
 
-def compute_key(model: ChatModel, request: ChatRequest) -> str:
+def compute_request_key(model: ChatModel, request: ChatRequest) -> str:
     """Return a request's key: the SHA-256 of all that its reply may depend on.
 
     It covers back-end, address, model, messages, all parameters (with the seed) and the sample; for
@@ -212,9 +212,9 @@ def compute_key(model: ChatModel, request: ChatRequest) -> str:
     return hashlib.sha256(_serialize(parts).encode()).hexdigest()
 
 
-def group_by_key(planned: Sequence[Planned]) -> Iterator[list[Planned]]:
+def group_by_key(planned: Sequence[PlannedRequest]) -> Iterator[list[PlannedRequest]]:
     """Yield groups of requests with equal keys (equal content), which are sent only once."""
-    groups: dict[str, list[Planned]] = {}
+    groups: dict[str, list[PlannedRequest]] = {}
     for entry in planned:
         groups.setdefault(entry.key, []).append(entry)
     yield from groups.values()
@@ -240,22 +240,22 @@ class RecordedReply:
     cost: float = 0.0
 
 
-class Store(Protocol):
+class ReplyStore(Protocol):
     """Protocol of a store of models' replies; a stored reply is never lost.
 
     A store that works asynchronously returns an awaitable in place of None.
     """
 
-    def has(self, planned: Planned) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return whether the request's item and sample has a reply (an ERROR does not count)."""
 
-    def known(self, key: str) -> bool:
+    def knows_key(self, key: str) -> bool:
         """Return whether a reply to a request with this key is stored, also for another item."""
 
-    def copy(self, planned: Planned) -> Awaitable[None] | None:
+    def copy_known_reply(self, planned: PlannedRequest) -> Awaitable[None] | None:
         """Store the known reply of the request's key for the request's own item, too."""
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> Awaitable[None] | None:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Store a reply; raises OSError if it cannot be stored, which ends the asking."""
 
 
@@ -266,19 +266,19 @@ class MemoryStore:
         self.kept: dict[tuple[int, int], RecordedReply] = {}
         self._by_key: dict[str, RecordedReply] = {}
 
-    def has(self, planned: Planned) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return False, as a new store has no reply to any item."""
         return False
 
-    def known(self, key: str) -> bool:
+    def knows_key(self, key: str) -> bool:
         """Return whether a reply to a request with this key is stored."""
         return key in self._by_key
 
-    def copy(self, planned: Planned) -> None:
+    def copy_known_reply(self, planned: PlannedRequest) -> None:
         """Store the known reply of the request's key for the request's own item, too."""
         self.kept[planned.place, planned.request.sample] = self._by_key[planned.key]
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> None:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> None:
         """Store a reply; one without a fault can be copied by its key."""
         self.kept[planned.place, planned.request.sample] = kept
         if kept.reply.fault is None:

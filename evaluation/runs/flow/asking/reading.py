@@ -59,7 +59,7 @@ class PromptWithReminder:
         """Version of the prompt: SHA-256 of the template and the reminder."""
         return hash_prompt(self.again, self.template)
 
-    def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
+    def build_messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """Return the conversation about one answer, fields filled in; missing ones are empty."""
         filled = dict(values)
         if filled.get(PASSAGE):
@@ -128,13 +128,13 @@ class AnswerColumns:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def name(self, row: int) -> str:
+    def build_answer_name(self, row: int) -> str:
         """Return the unique name of the answer in a row."""
         kind = "worker" if self.people[row] else "model"
         # Quoted, or a slash in an id could make two answers have the same name.
         return f"{quote(str(self.questions[row]), ' ')}/{kind}/{quote(str(self.authors[row]), ' ')}"
 
-    def fields(self, row: int) -> dict[str, str]:
+    def build_prompt_fields(self, row: int) -> dict[str, str]:
         """Return the prompt fields of the answer's question: wording and passage."""
         question = self.questions[row]
         return {
@@ -142,7 +142,7 @@ class AnswerColumns:
             "passage": self.passages.get(question, ""),
         }
 
-    def codes(self) -> tuple[Integers, Integers, Booleans]:
+    def encode_answers(self) -> tuple[Integers, Integers, Booleans]:
         """Return the answers' question codes and author codes, and whether authors are workers."""
         codes = encode_labels(
             np.array([str(question) for question in self.questions], dtype=object)
@@ -153,7 +153,7 @@ class AnswerColumns:
         return codes, author, np.array(self.people, dtype=bool)
 
 
-def read_replies(
+def ask_and_parse_replies(
     ask: Ask,
     step: str,
     prompt: PromptWithReminder,
@@ -170,7 +170,7 @@ def read_replies(
     if not items:
         return {}, 0
     replies = ask(step, prompt, items)
-    values = {which: _read_reply(reply, read, nothing) for which, reply in replies.items()}
+    values = {which: _parse_reply(reply, read, nothing) for which, reply in replies.items()}
     messages = {item.id: item.messages for item in items}
     unread = [
         which
@@ -187,11 +187,11 @@ def read_replies(
         ]
         second = ask(f"{step} again", prompt, more)
         for which in unread:
-            values[which] = _read_reply(second[name[which], 0], read, nothing)
+            values[which] = _parse_reply(second[name[which], 0], read, nothing)
     return values, len(unread)
 
 
-def _read_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
+def _parse_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
     """Return what `read` parses from one reply; None with a reason if it has no text."""
     if reply.status is AnswerStatus.TEXT:
         return read(reply.answer)

@@ -37,7 +37,7 @@ class Prices:
     prompt: float = 0.0
     completion: float = 0.0
 
-    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
+    def compute_cost(self, prompt_tokens: float, completion_tokens: float) -> float:
         """Return the price of numbers of prompt and completion tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / PER
 
@@ -54,7 +54,7 @@ def estimate_tokens(text: str) -> int:
     return math.ceil(len(text.encode(errors="replace")) / BYTES_A_TOKEN)
 
 
-def find_most_completion_tokens(request: ChatRequest) -> int:
+def get_reply_token_limit(request: ChatRequest) -> int:
     """Return the reply's token limit in a request; 1,024 if the request sets none."""
     for name in ("max_tokens", "max_completion_tokens"):
         limit = request.parameters.get(name)
@@ -73,7 +73,7 @@ def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
 
 
 @dataclass
-class Purse:
+class SharedBudget:
     """Budget shared by all models that are asked together; `limit` is None for no limit.
 
     `spent` begins above 0 if the cost of earlier requests counts.
@@ -89,7 +89,7 @@ class Budget:
     """Money for one model's requests: the highest price of each is reserved before it is sent.
 
     So concurrent requests cannot exceed the limit, as far as the token estimates are right.
-    Models that are asked together share a `purse`, each with its prices.
+    Models that are asked together share a `shared_budget`, each with its prices.
     """
 
     def __init__(
@@ -97,39 +97,39 @@ class Budget:
         prices: Prices,
         limit: float | None = None,
         spent: float = 0.0,
-        purse: Purse | None = None,
+        shared_budget: SharedBudget | None = None,
     ) -> None:
         self.prices = prices
-        self.purse = purse or Purse(limit, spent)
+        self.shared_budget = shared_budget or SharedBudget(limit, spent)
 
     @property
     def spent(self) -> float:
-        """Money spent so far by all models that share the purse."""
-        return self.purse.spent
+        """Money spent so far by all models that share the shared_budget."""
+        return self.shared_budget.spent
 
     @property
     def under_way(self) -> int:
         """Number of requests that were sent and whose cost is not settled yet."""
-        return self.purse.under_way
+        return self.shared_budget.under_way
 
-    def most(self, request: ChatRequest) -> float:
+    def compute_highest_price(self, request: ChatRequest) -> float:
         """Return the highest possible price of a request: its prompt and the longest reply."""
-        return self.prices.cost(
-            estimate_prompt_tokens(request), find_most_completion_tokens(request)
+        return self.prices.compute_cost(
+            estimate_prompt_tokens(request), get_reply_token_limit(request)
         )
 
     def can_spend(self, price: float) -> bool:
         """Return whether the budget allows a request of this price now."""
-        purse = self.purse
+        shared_budget = self.shared_budget
         # A sum of floats that should be the limit may be a hair above it.
-        return purse.limit is None or purse.spent + purse.reserved + price <= purse.limit * (
+        return shared_budget.limit is None or shared_budget.spent + shared_budget.reserved + price <= shared_budget.limit * (
             1 + 1e-9
         )
 
     def reserve(self, price: float) -> None:
         """Reserve money for a request that is about to be sent."""
-        self.purse.reserved += price
-        self.purse.under_way += 1
+        self.shared_budget.reserved += price
+        self.shared_budget.under_way += 1
 
     def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
         """Replace a request's reserved price by the cost of its reply, and return the cost.
@@ -137,16 +137,16 @@ class Budget:
         A request that the server may have answered (`MAYBE_CHARGED`) costs its highest price; one
         that it refused costs nothing.
         """
-        purse = self.purse
-        purse.under_way -= 1
+        shared_budget = self.shared_budget
+        shared_budget.under_way -= 1
         # Sums of floats leave a trace behind, and would count it against the limit.
-        purse.reserved = purse.reserved - price if purse.under_way else 0.0
+        shared_budget.reserved = shared_budget.reserved - price if shared_budget.under_way else 0.0
         # An error with counted tokens was generated, and is charged.
         came = reply.fault is None or reply.completion_tokens is not None
-        cost = self.prices.cost(*count_tokens_used(request, reply)) if came else 0.0
+        cost = self.prices.compute_cost(*count_tokens_used(request, reply)) if came else 0.0
         if not came and reply.fault is not None and reply.fault.code in MAYBE_CHARGED:
-            cost = self.most(request)
-        purse.spent += cost
+            cost = self.compute_highest_price(request)
+        shared_budget.spent += cost
         return cost
 
 
@@ -316,7 +316,7 @@ class StudySummary(RunSummary):
     cut_off: int = 0
     usage: tuple[Usage, ...] = ()
 
-    def asked_models(self) -> Sequence[Usage]:
+    def get_model_usage(self) -> Sequence[Usage]:
         """Return the usage of each model, by step of the study."""
         return self.usage
 
@@ -335,7 +335,7 @@ class AskSummary(RunSummary):
         """Whether every model gave every reply: a text, empty or a refusal."""
         return all(model.complete for model in self.models)
 
-    def shown_counts(self) -> Mapping[str, int]:
+    def get_shown_counts(self) -> Mapping[str, int]:
         """Return the counts for the run's page: questions, models and their answers."""
         return {
             "questions": self.questions,

@@ -23,7 +23,7 @@ from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import SITE, build_signature_parts
 from evaluation.models import LLMResponse, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, ask
+from evaluation.runs.flow.asking.asker import End, Outcome, ask_model
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import (
     BUDGET,
@@ -35,22 +35,22 @@ from evaluation.runs.flow.asking.summary import (
     Budget,
     ModelOutcome,
     Prices,
-    Purse,
+    SharedBudget,
 )
 from evaluation.runs.steps.asking.conversation import (
-    Conversation,
+    ConcurrentAsker,
     ModelProgress,
-    keep_progress,
-    read_progress,
+    store_model_progress,
+    read_model_progress,
 )
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, find_problems
-from evaluation.runs.steps.asking.registration import find_lane
+from evaluation.runs.steps.asking.model_askings import ModelAsking, build_model_askings, find_option_problems
+from evaluation.runs.steps.asking.registration import find_asking_lane
 from evaluation.runs.steps.asking.replies import (
     ERROR,
     PendingReply,
-    Replies,
+    AnswerReplyStore,
     select_stored_answers,
-    write_posts,
+    write_answer_rows,
 )
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 
@@ -61,15 +61,15 @@ def ask_models(turn: Turn) -> None:
     """Ask the models of a claimed run for missing replies, until the turn's time is up."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     askings = _build_askings(run)
-    states = {progress.id: progress for progress in read_progress(turn.run_id)}
+    states = {progress.id: progress for progress in read_model_progress(turn.run_id)}
     working = [_ModelWork(asking, states.get(asking.id), turn.run_id) for asking in askings]
-    turn.report(STAGE, *_count_replies(working))
+    turn.report_progress(STAGE, *_count_replies(working))
     if waiting := [work.asking.model for work in working if work.waits]:
-        turn.go_on_in(find_lane(waiting))
-        _Conversation(turn, working, _build_purse(run, askings)).run_until_over()
+        turn.require_lane(find_asking_lane(waiting))
+        _RunAsker(turn, working, _build_shared_budget(run, askings)).ask_until_over()
     if any(work.out_of_time for work in working):
         raise OutOfTimeError(turn.run_id)
-    _end(turn, run, working)
+    _finish_run(turn, run, working)
 
 
 def _build_askings(run: Run) -> list[ModelAsking]:
@@ -78,13 +78,13 @@ def _build_askings(run: Run) -> list[ModelAsking]:
         options = AskOptions.from_dict(run.parameters)
     except KeyError as error:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
-    problems = find_problems(run.version, run.owner, options)
+    problems = find_option_problems(run.version, run.owner, options)
     if problems:
         sentences = (SITE.sentence(AskOptions, problem) for problem in problems)
         raise RunInputError.from_sentence(
             " ".join(f"{capfirst(problem)}." for problem in sentences)
         )
-    return build_askings(run.version, run.owner, options)
+    return build_model_askings(run.version, run.owner, options)
 
 
 class _ModelWork:
@@ -96,7 +96,7 @@ class _ModelWork:
 
     def __init__(self, asking: ModelAsking, earlier: ModelProgress | None, run_id: int) -> None:
         self.asking = asking
-        self.replies = Replies.from_asking(asking, run_id=run_id)
+        self.replies = AnswerReplyStore.from_asking(asking, run_id=run_id)
         self.outcome: Outcome | None = None
         self.failure = asking.reason
         self.took: float | None = None
@@ -107,7 +107,7 @@ class _ModelWork:
         self._state = replace(
             earlier,
             total=asking.n_planned,
-            done=len(self.replies.has_reply),
+            done=len(self.replies.answered_items),
             end=end,
             reason=earlier.reason if end else "",
         )
@@ -118,9 +118,9 @@ class _ModelWork:
     def out_of_time(self) -> bool:
         """Whether the turn ended before the model had given all replies."""
         timed_out = self.outcome is not None and self.outcome.end is End.TIME
-        return timed_out and not self.state(0.0).end
+        return timed_out and not self.get_progress(0.0).end
 
-    def count(self, posts: Sequence[PendingReply]) -> None:
+    def add_replies(self, posts: Sequence[PendingReply]) -> None:
         """Add stored replies to the model's counts: done, asked, errors, cost."""
         # Copies, and replies to requests that were never sent, are done but were not asked.
         replies = [post.kept for post in posts if post.kept is not None]
@@ -134,7 +134,7 @@ class _ModelWork:
             cost=self._state.cost + sum(recorded_reply.cost for recorded_reply in replies),
         )
 
-    def state(self, seconds: float) -> ModelProgress:
+    def get_progress(self, seconds: float) -> ModelProgress:
         """Return the model's progress, `seconds` after the turn began to ask."""
         end, reason = self._find_end()
         worked = (seconds if self.took is None else self.took) if self.waits else 0.0
@@ -161,64 +161,64 @@ class _ModelWork:
         return end, "" if end == DONE else outcome.reason
 
 
-class _Conversation(Conversation[_ModelWork, ModelAsking]):
+class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
     """Asks all models of a run within a turn, and writes replies as `LLMResponse` rows."""
 
-    def __init__(self, turn: Turn, working: Sequence[_ModelWork], purse: Purse) -> None:
+    def __init__(self, turn: Turn, working: Sequence[_ModelWork], shared_budget: SharedBudget) -> None:
         super().__init__(turn, [work for work in working if work.waits])
-        self.working, self.purse = working, purse
+        self.working, self.shared_budget = working, shared_budget
 
-    async def ask(self, work: _ModelWork) -> None:
+    async def ask_one_model(self, work: _ModelWork) -> None:
         """Ask one model for all its missing replies; store its outcome or failure."""
         asking, began = work.asking, time.monotonic()
         assert asking.chat is not None
         work.replies.mailbox = self.mailbox
         try:
-            outcome = await ask(
+            outcome = await ask_model(
                 asking.chat,
                 asking.planned,
                 work.replies,
-                asking.options.pace(),
-                Budget(asking.prices or Prices(), purse=self.purse),
+                asking.options.build_request_settings(),
+                Budget(asking.prices or Prices(), shared_budget=self.shared_budget),
                 stop=self.stop,
                 enough=self.enough,
-                reserve=partial(self.mailbox.reserve, asking.model.pk),
+                reserve=partial(self.mailbox.queue_reservation, asking.model.pk),
             )
         except ChatError as error:  # it cannot be had at all; the others can
             work.failure = str(error)
         else:
             work.took, work.outcome = time.monotonic() - began, outcome
 
-    def write(self, posts: Sequence[PendingReply]) -> None:
+    def write_reply_rows(self, posts: Sequence[PendingReply]) -> None:
         """Write replies as database rows."""
-        write_posts(posts, self.turn.run_id)
+        write_answer_rows(posts, self.turn.run_id)
 
-    def count(self, posts: Sequence[PendingReply]) -> None:
+    def count_replies(self, posts: Sequence[PendingReply]) -> None:
         """Add stored replies to the counts of their models."""
         for work in self.working:
-            work.count([post for post in posts if post.asking is work.asking])
+            work.add_replies([post for post in posts if post.asking is work.asking])
 
-    def report(self, seconds: float) -> None:
+    def store_progress(self, seconds: float) -> None:
         """Store the progress of all models and of the run."""
-        keep_progress(self.turn, [work.state(seconds) for work in self.working])
-        self.turn.report(STAGE, *_count_replies(self.working))
+        store_model_progress(self.turn, [work.get_progress(seconds) for work in self.working])
+        self.turn.report_progress(STAGE, *_count_replies(self.working))
 
 
 def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
     """Return the number of stored replies and of all planned replies, over all models."""
-    states = [work.state(0.0) for work in working]
+    states = [work.get_progress(0.0) for work in working]
     return sum(state.done for state in states), sum(state.total for state in states)
 
 
-def _build_purse(run: Run, askings: Sequence[ModelAsking]) -> Purse:
+def _build_shared_budget(run: Run, askings: Sequence[ModelAsking]) -> SharedBudget:
     """Return the run's budget minus the cost of its earlier turns."""
     # From the stored replies and not from a counter: a turn that died has spent its money, too.
     replies = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
     spent = sum(reply for reply in replies if isinstance(reply, int | float))
-    return Purse(askings[0].options.budget, float(spent))
+    return SharedBudget(askings[0].options.budget, float(spent))
 
 
-def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
+def _finish_run(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
     """Store the run as done, with summary, signature, and the time of the latest reply."""
     askings = [work.asking for work in working]
     options = askings[0].options
@@ -249,14 +249,14 @@ def _end(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
         for asking in askings:
             # What this run found stored was asked for by it as well: it is the latest asking.
             select_stored_answers(asking).exclude(status=ERROR).update(asked_at=Now())
-        keep_progress(turn, [work.state(0.0) for work in working])
-        turn.report(STAGE, *_count_replies(working))
-        turn.end(RunEnd(signature, input_hash, summary))
+        store_model_progress(turn, [work.get_progress(0.0) for work in working])
+        turn.report_progress(STAGE, *_count_replies(working))
+        turn.finish_run(RunEnd(signature, input_hash, summary))
 
 
 def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
     """Return one model's counts, tokens, cost and time, from its stored replies."""
-    asking, state = work.asking, work.state(0.0)
+    asking, state = work.asking, work.get_progress(0.0)
     rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
     reasons = (
         select_stored_answers(asking).filter(status="text").values_list("finish_reason", flat=True)
@@ -264,7 +264,7 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
     # Rows of other runs and copies count as replies, but neither as requests nor as cost of this
     # run.
     statuses = Counter(status for status, _, _ in rows)
-    limit = next((asking.sent[name] for name in LIMITS if asking.sent.get(name)), 0)
+    limit = next((asking.request_parameters[name] for name in LIMITS if asking.request_parameters.get(name)), 0)
     failed = [extra for status, extra, _ in rows if status == ERROR]
     own_extras = [
         extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")

@@ -28,7 +28,7 @@ from django.db import DatabaseError, transaction
 from django.db.models.functions import Now
 
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply
 from evaluation.runs.flow.stored import Stored
 from evaluation.runs.steps.checkpoints import Turn
 
@@ -50,7 +50,7 @@ class PendingReply(Generic[AskingT]):
     """
 
     asking: AskingT
-    planned: Planned
+    planned: PlannedRequest
     kept: RecordedReply | None
     source: int | None
     written: asyncio.Future[None]
@@ -84,7 +84,7 @@ class ReplyQueue(Generic[AskingT]):
         self._reservations: queue.SimpleQueue[PendingReservation] = queue.SimpleQueue()
         self._closed = False
 
-    def reserve(self, model_id: int, count: int, seconds: float) -> asyncio.Future[float]:
+    def queue_reservation(self, model_id: int, count: int, seconds: float) -> asyncio.Future[float]:
         """Queue a reservation; the returned future gets the seconds until the first request."""
         wait: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._reservations.put(PendingReservation(model_id, count, seconds, wait))
@@ -99,10 +99,10 @@ class ReplyQueue(Generic[AskingT]):
                 result.append(self._reservations.get_nowait())
         return result
 
-    def put(
+    def put_reply(
         self,
         asking: AskingT,
-        planned: Planned,
+        planned: PlannedRequest,
         kept: RecordedReply | None,
         source: int | None = None,
     ) -> asyncio.Future[None]:
@@ -113,7 +113,7 @@ class ReplyQueue(Generic[AskingT]):
         self._posts.put(PendingReply(asking, planned, kept, source, written))
         return written
 
-    def take(self, seconds: float) -> list[PendingReply[AskingT]]:
+    def take_replies(self, seconds: float) -> list[PendingReply[AskingT]]:
         """Return up to `AT_ONCE` queued replies, waiting at most `seconds` for the first."""
         try:
             result = [self._posts.get(timeout=seconds)]
@@ -127,11 +127,11 @@ class ReplyQueue(Generic[AskingT]):
         return [post for post in result if post is not None]
 
     def close(self) -> None:
-        """Refuse further replies: later `put` calls raise ReplyQueueClosedError."""
+        """Refuse further replies: later `put_reply` calls raise ReplyQueueClosedError."""
         self._closed = True
 
 
-def settle(posts: Iterable[PendingReply[AskingT]], error: OSError | None = None) -> None:
+def complete_futures(posts: Iterable[PendingReply[AskingT]], error: OSError | None = None) -> None:
     """Complete the futures of queued replies: successfully, or with the error."""
     for post in posts:
 
@@ -197,20 +197,20 @@ class ModelProgress(Stored):
         return (self.total - self.done) / self.rate
 
 
-def read_progress(run_id: int) -> list[ModelProgress]:
+def read_model_progress(run_id: int) -> list[ModelProgress]:
     """Return the stored progress of a run's models; empty before the first report."""
     rows = RunData.objects.filter(run_id=run_id, name=NAME).values_list("data", flat=True)
     return [ModelProgress.from_json(one) for one in rows.first() or ()]
 
 
-def keep_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
+def store_model_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
     """Store the progress of the run's models; call it inside `Turn.open_fenced_transaction`."""
-    turn.keep(NAME, [model.as_dict() for model in models])
+    turn.store_json(NAME, [model.as_dict() for model in models])
 
 
-def read_progress_by_model(run: Run) -> list[ModelProgress]:
+def read_progress_of_run(run: Run) -> list[ModelProgress]:
     """Return the progress of each model of a run, in the order of its options."""
-    return read_progress(run.pk)
+    return read_model_progress(run.pk)
 
 
 logger = logging.getLogger(__name__)
@@ -240,12 +240,12 @@ TRIES = 3
 WorkT = TypeVar("WorkT")
 
 
-class Conversation(ABC, Generic[WorkT, AskingT]):
+class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
     """Base class that asks several models at the same time and stores their replies.
 
     Attributes
     ----------
-    stop, enough : events for `evaluation.runs.flow.asking.asker.ask`, set up when it starts.
+    stop, enough : events for `evaluation.runs.flow.asking.asker.ask_model`, set up when it starts.
     """
 
     def __init__(self, turn: Turn, works: Sequence[WorkT]) -> None:
@@ -261,106 +261,106 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
     # In the thread that asks
 
     @abstractmethod
-    async def ask(self, work: WorkT) -> None:
+    async def ask_one_model(self, work: WorkT) -> None:
         """Ask one model for its replies, and queue them; an exception ends all asking."""
 
     # In the thread of the turn
 
     @abstractmethod
-    def write(self, posts: Sequence[PendingReply[AskingT]]) -> None:
+    def write_reply_rows(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Write replies, inside a transaction; existing rows stay as they are."""
 
     @abstractmethod
-    def count(self, posts: Sequence[PendingReply[AskingT]]) -> None:
+    def count_replies(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Count replies after their transaction was committed."""
 
     @abstractmethod
-    def report(self, seconds: float) -> None:
+    def store_progress(self, seconds: float) -> None:
         """Store the progress, in a fenced transaction, `seconds` after the asking began."""
 
-    def is_over(self) -> bool:
+    def is_turn_over(self) -> bool:
         """Return whether the turn is over, so that no further request may begin."""
         return self.turn.is_over()
 
-    def run_until_over(self) -> None:
+    def ask_until_over(self) -> None:
         """Ask and write replies until all have arrived or the turn is over.
 
         Raises any other error that ended it, such as a lost claim or a failing database.
         """
-        thread = threading.Thread(target=self._run, name="asking", daemon=True)
+        thread = threading.Thread(target=self._run_event_loop, name="asking", daemon=True)
         thread.start()
         try:
             while thread.is_alive():
                 self._write_and_check()
             # Replies that were queued between the last look and the end of the thread.
-            while posts := self.mailbox.take(0.0):
-                self._write(posts)
+            while posts := self.mailbox.take_replies(0.0):
+                self._commit_and_count(posts)
         except BaseException:
             # Also after KeyboardInterrupt or SystemExit: requests under way are paid for.
             self._save_late_replies(thread)
             raise
         finally:
             self.mailbox.close()
-            self._signal("stop")
+            self._set_event("stop")
             thread.join()
         if self._error is not None:
             raise self._error
         with self.turn.open_fenced_transaction():
-            self._report()
+            self._store_current_progress()
 
-    def _run(self) -> None:
+    def _run_event_loop(self) -> None:
         """Run the asking thread's event loop; keep its exception for the other thread."""
         try:
-            asyncio.run(self._ask_all())
+            asyncio.run(self._ask_all_models())
         except BaseException as error:  # the other thread raises it
             self._error = error
 
-    async def _ask_all(self) -> None:
+    async def _ask_all_models(self) -> None:
         """Ask all models concurrently; an exception of one cancels the others."""
         self.stop, self.enough = asyncio.Event(), asyncio.Event()
         self._loop = asyncio.get_running_loop()
         async with asyncio.TaskGroup() as tasks:
             for work in self.works:
-                tasks.create_task(self.ask(work))
+                tasks.create_task(self.ask_one_model(work))
 
     def _write_and_check(self) -> None:
         """Write replies that have arrived, report progress, check if the turn may go on."""
-        self._write(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
+        self._commit_and_count(self.mailbox.take_replies(SECONDS_BETWEEN_LOOKS))
         for reservation in self.mailbox.take_reservations():
-            self._reserve(reservation)
+            self._make_reservation(reservation)
         self.turn.check()
-        if self.is_over():
-            self._signal("enough")
+        if self.is_turn_over():
+            self._set_event("enough")
 
-    def _write(self, posts: Sequence[PendingReply[AskingT]]) -> None:
+    def _commit_and_count(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Commit replies, then count them and release the tasks that await them."""
         due = time.monotonic() - self._reported >= SECONDS_BETWEEN_REPORTS
         if not posts and not due:
             return
         try:
-            self._commit(posts, due)
+            self._commit_replies(posts, due)
         except BaseException:
-            self._save(posts)
+            self._save_without_claim(posts)
             raise
         # After the commit: an asking task that goes on may rely on its reply being stored.
-        self.count(posts)
-        settle(posts)
+        self.count_replies(posts)
+        complete_futures(posts)
 
-    def _commit(self, posts: Sequence[PendingReply[AskingT]], due: bool) -> None:
+    def _commit_replies(self, posts: Sequence[PendingReply[AskingT]], due: bool) -> None:
         """Write replies, and progress if due, in a fenced transaction with up to 3 tries."""
         for trial in range(1, TRIES + 1):
             try:
                 with self.turn.open_fenced_transaction():
-                    self.write(posts)
+                    self.write_reply_rows(posts)
                     if due:
-                        self._report()
+                        self._store_current_progress()
                 return
             except DatabaseError:
                 if trial == TRIES:
                     raise
                 time.sleep(trial / 2)
 
-    def _reserve(self, reservation: PendingReservation) -> None:
+    def _make_reservation(self, reservation: PendingReservation) -> None:
         """Reserve requests to a model and tell the asking thread from when on; up to 3 tries."""
         wanted = reservation
         for trial in range(1, TRIES + 1):
@@ -379,34 +379,34 @@ class Conversation(ABC, Generic[WorkT, AskingT]):
         with suppress(RuntimeError):  # the asking has ended
             wanted.wait.get_loop().call_soon_threadsafe(tell)
 
-    def _report(self) -> None:
+    def _store_current_progress(self) -> None:
         """Store the progress, with the seconds since the asking began."""
         self._reported = time.monotonic()
-        self.report(self._reported - self._began)
+        self.store_progress(self._reported - self._began)
 
     def _save_late_replies(self, thread: threading.Thread) -> None:
         """Write replies that arrive up to 10 seconds after the end, as they were paid for."""
         ends = time.monotonic() + SECONDS_TO_COME_IN
-        self._signal("enough")
+        self._set_event("enough")
         while thread.is_alive() and time.monotonic() < ends:
-            self._save(self.mailbox.take(SECONDS_BETWEEN_LOOKS))
+            self._save_without_claim(self.mailbox.take_replies(SECONDS_BETWEEN_LOOKS))
         self.mailbox.close()
-        self._save(self.mailbox.take(0.0))
+        self._save_without_claim(self.mailbox.take_replies(0.0))
 
-    def _save(self, posts: Sequence[PendingReply[AskingT]]) -> None:
+    def _save_without_claim(self, posts: Sequence[PendingReply[AskingT]]) -> None:
         """Write replies without the claim: they are valid whichever process has the run."""
         if not posts:
             return
         try:
             with transaction.atomic():
-                self.write(posts)
+                self.write_reply_rows(posts)
         except DatabaseError as error:
             logger.warning("%d replies could not be stored: %s", len(posts), error)
-            settle(posts, ReplyQueueClosedError("the replies are not written any more"))
+            complete_futures(posts, ReplyQueueClosedError("the replies are not written any more"))
         else:
-            settle(posts)
+            complete_futures(posts)
 
-    def _signal(self, name: str) -> None:
+    def _set_event(self, name: str) -> None:
         """Set the event named `name` in the asking thread's event loop."""
         # An event of asyncio may be set only in the thread of its loop.
         if self._loop is not None and not self._loop.is_closed():

@@ -27,7 +27,7 @@ from evaluation.runs.flow.asking.plan import (
     PASSAGE,
     TEMPLATES,
     Item,
-    Planned,
+    PlannedRequest,
     Prompt,
     build_item_fields,
     plan_requests,
@@ -39,25 +39,25 @@ from evaluation.runs.steps.asking.registration import (
     build_built_in_prompt,
     find_prompt,
     find_registration_problems,
-    open_chat,
+    open_chat_model,
     read_model_options,
 )
 
 
-def load_questions(version: QuestionSetVersion) -> list[Question]:
+def load_graded_questions(version: QuestionSetVersion) -> list[Question]:
     """Return a version's graded questions in their order, with their passages."""
     return list(version.questions.graded().select_related("passage").order_by("position", "pk"))
 
 
-def build_items(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
+def build_question_items(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
     """Return one item to ask for each question: a conversation under its external id."""
     return [
-        Item(question.external_id, prompt.messages(build_fields(question)), samples)
+        Item(question.external_id, prompt.build_messages(build_prompt_fields(question)), samples)
         for question in questions
     ]
 
 
-def build_fields(question: Question) -> dict[str, str]:
+def build_prompt_fields(question: Question) -> dict[str, str]:
     """Return the values for the fields of a prompt template from a question."""
     passage = question.passage
     beside = {"passage": passage.text, "title": passage.title} if passage else {}
@@ -99,9 +99,9 @@ class ModelAsking:
         return None if price_in is None or price_out is None else Prices(price_in, price_out)
 
     @cached_property
-    def sent(self) -> dict[str, Any]:
+    def request_parameters(self) -> dict[str, Any]:
         """Parameters sent with every request, without the seed."""
-        return self.options.sent(self.model.parameters)
+        return self.options.build_request_parameters(self.model.parameters)
 
     @property
     def seed(self) -> int | None:
@@ -117,7 +117,7 @@ class ModelAsking:
         """
         seed = {} if self.seed is None else {"seed": self.seed}
         prompt = {"prompt": self.prompt.prompt.hash}
-        return {"model": self.model.spec, **prompt, **self.sent, **seed}
+        return {"model": self.model.spec, **prompt, **self.request_parameters, **seed}
 
     @cached_property
     def hash(self) -> str:
@@ -128,12 +128,12 @@ class ModelAsking:
         ).hexdigest()
 
     @cached_property
-    def planned(self) -> list[Planned]:
+    def planned(self) -> list[PlannedRequest]:
         """All requests, the first samples of all questions first; none without a chat model."""
         if self.chat is None:
             return []
-        items = build_items(self.questions, self.prompt.prompt, self.options.samples)
-        return plan_requests(self.chat, items, self.sent, self.seed)
+        items = build_question_items(self.questions, self.prompt.prompt, self.options.samples)
+        return plan_requests(self.chat, items, self.request_parameters, self.seed)
 
     @property
     def n_planned(self) -> int:
@@ -141,23 +141,23 @@ class ModelAsking:
         return len(self.questions) * self.options.samples
 
 
-def build_askings(
+def build_model_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[ModelAsking]:
     """Return the requests to each chosen model, in the order of the options."""
-    questions = load_questions(version)
+    questions = load_graded_questions(version)
     askings = []
-    for model in select_models(user, options):
-        prompt = select_prompt(model, questions, user, options)
+    for model in load_chosen_models(user, options):
+        prompt = choose_prompt(model, questions, user, options)
         try:
-            chat, reason = open_chat(model, options.patience()), ""
+            chat, reason = open_chat_model(model, options.build_patience()), ""
         except (ChatError, InputError) as error:
             chat, reason = None, str(error)
         askings.append(ModelAsking(model, prompt, options, questions, chat, reason))
     return askings
 
 
-def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
+def load_chosen_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
     """Return the chosen models that the user may ask, in the order of the options."""
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
     by_id = {
@@ -166,7 +166,7 @@ def select_models(user: AnyUser, options: AskOptions) -> list[LanguageModel]:
     return [by_id[model] for model in map(_normalize_id, options.models) if model in by_id]
 
 
-def select_prompt(
+def choose_prompt(
     model: LanguageModel, questions: Sequence[Question], user: AnyUser, options: AskOptions
 ) -> NamedPrompt:
     """Return the chosen prompt, else the built-in prompt of the model's strategy.
@@ -182,43 +182,43 @@ def select_prompt(
     )
 
 
-def find_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
+def find_option_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return the options' problems that only the database shows: models, prompt, questions.
 
     A model that cannot be asked is no problem here: it ends as failed in the run.
-    `find_refused_models` reports it before the start.
+    `find_refused_model_problems` reports it before the start.
     """
     if not options.models:
         return [build_problem("no_models", "models")]
-    models = select_models(user, options)
+    models = load_chosen_models(user, options)
     # Normalised first: two spellings of a UUID are one model, and none of them is missing.
     missing = len(set(map(_normalize_id, options.models))) - len(models)
     if missing:
         return [build_problem("unknown_models", "models", missing=missing)]
-    questions = load_questions(version)
+    questions = load_graded_questions(version)
     if not questions:
         return [build_problem("no_questions", "models")]
     without_text = sum(not question.text.strip() for question in questions)
     if without_text:
         return [build_problem("no_text", "models", count=without_text)]
     try:
-        prompts = [select_prompt(model, questions, user, options) for model in models]
+        prompts = [choose_prompt(model, questions, user, options) for model in models]
     except UnknownPromptError:
         return [build_problem("unknown_prompt", "prompt")]
     return list(_find_contradictions(models, prompts, questions, options))
 
 
-def find_problems_at_start(
+def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Problem]:
     """Return the problems that prevent a run's start: of the options and of the models."""
-    return find_problems(version, user, options) or find_refused_models(user, options)
+    return find_option_problems(version, user, options) or find_refused_model_problems(user, options)
 
 
-def find_refused_models(user: AnyUser, options: AskOptions) -> list[Problem]:
+def find_refused_model_problems(user: AnyUser, options: AskOptions) -> list[Problem]:
     """Return a problem for each chosen model that is archived, without URL, or refused."""
     refused_models = []
-    for model in select_models(user, options):
+    for model in load_chosen_models(user, options):
         if model.archived_at is not None:
             refused_models.append(build_problem("model_archived", "models", name=model.name))
             continue

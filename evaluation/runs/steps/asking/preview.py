@@ -20,16 +20,16 @@ from evaluation.core.backends.chat.contract import Message
 from evaluation.core.backends.errors import BackendError
 from evaluation.models import LanguageModel, LLMResponse
 from evaluation.runs.flow.asking.options import AskOptions
-from evaluation.runs.flow.asking.plan import Planned, group_by_key
+from evaluation.runs.flow.asking.plan import PlannedRequest, group_by_key
 from evaluation.runs.flow.asking.summary import (
     BYTES_A_TOKEN,
     Prices,
     estimate_prompt_tokens,
-    find_most_completion_tokens,
+    get_reply_token_limit,
 )
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_askings, build_fields
-from evaluation.runs.steps.asking.replies import Replies
-from evaluation.runs.steps.asking.stored_replies import StoredReply, build_name, find_answered_names
+from evaluation.runs.steps.asking.model_askings import ModelAsking, build_model_askings, build_prompt_fields
+from evaluation.runs.steps.asking.replies import AnswerReplyStore
+from evaluation.runs.steps.asking.stored_replies import StoredReply, build_reply_name, find_answered_names
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, plan_round
 
 MAX_SHOWN = 3
@@ -62,7 +62,7 @@ class Preview:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class AskingEstimate:
     """Expected number of requests, tokens, cost and duration of asking one model.
 
     Attributes
@@ -95,51 +95,51 @@ def preview_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = MAX_SHOWN
 ) -> list[Preview]:
     """Return the messages that each model will read, for the first `count` questions."""
-    return [_preview(asking, count) for asking in build_askings(version, user, options)]
+    return [_preview_asking(asking, count) for asking in build_model_askings(version, user, options)]
 
 
 def estimate_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
-) -> list[Estimate]:
+) -> list[AskingEstimate]:
     """Return each model's expected number of requests, tokens, cost and duration."""
-    return [_estimate(asking) for asking in build_askings(version, user, options)]
+    return [_estimate_asking(asking) for asking in build_model_askings(version, user, options)]
 
 
-def _preview(asking: ModelAsking, count: int) -> Preview:
+def _preview_asking(asking: ModelAsking, count: int) -> Preview:
     """Return the preview of the requests to one model, with its first `count` conversations."""
     prompt = asking.prompt.prompt
     conversations = tuple(
-        Conversation(question.external_id, prompt.messages(build_fields(question)))
+        Conversation(question.external_id, prompt.build_messages(build_prompt_fields(question)))
         for question in asking.questions[:count]
     )
-    sent = dict(asking.sent) | ({} if asking.seed is None else {"seed": asking.seed})
+    sent = dict(asking.request_parameters) | ({} if asking.seed is None else {"seed": asking.seed})
     return Preview(asking.model.name, asking.prompt.name, sent, conversations, asking.reason)
 
 
-def _estimate(asking: ModelAsking) -> Estimate:
+def _estimate_asking(asking: ModelAsking) -> AskingEstimate:
     """Return one model's estimate; requests with equal keys count once."""
-    store = Replies.from_asking(asking)
-    groups = list(group_by_key([one for one in asking.planned if not store.has(one)]))
+    store = AnswerReplyStore.from_asking(asking)
+    groups = list(group_by_key([one for one in asking.planned if not store.has_reply(one)]))
     # Equal requests are sent once, but each of them lacks a reply.
-    open_ = [group[0] for group in groups if not store.known(group[0].key)]
-    n_open = sum(len(group) for group in groups if not store.known(group[0].key))
+    open_ = [group[0] for group in groups if not store.knows_key(group[0].key)]
+    n_open = sum(len(group) for group in groups if not store.knows_key(group[0].key))
     read = sum(estimate_prompt_tokens(one.request) for one in open_)
-    written = sum(find_most_completion_tokens(one.request) for one in open_)
+    written = sum(get_reply_token_limit(one.request) for one in open_)
     prices = asking.prices
-    return Estimate(
+    return AskingEstimate(
         id=asking.id,
         model=asking.model.name,
         requests=asking.n_planned,
         stored=asking.n_planned - n_open if asking.chat else 0,
         prompt_tokens=read,
         completion_tokens=written,
-        cost=None if prices is None else prices.cost(read, written),
+        cost=None if prices is None else prices.compute_cost(read, written),
         duration=_estimate_duration(asking, open_),
         reason=asking.reason,
     )
 
 
-def _estimate_duration(asking: ModelAsking, open_: Sequence[Planned]) -> timedelta | None:
+def _estimate_duration(asking: ModelAsking, open_: Sequence[PlannedRequest]) -> timedelta | None:
     """Return the expected time of requests, by the pace of the model's latest replies."""
     # Replies to requests of this site have a key; imported answers have none.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
@@ -238,7 +238,7 @@ class RequestCounter:
         self.takes: list[StepEstimate] = []
         self._user, self._unread = user, unread
 
-    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+    def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Count the requests of a step; return a placeholder reply for each."""
         pending = [one for one in rounds if one.items]
         self.takes += [estimate_round(self._user, capfirst(step), one) for one in pending]
@@ -280,20 +280,20 @@ def estimate_round(user: AnyUser, step: str, round_: Round, times: int = 1) -> S
 def _estimate_requests(
     model: LanguageModel,
     step: str,
-    planned: Sequence[Planned],
+    planned: Sequence[PlannedRequest],
     answered_names: set[str],
     times: int,
 ) -> StepEstimate:
     """Return requests, tokens and cost of those planned requests that have no stored reply yet."""
     groups = [group[0] for group in group_by_key(planned)]
-    open_ = [group for group in groups if build_name(group) not in answered_names]
+    open_ = [group for group in groups if build_reply_name(group) not in answered_names]
     reckoned = [*open_, *(group for group in groups for _ in range(times - 1))]
     read = sum(estimate_prompt_tokens(one.request) for one in reckoned)
-    written = sum(find_most_completion_tokens(one.request) for one in reckoned)
+    written = sum(get_reply_token_limit(one.request) for one in reckoned)
     # Without prices the cost is unknown, not 0.
     cost = None
     if model.price_in is not None and model.price_out is not None:
-        cost = Prices(model.price_in, model.price_out).cost(read, written)
+        cost = Prices(model.price_in, model.price_out).compute_cost(read, written)
     return StepEstimate(
         step, model.name, len(reckoned), len(groups) - len(open_), read, written, cost
     )

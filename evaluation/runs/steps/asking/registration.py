@@ -35,7 +35,7 @@ from evaluation.core.backends.server import Patience
 from evaluation.core.options import SITE, Problem, build_problem
 from evaluation.models import LanguageModel, PromptVersion, Run
 from evaluation.models import Prompt as StoredPrompt
-from evaluation.runs.flow.asking.options import ModelOptions, parse_url
+from evaluation.runs.flow.asking.options import ModelOptions, parse_spec_url
 from evaluation.runs.flow.asking.plan import SYSTEM, TEMPLATES, Prompt
 from evaluation.runs.steps.checkpoints import Lane, RunInputError
 
@@ -67,13 +67,13 @@ def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Pro
     return options.problems() or _find_refusals(options, user)
 
 
-def convert_to_columns(options: ModelOptions) -> dict[str, Any]:
+def convert_to_model_columns(options: ModelOptions) -> dict[str, Any]:
     """Return a model's registration options as column values of `LanguageModel`."""
     values = options.as_dict()
     return values | {name: values[name] or "" for name in ("spec", "key_variable")}
 
 
-def open_chat(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
+def open_chat_model(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
     """Return the model's chat back-end, which checks the address of each connection.
 
     Raises ChatError if the model has no SPEC, its owner may not (or no longer) ask it, or its
@@ -93,7 +93,7 @@ def open_chat(model: LanguageModel, patience: Patience | None = None) -> ChatMod
     )
 
 
-def find_lane(models: Iterable[LanguageModel]) -> Lane:
+def find_asking_lane(models: Iterable[LanguageModel]) -> Lane:
     """Return the lane of asking: COMPUTING if a model runs on this machine, else ASKING."""
     local = any(model.spec.strip().startswith(LOCAL) for model in models)
     return Lane.COMPUTING if local else Lane.ASKING
@@ -110,13 +110,13 @@ def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
     problems: list[Problem] = []
     if spec.startswith("replies:") and not is_operator(user):
         problems.append(build_problem("spec_operators", "spec"))
-    url = parse_url(spec)
+    url = parse_spec_url(spec)
     # Only an address written as numbers is checked here. A name may resolve to another address at
-    # any time, so it is checked at each connection (`vet` in `open_chat`).
+    # any time, so it is checked at each connection (`vet` in `open_chat_model`).
     address = parse_url_address(url) if url else None
     if address is not None and not build_address_check()(address):
         problems.append(build_problem("address", "spec", address=str(address)))
-    if variable and not _may_send(variable, url, user):
+    if variable and not _may_send_key(variable, url, user):
         rules = KeyRules.from_entries(settings.KEY_VARIABLES).rules
         where = " and the host that gets the key" if any(rule.origin for rule in rules) else ""
         problems.append(
@@ -125,7 +125,7 @@ def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
     return problems
 
 
-def _may_send(variable: str, url: str, user: AnyUser) -> bool:
+def _may_send_key(variable: str, url: str, user: AnyUser) -> bool:
     """Return whether the API key in a variable may be sent to `url` for this user."""
     if variable in OWN_SECRETS:
         return False
@@ -156,7 +156,7 @@ def select_registered_models(user: AnyUser, ids: Iterable[str]) -> list[Language
     return list(_load_models(user, _parse_distinct_ids(ids)).values())
 
 
-def find_problems_with_models(
+def find_model_problems(
     user: AnyUser, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
 ) -> list[Problem]:
     """Return the problems of the models that options name; `names` are these options.
@@ -167,7 +167,7 @@ def find_problems_with_models(
     problems: list[Problem] = []
     unpriced: list[str] = []
     for name in names:
-        wanted = _parse_distinct_ids(list_ids(getattr(options, name)))
+        wanted = _parse_distinct_ids(list_option_ids(getattr(options, name)))
         if not wanted and name in needed:
             problems.append(build_problem("no_models", name))
         models = _load_models(user, wanted)
@@ -187,7 +187,7 @@ def find_problems_with_models(
     return problems
 
 
-def list_ids(value: str | Sequence[str] | None) -> tuple[str, ...]:
+def list_option_ids(value: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return an option's ids as a tuple, from None, one id or several."""
     if value is None or value == "":
         return ()
@@ -268,10 +268,10 @@ def find_prompt(id: str, user: AnyUser | None = None) -> NamedPrompt:
     version = rows.filter(public_id=public_id).select_related("prompt").first()
     if version is None:
         raise UnknownPromptError(id)
-    return name_prompt(version)
+    return build_named_prompt(version)
 
 
-def name_prompt(version: PromptVersion) -> NamedPrompt:
+def build_named_prompt(version: PromptVersion) -> NamedPrompt:
     """Return a stored prompt version as a prompt with name and id."""
     prompt = Prompt(version.strategy, version.template, version.system)
     return NamedPrompt(str(version.public_id), str(version), prompt)
@@ -286,14 +286,14 @@ def list_prompts(user: AnyUser) -> list[NamedPrompt]:
 
 def _select_latest(rows: Iterable[PromptVersion]) -> list[NamedPrompt]:
     """Return the latest version of each prompt among these versions, with name and id."""
-    return [name_prompt(row) for row in rows if row.number == row.newest]  # type: ignore[attr-defined]
+    return [build_named_prompt(row) for row in rows if row.number == row.newest]  # type: ignore[attr-defined]
 
 
 @transaction.atomic
 def create_prompt(owner_id: int, name: str, prompt: Prompt) -> PromptVersion:
     """Store a prompt under a new name, as version 1. Raises IntegrityError for a taken name."""
     made = StoredPrompt.objects.create(owner_id=owner_id, name=name)
-    return _add_version(made, owner_id, prompt, 1)
+    return _create_prompt_version(made, owner_id, prompt, 1)
 
 
 @transaction.atomic
@@ -303,10 +303,10 @@ def edit_prompt(stored: StoredPrompt, author_id: int, prompt: Prompt) -> PromptV
     latest = stored.latest()
     if (latest.hash, latest.strategy) == (prompt.hash, prompt.strategy):
         return latest
-    return _add_version(stored, author_id, prompt, latest.number + 1)
+    return _create_prompt_version(stored, author_id, prompt, latest.number + 1)
 
 
-def _add_version(
+def _create_prompt_version(
     stored: StoredPrompt, author_id: int, prompt: Prompt, number: int
 ) -> PromptVersion:
     """Store a version of a prompt under this number."""

@@ -2,7 +2,7 @@
 
 Requests run in a thread of their own; only the turn's thread uses the database. Replies
 go through a `ReplyQueue`, and a request waits until its reply is committed: when the future that
-`keep` returns is done, the reply is safe.
+`store_reply` returns is done, the reply is safe.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from django.utils import timezone
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LLMResponse, RawReply, request_hash
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply
 from evaluation.runs.steps.asking.conversation import PendingReply as AnyPendingReply
 from evaluation.runs.steps.asking.conversation import ReplyQueue
 from evaluation.runs.steps.asking.model_askings import ModelAsking
@@ -38,8 +38,8 @@ PendingReply = AnyPendingReply[ModelAsking]
 
 
 @dataclass
-class Replies:
-    """Reply store of one model in a run (see `evaluation.runs.flow.asking.plan.Store`).
+class AnswerReplyStore:
+    """Reply store of one model in a run (see `evaluation.runs.flow.asking.plan.ReplyStore`).
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Replies:
 
     asking: ModelAsking
     mailbox: ReplyQueue[ModelAsking]
-    has_reply: set[tuple[int, int]] = field(default_factory=set)
+    answered_items: set[tuple[int, int]] = field(default_factory=set)
     by_key: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
@@ -66,30 +66,30 @@ class Replies:
         replies = cls(asking, mailbox or ReplyQueue())
         place = {question.pk: index for index, question in enumerate(asking.questions)}
         rows = select_stored_answers(asking).exclude(Q(status=ERROR) & ~Q(run=run_id))
-        replies.has_reply = {
+        replies.answered_items = {
             (place[question], sample)
             for question, sample in rows.values_list("question_id", "sample")
         }
         replies.by_key = _find_stored_keys(
-            [one.key for one in asking.planned if not replies.has(one)], asking
+            [one.key for one in asking.planned if not replies.has_reply(one)], asking
         )
         return replies
 
-    def has(self, planned: Planned) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return whether the request's question and sample has a stored reply."""
-        return (planned.place, planned.request.sample) in self.has_reply
+        return (planned.place, planned.request.sample) in self.answered_items
 
-    def known(self, key: str) -> bool:
+    def knows_key(self, key: str) -> bool:
         """Return whether any stored reply has this request key, of any question or model."""
         return key in self.by_key
 
-    def copy(self, planned: Planned) -> asyncio.Future[None]:
+    def copy_known_reply(self, planned: PlannedRequest) -> asyncio.Future[None]:
         """Queue a copy of the stored reply to the same request key."""
-        return self.mailbox.put(self.asking, planned, None, self.by_key.get(planned.key))
+        return self.mailbox.put_reply(self.asking, planned, None, self.by_key.get(planned.key))
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> asyncio.Future[None]:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> asyncio.Future[None]:
         """Queue a reply for the thread that writes to the database."""
-        return self.mailbox.put(self.asking, planned, kept)
+        return self.mailbox.put_reply(self.asking, planned, kept)
 
 
 def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
@@ -102,7 +102,7 @@ def select_stored_answers(asking: ModelAsking) -> QuerySet[LLMResponse]:
     )
 
 
-def write_posts(posts: Sequence[PendingReply], run_id: int) -> None:
+def write_answer_rows(posts: Sequence[PendingReply], run_id: int) -> None:
     """Write replies as rows, in a transaction; a reply only replaces an ERROR.
 
     A stored answer is never changed; a stored ERROR is replaced by any new reply.
@@ -110,12 +110,12 @@ def write_posts(posts: Sequence[PendingReply], run_id: int) -> None:
     for post_group in _group_by_asking(posts):
         asking = post_group[0].asking
         fresh = {
-            _get_place(post): _build_row(post, run_id)
+            _get_answer_key(post): _build_row(post, run_id)
             for post in post_group
             if post.kept is not None
         }
         copied = [post for post in post_group if post.kept is None]
-        fresh |= _copy_replies(copied, fresh, run_id)
+        fresh |= _build_copied_rows(copied, fresh, run_id)
         _store_rows(asking, fresh)
 
 
@@ -153,7 +153,7 @@ class _NewRow:
     reply: Any
 
 
-def _get_place(post: PendingReply) -> Place:
+def _get_answer_key(post: PendingReply) -> Place:
     """Return the question key and sample number of a queued reply."""
     return post.asking.questions[post.planned.place].pk, post.planned.request.sample
 
@@ -189,7 +189,7 @@ def _build_row(post: PendingReply, run_id: int) -> _NewRow:
 def _build_response(post: PendingReply, run_id: int, extra: dict[str, Any]) -> LLMResponse:
     """Return a new row, with the columns that do not depend on the reply."""
     asking = post.asking
-    question, sample = _get_place(post)
+    question, sample = _get_answer_key(post)
     messages = [dict(message) for message in post.planned.request.messages]
     prompt = json.dumps(messages, ensure_ascii=False)
     return LLMResponse(
@@ -207,7 +207,7 @@ def _build_response(post: PendingReply, run_id: int, extra: dict[str, Any]) -> L
     )
 
 
-def _copy_replies(
+def _build_copied_rows(
     posts: Sequence[PendingReply], fresh: Mapping[Place, _NewRow], run_id: int
 ) -> dict[Place, _NewRow]:
     """Return new rows that copy stored replies to equal requests, at no cost."""
@@ -238,7 +238,7 @@ def _copy_replies(
         response = _build_response(post, run_id, extra)
         for name in ("text", "status", "finish_reason"):
             setattr(response, name, getattr(original.response, name))
-        result[_get_place(post)] = _NewRow(response, original.request, original.reply)
+        result[_get_answer_key(post)] = _NewRow(response, original.request, original.reply)
     return result
 
 

@@ -15,7 +15,7 @@ from annotations.exchange import AnswerStatus
 from annotations.exchange.model_replies import split_model_reply
 from evaluation.core.backends.chat.openai import UNWRITABLE
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.flow.asking.plan import Planned, RecordedReply
+from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.steps.asking.replies import REPLACED, convert_to_storable
 
@@ -118,22 +118,22 @@ STATES = ("answered", "empty", "refused", "cut_off")
 _FIELDS = {field.name for field in fields(StoredReply)}
 
 
-def build_name(planned: Planned) -> str:
+def build_reply_name(planned: PlannedRequest) -> str:
     """Return the name under which `RunData` stores the reply to a request."""
     return PREFIX + planned.key[:DIGITS]
 
 
-def read_replies(run_id: int) -> Iterator[StoredReply]:
+def read_run_replies(run_id: int) -> Iterator[StoredReply]:
     """Yield the replies that are stored with a run, in the order of writing."""
     rows = RunData.objects.filter(run_id=run_id, name__startswith=PREFIX).order_by("pk")
     yield from map(StoredReply.from_json, rows.values_list("data", flat=True).iterator())
 
 
 def read_own_and_other_replies(
-    run: Run, planned: Iterable[Planned]
+    run: Run, planned: Iterable[PlannedRequest]
 ) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
     """Return stored replies by name: the run's own, and reusable ones of other runs."""
-    names = {build_name(entry): f"{JUDGE}{entry.key[:JUDGE_DIGITS]}" for entry in planned}
+    names = {build_reply_name(entry): f"{JUDGE}{entry.key[:JUDGE_DIGITS]}" for entry in planned}
     own: dict[str, StoredReply] = {}
     others: dict[str, StoredReply] = {}
     listed = list(names.items())
@@ -154,9 +154,9 @@ def read_own_and_other_replies(
     return own, {name: reply for name, reply in others.items() if name not in own}
 
 
-def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
+def find_answered_names(owner_id: int, planned: Iterable[PlannedRequest]) -> set[str]:
     """Return the names of requests that any run of the owner has a usable reply to."""
-    names = list(dict.fromkeys(build_name(entry) for entry in planned))
+    names = list(dict.fromkeys(build_reply_name(entry) for entry in planned))
     answered_names: set[str] = set()
     for first in range(0, len(names), QUERIED):
         rows = RunData.objects.filter(
@@ -171,9 +171,9 @@ def find_answered_names(owner_id: int, planned: Iterable[Planned]) -> set[str]:
     return answered_names
 
 
-def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
+def mark_replies_rejected(run_id: int, planned: Iterable[PlannedRequest]) -> None:
     """Mark a run's replies to requests as rejected; call it in a transaction."""
-    names = [build_name(entry) for entry in planned]
+    names = [build_reply_name(entry) for entry in planned]
     for first in range(0, len(names), QUERIED):
         rows = list(RunData.objects.filter(run=run_id, name__in=names[first : first + QUERIED]))
         for row in rows:
@@ -181,24 +181,24 @@ def mark_rejected(run_id: int, planned: Iterable[Planned]) -> None:
         RunData.objects.bulk_update(rows, ["data"])
 
 
-def take_over_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
+def convert_to_reused_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
     """Return another run's reply in the form to store with this run: marked as reused, cost 0."""
     return replace(reply, cost=0.0, reused=True, step=step, model=model)
 
 
-def write_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
+def store_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
     """Store replies by name, inside a transaction; existing ones stay."""
     rows = [RunData(run_id=run_id, name=n, data=reply.as_dict()) for n, reply in replies.items()]
     RunData.objects.bulk_create(rows, ignore_conflicts=True, batch_size=QUERIED)
 
 
-def compute_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
+def compute_model_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
     """Return counts, tokens and cost by step and model, in the order of first replies."""
     by_id = {str(language_model.public_id): language_model for language_model in models}
     counts: dict[tuple[str, str], Counter[str]] = {}
     costs: dict[tuple[str, str], float] = defaultdict(float)
     codes: dict[tuple[str, str], Counter[str]] = {}
-    for reply in read_replies(run_id):
+    for reply in read_run_replies(run_id):
         counter = counts.setdefault((reply.step, reply.model), Counter())
         costs[reply.step, reply.model] += reply.cost
         counter[_STATES.get(reply.status, "refused")] += 1

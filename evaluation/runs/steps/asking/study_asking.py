@@ -2,7 +2,7 @@
 
     models = load_registered_models(run, parameters.models)
     asked = StudyAsker(turn, run, models, budget=parameters.budget)
-    replies = asked.ask("asking", [Round(model, items, sent, seed) for model in models])
+    replies = asked.ask_step("asking", [Round(model, items, sent, seed) for model in models])
 
 A committed reply is never requested again, neither by the next turn nor by another run of the owner
 that sends an identical request. All models of a run share one budget, over all its turns.
@@ -19,28 +19,28 @@ from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, Settings, ask
-from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, Planned, RecordedReply, plan_requests
-from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, Purse, Usage
+from evaluation.runs.flow.asking.asker import End, Outcome, RequestSettings, ask_model
+from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, PlannedRequest, RecordedReply, plan_requests
+from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, SharedBudget, Usage
 from evaluation.runs.steps.asking.conversation import (
-    Conversation,
+    ConcurrentAsker,
     ModelProgress,
     PendingReply,
     ReplyQueue,
-    keep_progress,
-    read_progress,
+    store_model_progress,
+    read_model_progress,
 )
-from evaluation.runs.steps.asking.registration import find_lane, open_chat
+from evaluation.runs.steps.asking.registration import find_asking_lane, open_chat_model
 from evaluation.runs.steps.asking.stored_replies import (
     QUERIED,
     StoredReply,
-    build_name,
-    compute_usage,
-    mark_rejected,
+    build_reply_name,
+    compute_model_usage,
+    mark_replies_rejected,
     read_own_and_other_replies,
-    read_replies,
-    take_over_reply,
-    write_replies,
+    read_run_replies,
+    convert_to_reused_reply,
+    store_replies,
 )
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 
@@ -75,12 +75,12 @@ class Round:
     seed: int = 0
 
 
-def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
+def plan_round(round_: Round, chat: ChatModel | None = None) -> list[PlannedRequest]:
     """Return the requests of one model in a step; opens its chat if none is passed."""
     sent = {**round_.parameters, **round_.model.parameters}
     seed = sent.pop("seed", round_.seed % MOST_SEEDS)
     return plan_requests(
-        chat or open_chat(round_.model, PATIENCE),
+        chat or open_chat_model(round_.model, PATIENCE),
         round_.items,
         sent,
         seed if isinstance(seed, int) else None,
@@ -90,7 +90,7 @@ def plan_round(round_: Round, chat: ChatModel | None = None) -> list[Planned]:
 class StepAsker(Protocol):
     """Protocol of objects that ask models step by step, such as `StudyAsker`."""
 
-    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+    def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Return the replies of each round (one model each), by item and sample."""
 
 
@@ -111,18 +111,18 @@ class StudyAsker:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
-        self.purse = Purse(budget, sum(reply.cost for reply in read_replies(run.pk)))
+        self.shared_budget = SharedBudget(budget, sum(reply.cost for reply in read_run_replies(run.pk)))
         # All back-ends before the first request: one that cannot be opened must cost nothing.
-        self._chats = {model.pk: _connect(model) for model in self.models}
+        self._chats = {model.pk: _open_chat_model(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
         self._given_up: dict[str, str] = dict(turn.read_stored(GAVE_UP) or {})
-        self._progress = {reply.id: reply for reply in read_progress(run.pk)}
+        self._progress = {reply.id: reply for reply in read_model_progress(run.pk)}
 
-    def ask(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
+    def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
         """Ask for all missing replies of a step; return the replies of each model (round).
 
         A model that fails repeatedly is given up: each request not sent gets an ERROR that says
-        so, here and in later steps (`get_reason_given_up`).
+        so, here and in later steps (`get_give_up_reason`).
 
         Raises
         ------
@@ -133,40 +133,40 @@ class StudyAsker:
         """
         self.turn.check_interruption()
         works = [self._prepare_work(step, one) for one in rounds]
-        conversation = _InTurns(self, works)
+        conversation = _StepModelsAsker(self, works)
         conversation.report_arrivals()
         if conversation.works:
             # Only where something is left to ask: a turn of the computing lane reads stored replies
             # itself.
-            self.turn.go_on_in(find_lane(work.model for work in conversation.works))
-            conversation.run_until_over()
+            self.turn.require_lane(find_asking_lane(work.model for work in conversation.works))
+            conversation.ask_until_over()
             self._check_outcomes(conversation.works)
         return [self._collect_replies(work) for work in works]
 
-    def reject(self, round_: Round) -> None:
+    def reject_round(self, round_: Round) -> None:
         """Mark one model's replies in a step as rejected, so that no later run reuses them.
 
         Call it in `open_fenced_transaction`.
         """
-        mark_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
+        mark_replies_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
-    def get_reason_given_up(self, model: LanguageModel) -> str:
+    def get_give_up_reason(self, model: LanguageModel) -> str:
         """Return why no more requests are sent to a model; "" if it may be asked."""
         return self._given_up.get(str(model.public_id), "")
 
     def find_first_fault(self) -> str:
         """Return the first error message of the run's replies; "" without one."""
-        faults = (reply.message for reply in read_replies(self.run.pk) if reply.message)
+        faults = (reply.message for reply in read_run_replies(self.run.pk) if reply.message)
         return next(faults, next(iter(self._given_up.values()), ""))
 
-    def usage(self) -> tuple[Usage, ...]:
+    def compute_usage(self) -> tuple[Usage, ...]:
         """Return requests, tokens and cost by step and model, over all turns of the run."""
-        return compute_usage(self.run.pk, self.models)
+        return compute_model_usage(self.run.pk, self.models)
 
-    def note(self, work: _StepWork, seconds: float = 0.0) -> None:
+    def update_progress(self, work: _StepWork, seconds: float = 0.0) -> None:
         """Update a model's progress, `seconds` after its step began in this turn."""
         progress, n_missing = work.progress, work.unknown
-        reason = self.get_reason_given_up(work.model) if n_missing else ""
+        reason = self.get_give_up_reason(work.model) if n_missing else ""
         self._progress[work.id] = replace(
             progress,
             done=len(work.planned) - n_missing,
@@ -176,9 +176,9 @@ class StudyAsker:
             reason=reason,
         )
 
-    def keep_progress(self) -> None:
+    def store_progress(self) -> None:
         """Store the progress of all models; call it inside `Turn.open_fenced_transaction`."""
-        keep_progress(self.turn, list(self._progress.values()))
+        store_model_progress(self.turn, list(self._progress.values()))
 
     def _prepare_work(self, step: str, round_: Round) -> _StepWork:
         """Return one model's requests in a step, with its stored and reusable replies."""
@@ -186,31 +186,31 @@ class StudyAsker:
         planned = plan_round(round_, chat)
         work = _StepWork(step, round_.model, chat, planned)
         own, others = read_own_and_other_replies(self.run, planned)
-        reused = {name: take_over_reply(reply, step, work.id) for name, reply in others.items()}
+        reused = {name: convert_to_reused_reply(reply, step, work.id) for name, reply in others.items()}
         names = list(reused)
         for first in range(0, len(names), QUERIED):
             # Stored with this run as well, so that it stays complete if the other run is deleted.
             with self.turn.open_fenced_transaction():
                 part = {name: reused[name] for name in names[first : first + QUERIED]}
-                write_replies(self.run.pk, part)
+                store_replies(self.run.pk, part)
         work.replies = own | reused
         # What a model did and cost in earlier steps and turns is counted on.
         work.progress = self._progress.get(work.id, work.progress)
-        self.note(work)
+        self.update_progress(work)
         return work
 
     def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
         """Store which models were given up; raise if requests to other models are left."""
         # Stored before the exceptions below: the next turn must know who was given up.
-        given_up = {work.id: why for work in works if (why := work.find_reason_given_up())}
+        given_up = {work.id: why for work in works if (why := work.find_give_up_reason())}
         if given_up:
             self._given_up |= given_up
             for work in works:
                 work.progress = self._progress[work.id]
-                self.note(work)
+                self.update_progress(work)
             with self.turn.open_fenced_transaction():
-                self.turn.keep(GAVE_UP, self._given_up)
-                self.keep_progress()
+                self.turn.store_json(GAVE_UP, self._given_up)
+                self.store_progress()
         outcomes = [work.outcome for work in works if work.outcome is not None]
         short = [outcome for outcome in outcomes if outcome.end is End.BUDGET]
         if short:
@@ -220,10 +220,10 @@ class StudyAsker:
 
     def _collect_replies(self, work: _StepWork) -> RepliesByItem:
         """Return one model's replies by item and sample, an ERROR for each missing one."""
-        why = f"not asked: {self.get_reason_given_up(work.model)}"
+        why = f"not asked: {self.get_give_up_reason(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
-            (one.request.id, one.request.sample): work.replies.get(build_name(one), missing)
+            (one.request.id, one.request.sample): work.replies.get(build_reply_name(one), missing)
             for one in work.planned
         }
 
@@ -235,7 +235,7 @@ class _StepWork:
     """
 
     def __init__(
-        self, step: str, model: LanguageModel, chat: ChatModel, planned: list[Planned]
+        self, step: str, model: LanguageModel, chat: ChatModel, planned: list[PlannedRequest]
     ) -> None:
         self.step, self.model, self.chat, self.planned = step, model, chat, planned
         self.replies: dict[str, StoredReply] = {}
@@ -252,24 +252,24 @@ class _StepWork:
     @property
     def unknown(self) -> int:
         """Number of requests that have no reply yet."""
-        return sum(build_name(one) not in self.replies for one in self.planned)
+        return sum(build_reply_name(one) not in self.replies for one in self.planned)
 
-    def has(self, planned: Planned) -> bool:
+    def has_reply(self, planned: PlannedRequest) -> bool:
         """Return whether a reply to the request's key is stored."""
-        return build_name(planned) in self.replies
+        return build_reply_name(planned) in self.replies
 
-    def known(self, key: str) -> bool:
-        """Return False: `has` finds all stored replies, so nothing is copied."""
+    def knows_key(self, key: str) -> bool:
+        """Return False: `has_reply` finds all stored replies, so nothing is copied."""
         return False
 
-    def copy(self, planned: Planned) -> None:
+    def copy_known_reply(self, planned: PlannedRequest) -> None:
         """Do nothing: requests with the same key share one stored reply."""
 
-    def keep(self, planned: Planned, kept: RecordedReply) -> Awaitable[None] | None:
+    def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Queue a reply for the writing thread, unless the request was never sent."""
-        return self.mailbox.put(self, planned, kept) if kept.attempts else None
+        return self.mailbox.put_reply(self, planned, kept) if kept.attempts else None
 
-    def find_reason_given_up(self) -> str:
+    def find_give_up_reason(self) -> str:
         """Return why no more requests are sent to the model; "" if it may be asked again."""
         outcome = self.outcome
         if self.failure or outcome is None:
@@ -283,46 +283,46 @@ class _StepWork:
         return ""
 
 
-class _InTurns(Conversation[_StepWork, _StepWork]):
+class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
     """Asks the models of a step within a turn, and stores replies as `RunData` of the run."""
 
     def __init__(self, study_asker: StudyAsker, works: Sequence[_StepWork]) -> None:
         waiting = [
             work
             for work in works
-            if work.unknown and not study_asker.get_reason_given_up(work.model)
+            if work.unknown and not study_asker.get_give_up_reason(work.model)
         ]
         super().__init__(study_asker.turn, waiting)
         self.study, self.all = study_asker, works
 
-    def is_over(self) -> bool:
+    def is_turn_over(self) -> bool:
         """Return whether the turn's last 20 seconds began, which are left for later steps."""
         return self.turn.clock() >= self.turn.deadline - SECONDS_LEFT
 
-    async def ask(self, work: _StepWork) -> None:
+    async def ask_one_model(self, work: _StepWork) -> None:
         """Ask one model for all its missing replies; store its outcome or failure."""
         work.mailbox = self.mailbox
         prices = Prices(work.model.price_in or 0.0, work.model.price_out or 0.0)
         try:
-            work.outcome = await ask(
+            work.outcome = await ask_model(
                 work.chat,
                 work.planned,
                 work,
-                Settings(at_once=self.study.at_once, patience=PATIENCE),
-                Budget(prices, purse=self.study.purse),
+                RequestSettings(at_once=self.study.at_once, patience=PATIENCE),
+                Budget(prices, shared_budget=self.study.shared_budget),
                 stop=self.stop,
                 enough=self.enough,
             )
         except ChatError as error:  # it cannot be had at all; the others can
             work.failure = str(error)
 
-    def write(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
+    def write_reply_rows(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
         """Write replies as `RunData`, by their names."""
-        write_replies(
+        store_replies(
             self.turn.run_id, {name: reply for _, name, reply in _read_stored_replies(posts)}
         )
 
-    def count(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
+    def count_replies(self, posts: Sequence[PendingReply[_StepWork]]) -> None:
         """Add stored replies to their model's replies and progress."""
         for work, name, reply in _read_stored_replies(posts):
             if name in work.replies:
@@ -336,11 +336,11 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
                 cost=before.cost + reply.cost,
             )
 
-    def report(self, seconds: float) -> None:
+    def store_progress(self, seconds: float) -> None:
         """Store the progress of the step and of each model."""
         for work in self.all:
-            self.study.note(work, seconds)
-        self.study.keep_progress()
+            self.study.update_progress(work, seconds)
+        self.study.store_progress()
         self.report_arrivals()
 
     def report_arrivals(self) -> None:
@@ -348,7 +348,7 @@ class _InTurns(Conversation[_StepWork, _StepWork]):
         total = sum(len(work.planned) for work in self.all)
         left = sum(work.unknown for work in self.all)
         if self.all:
-            self.turn.report(self.all[0].step, total - left, total)
+            self.turn.report_progress(self.all[0].step, total - left, total)
 
 
 def _read_stored_replies(
@@ -360,14 +360,14 @@ def _read_stored_replies(
             work = post.asking
             yield (
                 work,
-                build_name(post.planned),
+                build_reply_name(post.planned),
                 StoredReply.from_recorded(post.kept, work.step, work.id),
             )
 
 
-def _connect(model: LanguageModel) -> ChatModel:
+def _open_chat_model(model: LanguageModel) -> ChatModel:
     """Return the model's chat back-end. Raises RunInputError if it cannot be reached."""
     try:
-        return open_chat(model, PATIENCE)
+        return open_chat_model(model, PATIENCE)
     except (BackendError, InputError) as error:
         raise RunInputError.from_sentence(str(error)) from error

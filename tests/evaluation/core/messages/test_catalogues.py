@@ -23,7 +23,7 @@ from evaluation.llm_judge.messages import JUDGE
 from evaluation.multiqa.messages import MULTIQA
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.payments.messages import PAYING
-from evaluation.runs.forms import get_form
+from evaluation.runs.forms import get_option_form
 from evaluation.sample_size.messages import PLAN
 from evaluation.triage.messages import TRIAGE
 from evaluation.trust.messages import DECISION, TRUST
@@ -253,7 +253,7 @@ def test_each_door_has_its_own_name_of_an_option():
 
 def test_the_site_calls_options_as_its_form_does():
     forms = (EloquentRunOptions, MultiqaRunOptions, AqerParameters)
-    fields = {name: one for of in forms for name, one in get_form(of).base_fields.items()}
+    fields = {name: one for of in forms for name, one in get_option_form(of).base_fields.items()}
     assert {name: fields[name].label for name in LABELS} == LABELS
 
 

@@ -21,7 +21,7 @@ from evaluation.core.options import (
     declare_option,
 )
 from evaluation.management.option_arguments import add_option_arguments, read_options
-from evaluation.runs.forms import OTHER, get_form
+from evaluation.runs.forms import OTHER, get_option_form
 from evaluation.runs.rest.runs import build_options_serializer
 
 
@@ -75,7 +75,7 @@ class EveryOption(Parameters):
             yield build_problem("loud", "quiet")
 
 
-FORM_OF = get_form(EveryOption)
+FORM_OF = get_option_form(EveryOption)
 SERIALIZER_OF = build_options_serializer(EveryOption, "EveryOptionSerializer", "Every option.")
 
 
@@ -110,7 +110,7 @@ def by_form(values, operator=False):
         found = form.errors.as_data().items()
         codes = {name.removeprefix("other_"): errors[0].code for name, errors in found}
         raise RefusedError(codes, [str(said) for lines in form.errors.values() for said in lines])
-    return form.parameters()
+    return form.get_parameters()
 
 
 def by_request(values, operator=False):

@@ -30,8 +30,8 @@ CAMPS_LINE = re.compile(r'<p id="question-camps".*?</p>', re.DOTALL)
 @pytest.fixture
 def run(db, monkeypatch):
     """Seven workers, divided on r1 and of one mind on r2; r3 has five answers."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     draft = world.version(world.user("rana"), n_questions=3)
     for at, text in enumerate(NORTH + SOUTH):
         submission = world.submission(draft, f"w{at}")

@@ -176,8 +176,8 @@ def test_a_remedy_opens_the_form_with_its_option_and_the_runs_own_settings(site,
     assert Run.objects.count() == runs  # a link starts nothing
     assert (form["seed"].initial, form["embedder"].initial) == (7, "tfidf-char")
     assert form["collapse_copies"].initial == "on"
-    assert form.folded()[-1].is_open
-    assert not form.folded()[0].is_open
+    assert form.list_field_groups()[-1].is_open
+    assert not form.list_field_groups()[0].is_open
 
 
 def test_an_address_presets_parameters_and_nothing_else(site, run):

@@ -25,7 +25,7 @@ HOSTILE = "<script>alert(1)</script> {{ 7*7 }} שלום"
 
 @pytest.fixture(autouse=True)
 def _no_bell(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_the_order_does_not_follow_the_suggestion(run, rana):
     orders = set()
     for at in range(8):
         user = User.objects.create(username=f"expert {at}")
-        judging.request_answers(run, Response.objects.in_bulk(stored).values(), user.pk)
+        judging.request_answer_judgements(run, Response.objects.in_bulk(stored).values(), user.pk)
         places = JudgementRequest.objects.filter(expert=user).order_by("place", "pk")
         orders.add(tuple(places.values_list("response", flat=True)))
     assert len(orders) > 1  # by chance alike once in 24 ** 7

@@ -18,9 +18,9 @@ from evaluation.grading.alarms.storage import save_review
 from evaluation.models import AnswerScore, HumanJudgement, Run
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.judging.audit import draw_audit
+from evaluation.runs.judging.audit import draw_audit_sample
 from evaluation.runs.reports.judging import ExpertsCheck
-from evaluation.runs.reports.lists import select_list_rows
+from evaluation.runs.reports.lists import annotate_runs_for_list
 from evaluation.trust.report import build_trust_report
 from tests.annotations import world
 from tests.browser.crowds_that_ring import endings
@@ -80,7 +80,7 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     row = rows(after)["copies", ("cy", "dee")]
     assert (row.is_settled, row.before, row.place) == (True, 0, 0)
     assert (row.outcome.code, row.outcome.values["workers"]) == ("outcome.collapsed", 2)
-    assert select_list_rows(Run.objects.filter(pk=after.pk)).get().n_alarms == 1
+    assert annotate_runs_for_list(Run.objects.filter(pk=after.pk)).get().n_alarms == 1
     save_review(after.alarms.get(kind="leverage"), after.owner, "dismissed", "Ten people are few.")
     assert fact(after).level == "care"  # notices
     after.alarms.filter(severity="notice").update(state="dismissed")
@@ -105,7 +105,7 @@ def test_an_answered_alarm_that_somebody_opens_again_rings_again(site, version):
     assert fact(run).level == "bad"
     assert not rows(run)["copies", ("cy", "dee")].is_settled
     assert f"{RESULTS['problem']}, answered" not in page(site, run, "results-alarms")
-    assert select_list_rows(Run.objects.filter(pk=run.pk)).get().n_alarms == 2
+    assert annotate_runs_for_list(Run.objects.filter(pk=run.pk)).get().n_alarms == 2
 
 
 @pytest.mark.medium
@@ -209,8 +209,8 @@ def test_rest_tells_what_became_of_each_alarm(site, version):
 @pytest.fixture
 def two_ways(db, monkeypatch):
     """A run by letters over a crowd that words rank otherwise, and the run by words after it."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     question_set = QuestionSet.objects.create(owner=world.user("rana", is_staff=True), name="ways")
     rows = "".join(f"{who},{what},{text}\n" for (who, what), text in endings().items())
     file = make_bytes_source("answers.csv", f"worker,question,answer\n{rows}".encode())
@@ -222,7 +222,7 @@ def two_ways(db, monkeypatch):
 
 def judged_like(run, n, drawn_for=None):
     """An expert grades a random sample of n answers in the order of a run's scores."""
-    audit = draw_audit(drawn_for or run, n, "random", with_models=False, seed=1)
+    audit = draw_audit_sample(drawn_for or run, n, "random", with_models=False, seed=1)
     scores = dict(
         AnswerScore.objects.filter(run=run).values_list("response_id", "score_leave_one_out")
     )
@@ -315,7 +315,7 @@ def test_where_experts_agree_with_both_runs_the_better_one_settles_it(
         answers = ClusteredEstimate(value, 0.6, 0.9, 30, n_clusters=12)
         return ExpertsCheck(answers, 1, None, sampled=True, chose=False)
 
-    monkeypatch.setattr("evaluation.grading.alarms.report.outcomes.build_check", check)
+    monkeypatch.setattr("evaluation.grading.alarms.report.outcomes.build_experts_check", check)
     row = by_words(two_ways[1])
     assert row.is_settled == settled
     assert row.outcome.code == f"outcome.by_words_{'agree' if settled else 'unsure'}"

@@ -15,7 +15,7 @@ from evaluation.grading.storage import running as run_grading
 from evaluation.models import HumanJudgement, Run, WorkerGrade
 from evaluation.runs.background.runs import queue_run
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.steps.answers import select_judgements
+from evaluation.runs.steps.answers import select_answer_judgements
 
 pytestmark = pytest.mark.django_db
 
@@ -25,15 +25,15 @@ CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0
 
 @pytest.fixture(autouse=True)
 def vectors_of_the_crowd(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
-    original = run_grading.embed_texts
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
+    original = run_grading.embed_answers
 
     def found(parameters, turn, answers, of_models):
         made = original(parameters, turn, answers, of_models)
         rows = [int(text.split()[-1]) for text in answers]
         return type(made)(CROWD.vectors[rows], made.models, made.info)
 
-    monkeypatch.setattr(run_grading, "embed_texts", found)
+    monkeypatch.setattr(run_grading, "embed_answers", found)
 
 
 @pytest.fixture
@@ -96,8 +96,8 @@ def test_experts_judgements_turn_an_inverted_ranking(version):
     expert = User.objects.create(username="ed")
     for response in asked:
         HumanJudgement.objects.create(response=response, expert=expert, grade=right(response))
-    assert set(select_judgements(version)) == set(select_judgements(version.question_set))
-    assert select_judgements(version).count() == 6
+    assert set(select_answer_judgements(version)) == set(select_answer_judgements(version.question_set))
+    assert select_answer_judgements(version).count() == 6
     settled = graded(version, anchors=True)
     assert agreement(settled) > 0.9
     assert settled.summary["remedies"]["anchors"]["chosen"] != "default"
@@ -110,9 +110,9 @@ def test_several_experts_count_by_their_mean(version):
     for name, grade in (("ed", 1.0), ("eva", 4.0)):
         expert = User.objects.create(username=name)
         HumanJudgement.objects.create(response=response, expert=expert, grade=grade)
-    from evaluation.runs.steps.answers import compute_mean_judgements
+    from evaluation.runs.steps.answers import compute_expert_grades
 
-    assert compute_mean_judgements(version) == {response.pk: 2.5}
+    assert compute_expert_grades(version) == {response.pk: 2.5}
 
 
 def test_a_worker_excluded_by_public_id_has_no_grade(version):

@@ -42,7 +42,7 @@ def test_every_page_counts_the_same_people(run):
     report = build_run_report(run)
     assert (report.n_workers, report.n_excluded) == (7, 2)
     assert (report.counts["workers"], report.counts["answers"]) == (7, 70)
-    assert get_run_kind(run).get_counts(run)["workers"] == 7
+    assert get_run_kind(run).get_input_counts(run)["workers"] == 7
     assert build_summary_report(run).counts == report.counts
     # The worst worker of this world has too few answers to be compared with.
     assert report.n_supported == build_models_report(run).crowd.n == 6

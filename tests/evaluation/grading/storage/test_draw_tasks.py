@@ -12,10 +12,10 @@ from evaluation.consensus.methods import resampling
 from evaluation.consensus.methods.resampling import Bootstrap
 from evaluation.grading.storage import draws
 from evaluation.models import DrawPart, Embedding, Run, RunTask, WorkerGrade
-from evaluation.runs.background.leases import LeaseLostError, build_future_time, claim_oldest
-from evaluation.runs.background.run_tasks import claim_next, claim_task
+from evaluation.runs.background.leases import LeaseLostError, build_future_time, claim_next_run
+from evaluation.runs.background.run_tasks import claim_next_run_or_task, claim_task
 from evaluation.runs.background.runs import cancel_run, pause_run, resume_run
-from evaluation.runs.background.work import work_on, work_on_task, work_one_turn
+from evaluation.runs.background.work import work_on_run, work_on_task, work_one_turn
 from evaluation.runs.steps import cache, run_tasks
 from evaluation.runs.steps.run_tasks import WAITS_FOR_TASKS
 from tests.evaluation.runs.background.task_world import (
@@ -41,7 +41,7 @@ def embedder(monkeypatch):
     """An embedder without a model; 24 answers in chunks of four draws."""
     made = FakeEmbedder()
     monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: made)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     monkeypatch.setattr(resampling, "AT_ONCE", 24 * N_DRAWS // N_CHUNKS)
     draws._prepared.clear()
     return made
@@ -64,7 +64,7 @@ def version():
 def run(version, divided):
     """A run whose turn has computed the first chunk, and has stored a task of each other one."""
     made = queue(version, **OPTIONS)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     made.refresh_from_db()
     return made
 
@@ -122,13 +122,13 @@ def test_tasks_of_two_processes_give_the_numbers_of_one_turn(version, divided, o
     options = {**OPTIONS, **options}
     whole = grade_in_one_turn(version, **options)
     made = queue(version, **options)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     made.refresh_from_db()
     names = itertools.cycle(("ann", "bob"))
     while made.state != "queued":
         # A process that has prepared nothing yet computes every task.
         draws._prepared.clear()
-        work_on_task(claim_next(next(names)))
+        work_on_task(claim_next_run_or_task(next(names)))
         made.refresh_from_db()
     assert made.done == N_DRAWS
     by_process = RunTask.objects.filter(run=made).values_list("process", flat=True)
@@ -142,7 +142,7 @@ def test_tasks_of_two_processes_give_the_numbers_of_one_turn(version, divided, o
 
 def test_chunks_in_any_order_have_the_same_draws(run):
     """The streams are those of one pass: multinomial counts by a generator of the seed."""
-    claim = claim_next("ann")
+    claim = claim_next_run_or_task("ann")
     bootstrap = draws._get_bootstrap(
         type("Turn", (), {"run_id": run.pk, "check": lambda self: None})(),
         RunTask.objects.get(pk=claim.task_id).payload["input_hash"],
@@ -185,7 +185,7 @@ def test_the_measured_speed_decides_how_many_tasks_there_are(version, monkeypatc
 
     monkeypatch.setattr(draws, "split_by_work", look)
     queue(version, **OPTIONS)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     assert tasks == [[slice(0, 2), slice(2, 4)]]
     assert sorted(RunTask.objects.values_list("n_items", flat=True)) == [8, 8]
 
@@ -201,7 +201,7 @@ def pause(run):
 def begin_again(run):
     pause_run(run)
     resume_run(run)
-    work_on(claim_oldest("bob"), FAR)
+    work_on_run(claim_next_run("bob"), FAR)
 
 
 def act_while_computing(monkeypatch, act) -> None:
@@ -220,7 +220,7 @@ def act_while_computing(monkeypatch, act) -> None:
 def test_a_task_of_a_run_that_was_ended_or_begun_again_stores_nothing(
     run, monkeypatch, change, parts
 ):
-    claim = claim_next("ann")
+    claim = claim_next_run_or_task("ann")
     act_while_computing(monkeypatch, lambda: change(run))
     work_on_task(claim)
     task = RunTask.objects.get(pk=claim.task_id)
@@ -234,7 +234,7 @@ def test_a_task_of_a_run_that_was_ended_or_begun_again_stores_nothing(
 def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
     run, version, monkeypatch
 ):
-    killed = claim_next("ann")
+    killed = claim_next_run_or_task("ann")
     taken = []
 
     def die():
@@ -261,13 +261,13 @@ def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
 def test_a_paused_run_goes_on_with_the_chunks_that_are_missing(run, version):
     # Tasks are in an order of their own: the stored chunks are not the first ones.
     for _ in range(2):
-        work_on_task(claim_next("ann"))
+        work_on_task(claim_next_run_or_task("ann"))
     done = set(RunTask.objects.filter(state="done").values_list("number", flat=True))
     assert done == {0, 1}
     stored = set(DrawPart.objects.filter(run=run).values_list("first", flat=True))
     pause_run(run)
     resume_run(run)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     # The turn computes the first missing chunk; the other one is a task.
     assert count_states(run) == {"cancelled": 2, "done": 2, "waiting": 1}
     (task,) = RunTask.objects.filter(run=run, state="waiting")
@@ -289,12 +289,12 @@ def test_tasks_of_other_answers_compute_nothing_and_the_turn_draws_itself(
     else:
         monkeypatch.setattr(draws, "collect_versions", lambda: {"crowdgrade": "0.0"})
     for _ in range(4):
-        work_on_task(claim_next("ann"))
+        work_on_task(claim_next_run_or_task("ann"))
     assert set(RunTask.objects.values_list("state", "work")) == {("done", 0.0)}
     assert DrawPart.objects.filter(run=run).count() == 1
     run.refresh_from_db()
     assert run.state == "queued"
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     run.refresh_from_db()
     assert (run.state, RunTask.objects.filter(state="waiting").count()) == ("done", 0)
     assert read_grades(run) == grade_in_one_turn(version, **OPTIONS)
@@ -302,9 +302,9 @@ def test_tasks_of_other_answers_compute_nothing_and_the_turn_draws_itself(
 
 def test_stored_draws_are_deleted_with_the_end_of_a_run(run, version):
     other = queue(version, **OPTIONS)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     assert DrawPart.objects.filter(run=other).count() == 1
-    claim_next("ann").fail("no memory")
+    claim_next_run_or_task("ann").fail("no memory")
     failed = Run.objects.get(state="failed")
     assert not DrawPart.objects.filter(run=failed).exists()
     assert DrawPart.objects.count() == 1
@@ -312,5 +312,5 @@ def test_stored_draws_are_deleted_with_the_end_of_a_run(run, version):
 
 def test_a_process_keeps_no_crowd_once_no_task_of_the_run_waits(run):
     for left in (3, 2, 1, 0):
-        work_on_task(claim_next("ann"))
+        work_on_task(claim_next_run_or_task("ann"))
         assert len(draws._prepared) == (left > 0)

@@ -24,8 +24,8 @@ WITH = AqerParameters(embedder="bow", bootstrap=0, include_rejected=True)
 @pytest.fixture
 def version(db, monkeypatch):
     """Four workers on two questions; dee was rejected."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     draft = world.version(world.user("rana"))
     for worker, text in (
         ("ada", "up north"),

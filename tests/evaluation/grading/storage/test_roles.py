@@ -21,8 +21,8 @@ ROLES = {"r1": "graded", "r2": "gold", "r3": "practice", "r4": "attention"}
 @pytest.fixture
 def version(db, monkeypatch):
     """A question of each role, answered by three workers and a model."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     draft = world.version(world.user("rana"), n_questions=4)
     for name, role in ROLES.items():
         draft.questions.filter(external_id=name).update(role=role)
@@ -60,7 +60,7 @@ def test_a_grading_reads_graded_and_gold_alone(version):
 
 def test_nothing_else_asks_or_measures_them(version):
     prompt = Prompt("closed", TEMPLATES["closed"])
-    asked = model_askings.build_items(model_askings.load_questions(version), prompt, 1)
+    asked = model_askings.build_question_items(model_askings.load_graded_questions(version), prompt, 1)
     assert [one.id for one in asked] == ["r1", "r2"]
     assert [one.id for one in maqa.load_questions(version)] == ["r1", "r2"]
     assert [one.id for one in questions.list_problems(version)] == ["r1", "r2"]

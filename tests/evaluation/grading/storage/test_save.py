@@ -62,8 +62,8 @@ def text_of(worker, question):
 @pytest.fixture
 def version(db, monkeypatch):
     """Eight workers on six questions, one on one, one on none; and two models."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: OfWords())
     draft = world.version(world.user("rana"), n_questions=8)
     for worker in WORKERS:

@@ -30,8 +30,8 @@ def hash_of(*parts):
 @pytest.fixture
 def version(db, monkeypatch):
     """Ten workers on twelve questions; dee pastes what cy wrote, and so did the model."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     draft = world.version(world.user("rana"), n_questions=12)
     model = LanguageModel.objects.create(owner=draft.question_set.owner, name="small model")
     for worker in ("ada", "ben", "cy", "dee", "eli", "fay", "gus", "hal", "ida", "jo"):

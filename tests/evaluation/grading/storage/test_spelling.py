@@ -24,8 +24,8 @@ SENTENCES = {
 
 @pytest.fixture
 def version(db, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     draft = world.version(world.user("rana"), n_questions=5)
     submissions = {name: world.submission(draft, name) for name in ("ada", "ben", "cy", "dee")}
     for number, (right, wrong) in enumerate(SENTENCES.items(), start=1):

@@ -19,7 +19,7 @@ from evaluation.maqa.construction.storage import (
 from evaluation.models import LanguageModel
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.steps.checkpoints import read_table
+from evaluation.runs.steps.checkpoints import read_result_table
 from tests.evaluation.commands.running import manage
 from tests.evaluation.core.backends.chat.fake import FakeChat, error, question_of, said
 
@@ -71,8 +71,8 @@ def world():
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
 
 
@@ -118,7 +118,7 @@ def run(version, models):
 
 @pytest.mark.medium
 def test_each_candidate_says_where_it_left_and_why(run):
-    rows = {row.question: row for row in read_table(run, CANDIDATES)}
+    rows = {row.question: row for row in read_result_table(run, CANDIDATES)}
     stages = {row.question: (row.stage, row.reason, row.verdict) for row in rows.values()}
     assert stages == {
         "Which seas touch Germany?": ("checking", "", "right"),
@@ -133,7 +133,7 @@ def test_each_candidate_says_where_it_left_and_why(run):
     counts = [summary[name] for name in ("generated", "filtered", "refused", "checking", "failed")]
     assert counts == [4, 1, 1, 2, 0]
     assert summary["reasons"] == {"single_answer": 1, "wrong": 1}
-    batches = list(read_table(run, BATCHES))
+    batches = list(read_result_table(run, BATCHES))
     assert [(row.source, row.attempts, row.status, row.questions) for row in batches] == [
         ("seas", 1, "text", 3),
         ("primes", 2, "text", 1),
@@ -144,7 +144,7 @@ def test_each_candidate_says_where_it_left_and_why(run):
 def test_a_failed_batch_is_asked_again_and_never_reused(version, models, world):
     world.replies["topic: primes"] = [error(400, "bad"), "Still nothing."]
     run = done(version, options(models))
-    rows = {row.source: row for row in read_table(run, BATCHES)}
+    rows = {row.source: row for row in read_result_table(run, BATCHES)}
     assert (rows["primes"].attempts, rows["primes"].status) == (2, "unreadable")
     assert run.summary["failed"] == 1
     # The server is well again: the next run asks about the primes, and reuses the seas.
@@ -153,9 +153,9 @@ def test_a_failed_batch_is_asked_again_and_never_reused(version, models, world):
     again = done(version, options(models))
     assert ("writer", "topic: primes", 1) in world.asked
     assert ("writer", "topic: seas", 1) not in world.asked
-    assert next(row.questions for row in read_table(again, BATCHES) if row.source == "primes") == 1
+    assert next(row.questions for row in read_result_table(again, BATCHES) if row.source == "primes") == 1
     # What the first run generated is there already.
-    stages = {row.question: row.reason for row in read_table(again, CANDIDATES)}
+    stages = {row.question: row.reason for row in read_result_table(again, CANDIDATES)}
     assert stages["Which seas touch Germany?"] == "duplicate"
 
 
@@ -165,7 +165,7 @@ def test_an_unread_verdict_is_asked_for_by_the_next_run(version, models, world, 
     world.replies["divide 6"] = [RIGHT]
     world.asked.clear()
     again = done(version, options(models))
-    verdicts = {row.question: row.verdict for row in read_table(again, CANDIDATES)}
+    verdicts = {row.question: row.verdict for row in read_result_table(again, CANDIDATES)}
     assert verdicts["Which primes divide 6?"] == "right"
     # The batch of the primes failed at first, so it is asked again; its other requests are reused.
     assert {asked[1] for asked in world.asked} == {"topic: primes", "divide 6"}
@@ -218,7 +218,7 @@ def test_without_topics_the_questions_of_the_set_are_the_sources(version, models
     version.questions.create(external_id="1", text="Why salt?")
     version.questions.create(external_id="2", text="Which primes divide 6?")
     run = done(version, options(models, topics=None, verifier=None))
-    rows = [(row.source, row.reason, row.detail) for row in read_table(run, CANDIDATES)]
+    rows = [(row.source, row.reason, row.detail) for row in read_result_table(run, CANDIDATES)]
     assert rows == [
         ("Why salt?", "duplicate", "Which primes divide 6?"),
         ("Which primes divide 6?", "duplicate", "Which primes divide 6?"),

@@ -12,7 +12,7 @@ RUN_KINDS = [*RUN_KINDS, "tests.evaluation.runs.background.stuck.kind"]
 
 
 def never_ends(turn) -> None:
-    turn.report("waiting", 1, 3)
+    turn.report_progress("waiting", 1, 3)
     re.match(r"(a|aa)+$", "a" * 200 + "b")
 
 

@@ -41,9 +41,9 @@ def embedder(monkeypatch):
     monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: made)
     # A text has ten characters, so 42 units of work; two of them are a task of three seconds.
     monkeypatch.setattr(cache, "GUESSED_SPEED", 2 * (10 + cache.WORK_OF_A_TEXT) / 3)
-    monkeypatch.setattr(run_tasks, "measure_speed", lambda subject, guess: guess)
-    monkeypatch.setattr(cache, "measure_speed", lambda subject, guess: guess)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr(run_tasks, "measure_task_speed", lambda subject, guess: guess)
+    monkeypatch.setattr(cache, "measure_task_speed", lambda subject, guess: guess)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return made
 
 

@@ -17,7 +17,7 @@ COLUMNS = ("worker_id", "raw", "raw_low", "raw_high", "rank", "rank_low", "rank_
 
 @pytest.fixture(autouse=True)
 def short_turns(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     # 5 workers and 8 questions, so 40 cells: ten draws at once, two chunks of a run of 20.
     monkeypatch.setattr(resampling, "AT_ONCE", 400)
 

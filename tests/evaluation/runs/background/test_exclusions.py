@@ -5,8 +5,8 @@ import pytest
 from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.runs.background.exclusions import (
-    has_exclusions,
-    leave_out_excluded,
+    has_exclude_option,
+    add_excluded_workers,
     list_excluded_ids,
 )
 from evaluation.runs.flow.asking.options import AskOptions
@@ -33,7 +33,7 @@ def test_an_exclusion_in_one_run_counts_for_the_set(run):
     decide(run, worker("w002"), run.owner, "exclude", "copied")
     decide(later, worker("w004"), run.owner, "exclude", "copied")
     assert list_excluded_ids(run.version) == ("w002", "w004")
-    asked = leave_out_excluded(AqerParameters(exclude_workers=("w001", "w004")), run.version)
+    asked = add_excluded_workers(AqerParameters(exclude_workers=("w001", "w004")), run.version)
     assert asked.exclude_workers == ("w001", "w004", "w002")
 
 
@@ -62,8 +62,8 @@ def test_two_workers_of_one_id_are_told_apart(run):
 
 
 def test_every_kind_of_run_that_reads_people_can_leave_them_out():
-    can = {name for name, kind in list_run_kinds().items() if has_exclusions(kind.options)}
-    reads = {name for name, kind in list_run_kinds().items() if kind.reads_people}
+    can = {name for name, kind in list_run_kinds().items() if has_exclude_option(kind.options)}
+    reads = {name for name, kind in list_run_kinds().items() if kind.reads_worker_answers}
     assert reads == can
     assert {"aqer", "crowd-size", "panels", "multiqa", "umwp", "judge"} <= can
 
@@ -71,6 +71,6 @@ def test_every_kind_of_run_that_reads_people_can_leave_them_out():
 def test_options_of_a_kind_that_reads_nobody_stay(run):
     decide(run, worker("w002"), run.owner, "exclude", "copied")
     options = AskOptions()
-    assert leave_out_excluded(options, run.version) is options
-    asked = leave_out_excluded(CrowdSizeParameters(), run.version)
+    assert add_excluded_workers(options, run.version) is options
+    asked = add_excluded_workers(CrowdSizeParameters(), run.version)
     assert asked.exclude_workers == ("w002",)

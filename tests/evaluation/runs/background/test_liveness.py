@@ -13,7 +13,7 @@ from kombu.exceptions import OperationalError
 from annotations.models import QuestionSet
 from evaluation.models import BackgroundWorker, Run
 from evaluation.runs.background import leases, progress
-from evaluation.runs.background.leases import build_future_time, claim_oldest
+from evaluation.runs.background.leases import build_future_time, claim_next_run
 from evaluation.runs.background.work import get_process_name
 
 
@@ -24,9 +24,9 @@ def seen(name, **ago):
 @pytest.mark.django_db
 @pytest.mark.parametrize(("seconds", "listens"), [(0, True), (15, True), (25, False)])
 def test_somebody_listens_who_gave_a_sign_in_the_last_twenty_seconds(seconds, listens):
-    assert not progress.is_any_running()
+    assert not progress.is_any_process_running()
     seen("w", seconds=seconds)
-    assert progress.is_any_running() is listens
+    assert progress.is_any_process_running() is listens
 
 
 @pytest.mark.django_db(transaction=True)
@@ -38,7 +38,7 @@ def test_a_worker_is_on_the_list_from_its_start_to_its_end_and_rings_at_every_si
         if len(rung) == 3:
             thrice.set()
 
-    monkeypatch.setattr(progress, "notify_if_needed", ring)
+    monkeypatch.setattr(progress, "wake_process_if_needed", ring)
     seen("of yesterday", hours=25)
     seen("of today", hours=23)
     announcer = progress.Announcer(every=0.02)
@@ -48,7 +48,7 @@ def test_a_worker_is_on_the_list_from_its_start_to_its_end_and_rings_at_every_si
     assert announcer._thread is thread
     try:
         assert thrice.wait(10)
-        assert progress.is_any_running()
+        assert progress.is_any_process_running()
     finally:
         announcer._stop.set()
         thread.join(10)
@@ -61,7 +61,7 @@ def test_a_worker_is_on_the_list_from_its_start_to_its_end_and_rings_at_every_si
 def test_who_was_stopped_can_begin_again(monkeypatch):
     announced = []
     announcer = progress.Announcer(every=5)
-    monkeypatch.setattr(announcer, "_announce", lambda: announced.append(announcer._stop.is_set()))
+    monkeypatch.setattr(announcer, "_store_signs", lambda: announced.append(announcer._stop.is_set()))
     announcer.stop()  # before it began: nothing
     for _ in range(2):
         announcer.start()
@@ -87,30 +87,30 @@ def test_a_bell_that_cannot_be_rung_is_told_in_the_log_and_nothing_else(error, m
         raise error
 
     monkeypatch.setattr(leases.current_app, "send_task", refuse)
-    assert leases.notify() is False
+    assert leases.wake_process() is False
     assert str(error) in caplog.text
 
 
 @pytest.mark.django_db
 def test_it_is_rung_for_a_run_that_waits_or_was_left_and_for_no_other(rung, monkeypatch):
-    assert leases.notify_if_needed() is False
+    assert leases.wake_process_if_needed() is False
     owner = User.objects.create(username="rita")
     version = QuestionSet.objects.create(owner=owner, name="capitals").draft()
     Run.objects.create(owner=owner, version=version)
-    assert leases.notify_if_needed() is True  # it waits
-    claim_oldest("ann")
-    assert leases.notify_if_needed() is False  # it is worked on
+    assert leases.wake_process_if_needed() is True  # it waits
+    claim_next_run("ann")
+    assert leases.wake_process_if_needed() is False  # it is worked on
     Run.objects.update(lease_until=build_future_time(timedelta(seconds=-1)))
-    assert leases.notify_if_needed() is True  # its worker is gone
+    assert leases.wake_process_if_needed() is True  # its worker is gone
     assert rung == ["evaluation.tasks.work"] * 2
-    monkeypatch.setattr(leases, "notify", lambda: False)
-    assert leases.notify_if_needed() is False  # nobody heard it
+    monkeypatch.setattr(leases, "wake_process", lambda: False)
+    assert leases.wake_process_if_needed() is False  # nobody heard it
 
 
 @pytest.mark.django_db
 def test_it_is_rung_once_what_was_written_is_committed(rung, django_capture_on_commit_callbacks):
     with django_capture_on_commit_callbacks(execute=True):
-        leases.notify_on_commit()
+        leases.wake_process_on_commit()
         assert rung == []
     assert rung == ["evaluation.tasks.work"]
 
@@ -136,7 +136,7 @@ def test_a_database_that_is_away_is_told_in_the_log_and_asked_again(monkeypatch,
     monkeypatch.setattr(progress, "BackgroundWorker", SimpleNamespace(objects=away))
     monkeypatch.setattr(progress, "connection", SimpleNamespace(close=lambda: closed.append(1)))
     monkeypatch.setattr(progress, "cancel_stale_tasks", lambda: 0)
-    monkeypatch.setattr(progress, "notify_if_needed", lambda lane: rung.set())
+    monkeypatch.setattr(progress, "wake_process_if_needed", lambda lane: rung.set())
     announcer = progress.Announcer(every=0.01)
     announcer.start()
     assert rung.wait(10)

@@ -4,8 +4,8 @@ import pytest
 
 from evaluation.models import Run
 from evaluation.runs.background import process_guard
-from evaluation.runs.background.leases import claim_oldest
-from evaluation.runs.background.process_guard import ENDED, GRACE_SECONDS, Watch
+from evaluation.runs.background.leases import claim_next_run
+from evaluation.runs.background.process_guard import ENDED, GRACE_SECONDS, ReportedWork
 from tests.annotations import world
 from tests.evaluation.runs.background.scratch import Scratch, wait_until
 from tests.numbers import numbers_in
@@ -45,8 +45,8 @@ def line_of(claim):
 @pytest.fixture
 def watch(run, clock):
     """A watch over a worker that has just begun with the run."""
-    watch = Watch(clock)
-    watch.read_line(line_of(claim_oldest("ann")))
+    watch = ReportedWork(clock)
+    watch.read_line(line_of(claim_next_run("ann")))
     return watch
 
 
@@ -90,25 +90,25 @@ def test_a_worker_that_lost_its_run_and_let_it_go_is_not_ended(run, watch, clock
 def test_other_runs_of_a_stuck_process_go_back_to_the_queue_and_count_no_crash(run, watch, clock):
     other = Run.objects.create(owner=run.owner, version=run.version)
     clock.now += 899
-    watch.read_line(line_of(claim_oldest("ann")))
+    watch.read_line(line_of(claim_next_run("ann")))
     clock.now += 1
     assert watch.decide_kill()
     run.refresh_from_db()
     other.refresh_from_db()
     assert (run.state, other.state, other.lease_owner) == ("failed", "queued", "")
-    assert claim_oldest("ben").run_id == other.pk
+    assert claim_next_run("ben").run_id == other.pk
     other.refresh_from_db()
     assert other.crashes == 0
 
 
 def test_a_worker_between_runs_is_never_ended(db, clock):
-    watch = Watch(clock)
+    watch = ReportedWork(clock)
     clock.now += 10_000
     assert not watch.decide_kill()
 
 
 def test_a_worker_without_a_guard_works_all_the_same(run):
-    claim = claim_oldest("ann")
+    claim = claim_next_run("ann")
     with process_guard.report_turn(claim) as sign:
         sign()
 

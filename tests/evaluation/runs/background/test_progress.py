@@ -18,7 +18,7 @@ def running(done, total, seconds=None, stage="embedding"):
 
 @pytest.fixture(autouse=True)
 def _somebody_listens(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.progress.is_any_running", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.progress.is_any_process_running", lambda: True)
 
 
 def test_the_numbers_of_a_run_under_way_by_hand():
@@ -67,7 +67,7 @@ def test_nothing_is_counted_of_a_run_that_does_not_run():
     ("state", "waiting"), [("queued", True), ("running", True), ("paused", False), ("done", False)]
 )
 def test_who_is_not_finished_waits_while_nobody_listens(state, waiting, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.progress.is_any_running", lambda: False)
+    monkeypatch.setattr("evaluation.runs.background.progress.is_any_process_running", lambda: False)
     assert compute_progress(Run(state=state), NOW).waiting is waiting
 
 

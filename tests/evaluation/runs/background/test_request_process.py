@@ -8,10 +8,10 @@ import pytest
 from evaluation.models import Run, RunData
 from evaluation.runs.background import request_process as asking
 from evaluation.runs.background import work
-from evaluation.runs.background.leases import claim_oldest, notify_if_needed
+from evaluation.runs.background.leases import claim_next_run, wake_process_if_needed
 from evaluation.runs.background.request_process import SHORT_TURN, Slots
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.steps.asking.registration import find_lane
+from evaluation.runs.steps.asking.registration import find_asking_lane
 from evaluation.runs.steps.checkpoints import LANE, Lane, Turn
 from tests.annotations import world
 from tests.evaluation.core.backends.chat.fake import fake_chat, said
@@ -45,48 +45,48 @@ def lane_of_run(run):
 
 def test_a_run_begins_in_the_lane_of_its_kind(begin):
     graded, asked = begin("aqer"), begin("multiqa")
-    assert claim_oldest("ann", ASKING).run_id == asked.pk
-    assert claim_oldest("ann", ASKING) is None
-    assert claim_oldest("ann", COMPUTING).run_id == graded.pk
-    assert claim_oldest("ann") is None
+    assert claim_next_run("ann", ASKING).run_id == asked.pk
+    assert claim_next_run("ann", ASKING) is None
+    assert claim_next_run("ann", COMPUTING).run_id == graded.pk
+    assert claim_next_run("ann") is None
 
 
 def test_who_has_no_process_that_asks_does_everything(begin):
     asked, graded = begin("ask"), begin("aqer")
-    assert [claim_oldest("ann").run_id for _ in range(2)] == [asked.pk, graded.pk]
+    assert [claim_next_run("ann").run_id for _ in range(2)] == [asked.pk, graded.pk]
 
 
 def test_a_run_is_handed_over_and_back_without_a_crash(begin, monkeypatch):
     run = begin("multiqa")
     wanted = iter([COMPUTING, ASKING])
     rung = []
-    monkeypatch.setattr(work, "notify", lambda: rung.append(True))
+    monkeypatch.setattr(work, "wake_process", lambda: rung.append(True))
     monkeypatch.setattr(
         work,
         "get_run_kind",
-        lambda run: SimpleNamespace(run=lambda turn: turn.go_on_in(next(wanted))),
+        lambda run: SimpleNamespace(run=lambda turn: turn.require_lane(next(wanted))),
     )
-    work.work_on(claim_oldest("ann", ASKING), 1e9, lane=ASKING)
+    work.work_on_run(claim_next_run("ann", ASKING), 1e9, lane=ASKING)
     run.refresh_from_db()
     assert (run.state, run.lease_owner, lane_of_run(run)) == ("queued", "", "computing")
-    assert claim_oldest("ann", ASKING) is None
+    assert claim_next_run("ann", ASKING) is None
     assert work_one_turn(lane=COMPUTING)
     run.refresh_from_db()
     assert (run.state, run.attempt, run.crashes, lane_of_run(run)) == ("queued", 2, 0, "asking")
-    assert claim_oldest("ann", COMPUTING) is None
-    assert claim_oldest("ann", ASKING).run_id == run.pk
+    assert claim_next_run("ann", COMPUTING) is None
+    assert claim_next_run("ann", ASKING).run_id == run.pk
     assert rung == [True, True]
 
 
 def test_a_turn_for_everything_is_handed_over_to_nobody():
     turn = Turn(1, None, None, 0.0)
-    turn.go_on_in(COMPUTING)
-    turn.go_on_in(ASKING)
+    turn.require_lane(COMPUTING)
+    turn.require_lane(ASKING)
 
 
 def test_a_lost_claim_hands_nothing_over(begin):
     run = begin("multiqa")
-    claim = claim_oldest("ann")
+    claim = claim_next_run("ann")
     Run.objects.update(attempt=9)
     assert not claim.hand_over(COMPUTING)
     assert lane_of_run(run) is None
@@ -95,29 +95,29 @@ def test_a_lost_claim_hands_nothing_over(begin):
 def test_hours_of_asking_do_not_make_somebody_the_last_to_have_something_computed(begin):
     rana, otto = world.user("rita"), world.user("otto")
     begin("ask", rana)
-    assert claim_oldest("ann", ASKING)
+    assert claim_next_run("ann", ASKING)
     begin("aqer", otto)
-    assert claim_oldest("ann", COMPUTING)  # otto had the last turn there
+    assert claim_next_run("ann", COMPUTING)  # otto had the last turn there
     of_otto, of_rana = begin("aqer", otto), begin("aqer", rana)
-    assert claim_oldest("ann", COMPUTING).run_id == of_rana.pk
-    assert claim_oldest("ann", COMPUTING).run_id == of_otto.pk
+    assert claim_next_run("ann", COMPUTING).run_id == of_rana.pk
+    assert claim_next_run("ann", COMPUTING).run_id == of_otto.pk
 
 
 def test_runs_of_somebody_who_has_a_place_wait(begin):
     rana, otto = world.user("rita"), world.user("otto")
     begin("ask", rana)
     of_otto = begin("ask", otto)
-    assert claim_oldest("ann", ASKING, busy={rana.pk}).run_id == of_otto.pk
-    assert claim_oldest("ann", ASKING, busy={rana.pk, otto.pk}) is None
+    assert claim_next_run("ann", ASKING, busy={rana.pk}).run_id == of_otto.pk
+    assert claim_next_run("ann", ASKING, busy={rana.pk, otto.pk}) is None
 
 
 def test_the_bell_of_a_process_that_computes_rings_for_its_own_lane(begin, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     begin("ask")
-    assert not notify_if_needed(COMPUTING)
-    assert notify_if_needed()
+    assert not wake_process_if_needed(COMPUTING)
+    assert wake_process_if_needed()
     begin("aqer")
-    assert notify_if_needed(COMPUTING)
+    assert wake_process_if_needed(COMPUTING)
 
 
 def test_a_model_that_computes_on_this_machine_is_asked_where_one_computes():
@@ -125,8 +125,8 @@ def test_a_model_that_computes_on_this_machine_is_asked_where_one_computes():
         SimpleNamespace(spec="local:smollm2"),
         SimpleNamespace(spec="openai:a@http://b/v1"),
     )
-    assert find_lane([there]) is ASKING
-    assert find_lane([there, here]) is COMPUTING
+    assert find_asking_lane([there]) is ASKING
+    assert find_asking_lane([there, here]) is COMPUTING
 
 
 @pytest.fixture
@@ -140,7 +140,7 @@ def held(monkeypatch):
         while not (go_on.wait(0.01) or turn.is_over()):
             pass
 
-    monkeypatch.setattr(asking, "work_on", work_on)
+    monkeypatch.setattr(asking, "work_on_run", work_on)
     # The test's transaction is not to be seen from other threads, and its connection not closed.
     monkeypatch.setattr(asking, "connections", SimpleNamespace(close_all=lambda: None))
     yield go_on
@@ -158,23 +158,23 @@ def test_each_requester_has_one_place_and_the_longest_turn_makes_room_for_the_ne
     for person in people[:2]:
         begin("ask", person)
         begin("ask", person)
-        places.fill()
+        places.fill_free_slots()
         now[0] += 1
     first, second, third = (one.pk for one in people)
     assert owners_in(places) == {first, second}
     begin("ask", people[2])
     # The first began at 100.
     now[0] = 100.0 + SHORT_TURN - 0.1
-    places.fill()
+    places.fill_free_slots()
     assert not any(one.is_ending for one in places.list_taken())
     now[0] = 100.0 + SHORT_TURN
-    places.fill()
+    places.fill_free_slots()
     wait_until(lambda: owners_in(places) == {second}, 5, "the first made room")
-    places.fill()
+    places.fill_free_slots()
     assert owners_in(places) == {second, third}
     # The second run of the first waits, and its owner has none: the second's turn began at 101.
     now[0] = 101.0 + SHORT_TURN
-    places.fill()
+    places.fill_free_slots()
     wait_until(lambda: owners_in(places) == {third}, 5, "the second made room")
 
 
@@ -182,7 +182,7 @@ def test_a_process_that_ends_gives_back_what_does_not_end_in_time(begin, held, m
     run = begin("ask")
     monkeypatch.setattr(asking, "SECONDS_TO_END", 0.0)
     places = Slots(2)
-    places.fill()
+    places.fill_free_slots()
     places.end()
     run.refresh_from_db()
     assert (run.state, run.crashes, run.lease_owner) == ("queued", 0, "")

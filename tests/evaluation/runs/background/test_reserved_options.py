@@ -11,7 +11,7 @@ from evaluation.models import Run
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.runs.background import runs
 from evaluation.runs.background.runs import find_reserved_options
-from evaluation.runs.forms import OTHER, get_form
+from evaluation.runs.forms import OTHER, get_option_form
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -89,10 +89,10 @@ def test_without_an_offer_none_is_listed(rana, settings):
 
 
 def test_form_and_request_refuse_at_the_field(answered, rana):
-    empty = get_form(AqerParameters)(rana)
+    empty = get_option_form(AqerParameters)(rana)
     filled = {name: value for name, value in empty.initial.items() if value not in (None, ())}
     filled |= {"embedder": OTHER, "other_embedder": "sentence-transformers:/etc"}
-    form = get_form(AqerParameters)(rana, filled)
+    form = get_option_form(AqerParameters)(rana, filled)
     assert list(form.errors) == ["other_embedder"]
     assert form.errors.as_data()["other_embedder"][0].code == "not_offered"
     client = APIClient()

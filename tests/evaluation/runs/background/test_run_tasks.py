@@ -19,19 +19,19 @@ from evaluation.runs.background.leases import (
     Claim,
     LeaseLostError,
     build_future_time,
-    claim_oldest,
+    claim_next_run,
 )
-from evaluation.runs.background.process_guard import ENDED, Watch
+from evaluation.runs.background.process_guard import ENDED, ReportedWork
 from evaluation.runs.background.progress import compute_progress
 from evaluation.runs.background.run_tasks import (
     TaskClaim,
     cancel_stale_tasks,
-    claim_next,
+    claim_next_run_or_task,
     claim_task,
-    count_helpers,
+    count_helper_processes,
 )
 from evaluation.runs.background.runs import cancel_run, pause_run, resume_run
-from evaluation.runs.background.work import work_on, work_on_task, work_one_turn
+from evaluation.runs.background.work import work_on_run, work_on_task, work_one_turn
 from evaluation.runs.steps import cache
 from evaluation.runs.steps.run_tasks import WAITS_FOR_TASKS
 from tests.annotations.world import refused
@@ -59,7 +59,7 @@ def version():
 def run(version, embedder):
     """A run whose turn has stored its twelve tasks."""
     made = queue(version)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     made.refresh_from_db()
     return made
 
@@ -90,14 +90,14 @@ def test_a_turn_with_many_missing_texts_stores_tasks_and_the_run_waits(run, embe
     assert len(set(texts)) == len(texts) == TEXTS
     # It has no process, and is not to be had either: not even once its lease has run out.
     Run.objects.update(lease_until=build_future_time(timedelta(seconds=-1)))
-    assert claim_oldest("bob") is None
+    assert claim_next_run("bob") is None
 
 
 def test_runs_over_the_same_texts_begin_with_different_tasks(version, embedder):
     orders = []
     for _ in range(2):
         made = queue(version)
-        work_on(claim_oldest("ann"), FAR)
+        work_on_run(claim_next_run("ann"), FAR)
         tasks = RunTask.objects.filter(run=made).order_by("number")
         orders.append([task.payload["texts"] for task in tasks])
     assert sorted(orders[0]) == sorted(orders[1])
@@ -109,7 +109,7 @@ def test_few_missing_texts_are_embedded_in_the_turn(embedder, monkeypatch, versi
     speed = (TEXTS * (10 + cache.WORK_OF_A_TEXT) + 1) / 6
     monkeypatch.setattr(cache, "GUESSED_SPEED", speed)
     made = queue(version)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     made.refresh_from_db()
     assert (made.state, len(embedder.embedded)) == ("done", TEXTS)
     assert not RunTask.objects.exists()
@@ -139,7 +139,7 @@ def test_a_task_a_call_where_there_is_time_for_no_more(run):
 def test_two_processes_share_the_tasks_and_the_last_end_queues_the_run_once(run, embedder):
     ended = []
     while True:
-        claims = [claim_next(name) for name in ("ann", "bob")]
+        claims = [claim_next_run_or_task(name) for name in ("ann", "bob")]
         assert all(isinstance(claim, TaskClaim) for claim in claims)
         for claim in claims:
             work_on_task(claim)
@@ -151,11 +151,11 @@ def test_two_processes_share_the_tasks_and_the_last_end_queues_the_run_once(run,
     assert (run.lease_owner, run.lease_until, run.done) == ("", None, TEXTS)
     by_process = RunTask.objects.filter(run=run).values_list("process", flat=True)
     assert sorted(by_process) == ["ann"] * 6 + ["bob"] * 6
-    assert claim_next("ann") == Claim(run.pk, attempt=2)
+    assert claim_next_run_or_task("ann") == Claim(run.pk, attempt=2)
 
 
 def test_progress_counts_the_texts_of_tasks(run):
-    work_on_task(claim_next("ann"))
+    work_on_task(claim_next_run_or_task("ann"))
     run.refresh_from_db()
     progress = compute_progress(run)
     assert (progress.state, progress.stage, progress.done, progress.total) == (
@@ -175,12 +175,12 @@ def begin_again(run):
     """Pause and resume it, and let another process store new tasks for it."""
     pause_run(run)
     resume_run(run)
-    work_on(claim_oldest("bob"), FAR)
+    work_on_run(claim_next_run("bob"), FAR)
 
 
 @pytest.mark.parametrize("change", [cancel, pause, begin_again])
 def test_a_task_of_a_run_that_was_ended_or_begun_again_stores_nothing(run, embedder, change):
-    claim = claim_next("ann")
+    claim = claim_next_run_or_task("ann")
     states = []
 
     def change_meanwhile(texts):
@@ -199,9 +199,9 @@ def test_a_task_of_a_run_that_was_ended_or_begun_again_stores_nothing(run, embed
 
 
 def test_a_paused_run_goes_on_with_what_is_missing_and_its_tasks_are_others(run, embedder):
-    work_on_task(claim_next("ann"))
+    work_on_task(claim_next_run_or_task("ann"))
     pause_run(run)
-    assert claim_next("ann") is None
+    assert claim_next_run_or_task("ann") is None
     resume_run(run)
     assert work_one_turn()
     assert count_states(run) == {"cancelled": 11, "done": 1, "waiting": 11}
@@ -215,7 +215,7 @@ def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
     run, embedder, monkeypatch
 ):
     monkeypatch.setattr(cache, "PART", 1)
-    killed = claim_next("ann")
+    killed = claim_next_run_or_task("ann")
     taken = []
 
     def die(texts):
@@ -246,18 +246,18 @@ def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
 
 
 def test_a_lease_that_was_renewed_is_not_taken_over(run):
-    claim = claim_next("ann")
+    claim = claim_next_run_or_task("ann")
     let_it_run_out(claim)
     assert claim.renew()
-    assert claim_next("bob").task_id != claim.task_id
+    assert claim_next_run_or_task("bob").task_id != claim.task_id
 
 
 def test_a_lease_renewed_since_the_task_was_found_is_not_broken(run):
     RunTask.objects.exclude(number=0).delete()
-    claim = claim_next("ann")
+    claim = claim_next_run_or_task("ann")
     let_it_run_out(claim)
     with before_the_claim(claim.renew):
-        assert claim_next("bob") is None
+        assert claim_next_run_or_task("bob") is None
     task = RunTask.objects.get(run=run)
     assert (task.process, task.attempt, task.crashes) == ("ann", 1, 0)
 
@@ -265,9 +265,9 @@ def test_a_lease_renewed_since_the_task_was_found_is_not_broken(run):
 def test_a_task_that_loses_its_process_again_and_again_fails_its_run(run):
     RunTask.objects.exclude(number=0).delete()
     for _ in range(MOST_CRASHES):
-        claim = claim_next("ann")
+        claim = claim_next_run_or_task("ann")
         let_it_run_out(claim)
-    assert claim_next("bob") is None
+    assert claim_next_run_or_task("bob") is None
     run.refresh_from_db()
     assert (run.state, run.error) == ("failed", leases.format_crash_reason())
     task = RunTask.objects.get(run=run)
@@ -279,7 +279,7 @@ def test_a_task_that_loses_its_process_again_and_again_fails_its_run(run):
     [(BackendError("no server"), "no server"), (ValueError("bad"), "ValueError: bad")],
 )
 def test_a_task_that_fails_fails_its_run_with_the_first_reason(run, embedder, error, reason):
-    first, second = claim_next("ann"), claim_next("bob")
+    first, second = claim_next_run_or_task("ann"), claim_next_run_or_task("bob")
 
     def fail(texts):
         raise error
@@ -302,7 +302,7 @@ def test_a_task_that_fails_fails_its_run_with_the_first_reason(run, embedder, er
 
 def test_a_process_with_another_version_of_the_embedder_fails_the_run(run, embedder):
     embedder.info = replace(embedder.info, revision="r2")
-    work_on_task(claim_next("ann"))
+    work_on_task(claim_next_run_or_task("ann"))
     run.refresh_from_db()
     assert run.state == "failed"
     values = {"wanted": "small r1 float32", "found": "small r2 float32"}
@@ -311,7 +311,7 @@ def test_a_process_with_another_version_of_the_embedder_fails_the_run(run, embed
 
 
 def test_a_process_that_is_stopped_leaves_its_task_to_the_next_without_a_crash(run, embedder):
-    claim = claim_next("ann")
+    claim = claim_next_run_or_task("ann")
 
     def stop(texts):
         raise KeyboardInterrupt
@@ -321,7 +321,7 @@ def test_a_process_that_is_stopped_leaves_its_task_to_the_next_without_a_crash(r
         work_on_task(claim)
     task = RunTask.objects.get(pk=claim.task_id)
     assert (task.state, task.crashes, task.lease_until) == ("waiting", 0, None)
-    again = claim_next("bob")
+    again = claim_next_run_or_task("bob")
     assert again == TaskClaim(run.pk, 1, claim.task_id, attempt=2)
     assert RunTask.objects.get(pk=claim.task_id).crashes == 0
 
@@ -330,7 +330,7 @@ def test_a_process_that_is_stopped_leaves_its_task_to_the_next_without_a_crash(r
 def test_texts_that_another_run_stored_meanwhile_are_not_embedded_again(version, embedder):
     for _ in range(2):
         queue(version)
-        work_on(claim_oldest("ann"), FAR)
+        work_on_run(claim_next_run("ann"), FAR)
     while work_one_turn():
         pass
     assert set(Run.objects.values_list("state", flat=True)) == {"done"}
@@ -347,7 +347,7 @@ def test_a_small_run_waits_for_no_more_than_two_tasks_of_fifty_runs_of_another(e
     now = timezone.now()
     # All of them have their tasks; their turns were some time ago.
     for place, run in enumerate(many):
-        work_on(claim_oldest("ann"), FAR)
+        work_on_run(claim_next_run("ann"), FAR)
         Run.objects.filter(pk=run.pk).update(heartbeat_at=now - timedelta(minutes=60 - place))
     small = queue(make_version(otto, "rivers"))
     assert RunTask.objects.filter(state="waiting").count() == 50 * 12
@@ -355,13 +355,13 @@ def test_a_small_run_waits_for_no_more_than_two_tasks_of_fifty_runs_of_another(e
     since = 0
     moments = (now + timedelta(seconds=3 * place) for place in range(1000))
     while True:
-        claim = claim_next("ann")
+        claim = claim_next_run_or_task("ann")
         if claim.run_id == small.pk:
             delays.append(since)
             since = 0
         else:
             since += 1
-        work_on(claim, FAR) if isinstance(claim, Claim) else work_on_task(claim)
+        work_on_run(claim, FAR) if isinstance(claim, Claim) else work_on_task(claim)
         # In a test all of this takes no time.
         Run.objects.filter(pk=claim.run_id).update(heartbeat_at=next(moments))
         small.refresh_from_db()
@@ -377,11 +377,11 @@ def test_of_two_runs_of_one_requester_each_has_every_second_task(version, embedd
     runs = [queue(version) for _ in range(2)]
     now = timezone.now()
     for run in runs:
-        work_on(claim_oldest("ann"), FAR)
+        work_on_run(claim_next_run("ann"), FAR)
         Run.objects.filter(pk=run.pk).update(heartbeat_at=now)
     turns = []
     for place in range(6):
-        claim = claim_next("ann")
+        claim = claim_next_run_or_task("ann")
         turns.append(claim.run_id)
         Run.objects.filter(pk=claim.run_id).update(heartbeat_at=now + timedelta(seconds=place + 1))
     assert turns == [runs[0].pk, runs[1].pk] * 3
@@ -393,8 +393,8 @@ def test_what_somebody_started_comes_before_automatic_gradings_of_the_same_reque
     automatic, started = queue(version), queue(version)
     collection = Collection.objects.create(version=version, places=9)
     Interim.objects.create(collection=collection, run=automatic, n_people=5, by_itself=True)
-    assert claim_next("ann").run_id == started.pk
-    assert claim_next("ann").run_id == automatic.pk
+    assert claim_next_run_or_task("ann").run_id == started.pk
+    assert claim_next_run_or_task("ann").run_id == automatic.pk
 
 
 def test_tasks_that_no_run_waits_for_are_cancelled(run):
@@ -403,23 +403,23 @@ def test_tasks_that_no_run_waits_for_are_cancelled(run):
     Run.objects.filter(pk=run.pk).update(
         state="failed", error="x", finished_at=Now(), lease_until=None
     )
-    assert claim_next("ann") is None
+    assert claim_next_run_or_task("ann") is None
     assert cancel_stale_tasks() == 12
     assert count_states(run) == {"cancelled": 12}
 
 
 def test_a_run_without_its_tasks_goes_on_when_its_lease_runs_out(run):
     RunTask.objects.all().delete()
-    assert claim_next("ann") is None
+    assert claim_next_run_or_task("ann") is None
     Run.objects.update(lease_until=build_future_time(timedelta(seconds=-1)))
-    assert claim_next("ann") == Claim(run.pk, attempt=2)
+    assert claim_next_run_or_task("ann") == Claim(run.pk, attempt=2)
 
 
 def test_the_guard_fails_the_run_of_a_task_without_progress(run, settings):
     settings.STALL_SECONDS = 900
     now = [0.0]
-    watch = Watch(lambda: now[0])
-    stuck, other = claim_next("ann"), claim_next("ann")
+    watch = ReportedWork(lambda: now[0])
+    stuck, other = claim_next_run_or_task("ann"), claim_next_run_or_task("ann")
     lines = [
         f"{claim.run_id} {claim.run_attempt} {claim.task_id} {claim.attempt}"
         for claim in (stuck, other)
@@ -441,28 +441,28 @@ def test_the_guard_fails_the_run_of_a_task_without_progress(run, settings):
 
 
 def test_new_tasks_wake_the_other_processes_that_run(run, monkeypatch):
-    assert count_helpers(12) == 0  # no process has given a sign of life
+    assert count_helper_processes(12) == 0  # no process has given a sign of life
     for n in range(3):
         BackgroundWorker.objects.create(name=f"here:{n}", seen_at=timezone.now())
     BackgroundWorker.objects.create(name="gone", seen_at=timezone.now() - timedelta(hours=1))
-    assert (count_helpers(12), count_helpers(2), count_helpers(1)) == (2, 1, 0)
+    assert (count_helper_processes(12), count_helper_processes(2), count_helper_processes(1)) == (2, 1, 0)
     sent = []
-    monkeypatch.setattr(work, "notify", lambda: sent.append(1) or True)
+    monkeypatch.setattr(work, "wake_process", lambda: sent.append(1) or True)
     made = queue(run.version)
-    work_on(claim_oldest("ann"), FAR)
+    work_on_run(claim_next_run("ann"), FAR)
     made.refresh_from_db()
     assert (made.state, len(sent)) == ("running", 3)
 
 
 def test_open_tasks_are_work_to_wake_processes_for(run, monkeypatch):
-    monkeypatch.setattr(leases, "notify", lambda: True)
-    assert leases.notify_if_needed()
-    assert not leases.notify_if_needed(run_tasks.Lane.ASKING)
+    monkeypatch.setattr(leases, "wake_process", lambda: True)
+    assert leases.wake_process_if_needed()
+    assert not leases.wake_process_if_needed(run_tasks.Lane.ASKING)
     RunTask.objects.update(
         state="running", process="ann", attempt=1, started_at=Now(),
         lease_until=build_future_time(timedelta(minutes=1)),
     )  # fmt: skip
-    assert not leases.notify_if_needed()
+    assert not leases.wake_process_if_needed()
 
 
 def test_the_database_refuses_tasks_in_an_impossible_state(run):

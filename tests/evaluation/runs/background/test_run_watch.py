@@ -81,15 +81,15 @@ def test_only_a_run_under_way_that_knows_its_steps_is_shown(fields, shown):
 def test_a_run_is_found_by_whom_it_may_see_only(run):
     owner, stranger = run.owner, world.user("otto")
     other = Run.objects.create(owner=owner, version=run.version)
-    assert runs.find_run(owner, run.public_id) == run
-    assert runs.find_run(owner, other.public_id) == other
-    assert set(runs.visible_runs(owner)) == {run, other}
+    assert runs.get_visible_run(owner, run.public_id) == run
+    assert runs.get_visible_run(owner, other.public_id) == other
+    assert set(runs.select_visible_runs(owner)) == {run, other}
     with pytest.raises(Run.DoesNotExist):
-        runs.find_run(stranger, run.public_id)
-    assert not runs.visible_runs(stranger).exists()
+        runs.get_visible_run(stranger, run.public_id)
+    assert not runs.select_visible_runs(stranger).exists()
 
 
 def test_a_run_comes_with_its_version_and_its_set(run, django_assert_num_queries):
     with django_assert_num_queries(1):
-        found = runs.find_run(run.owner, run.public_id)
+        found = runs.get_visible_run(run.owner, run.public_id)
         assert found.version.question_set.name == "rivers"

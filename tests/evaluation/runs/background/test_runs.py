@@ -12,7 +12,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import OptionError, build_problem
 from evaluation.models import Run
 from evaluation.runs.background import runs
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from tests.annotations import world as crowd
 from tests.numbers import numbers_in
 
@@ -32,13 +32,13 @@ def version(rana):
 @pytest.fixture(autouse=True)
 def rung(monkeypatch):
     found = []
-    monkeypatch.setattr(runs, "notify_on_commit", lambda: found.append(True))
+    monkeypatch.setattr(runs, "wake_process_on_commit", lambda: found.append(True))
     return found
 
 
 def test_a_version_is_graded_once_somebody_answered_it(version):
-    assert runs.find_version(version.question_set, None) is None
-    assert runs.find_version(version.question_set, None, answered=False) == version
+    assert runs.find_gradable_version(version.question_set, None) is None
+    assert runs.find_gradable_version(version.question_set, None, answered=False) == version
     submission = crowd.submission(version)
     answer = crowd.response(submission)
     for change, graded in (
@@ -49,7 +49,7 @@ def test_a_version_is_graded_once_somebody_answered_it(version):
         ({"state": "draft"}, False),
     ):
         Response.objects.filter(pk=answer.pk).update(**change)
-        found = runs.find_version(version.question_set, None)
+        found = runs.find_gradable_version(version.question_set, None)
         assert found == (version if graded else None), change
 
 
@@ -61,7 +61,7 @@ def test_a_version_is_found_by_its_number_and_else_it_is_the_latest(version):
     of = version.question_set
 
     def found(number):
-        return runs.find_version(of, number, answered=False)
+        return runs.find_gradable_version(of, number, answered=False)
 
     assert found(str(version.number)) == version
     assert found(str(later.number)) == found(None) == found("") == later
@@ -113,7 +113,7 @@ def test_options_that_contradict_each_other_or_are_of_another_kind_start_nothing
 def test_a_cancelled_run_has_an_end_and_no_lease_and_one_that_ended_stays_as_it_is(version, rana):
     run = runs.queue_run(version, rana.pk, AqerParameters())
     beside = runs.queue_run(version, rana.pk, AqerParameters())
-    claim_oldest("ann")
+    claim_next_run("ann")
     assert runs.cancel_run(run) is True
     assert (run.state, run.lease_until) == ("cancelled", None)
     assert timezone.now() - run.finished_at < timedelta(hours=1)

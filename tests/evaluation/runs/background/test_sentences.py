@@ -255,7 +255,7 @@ def test_each_note_on_removals_has_a_sentence_here():
 
 @pytest.fixture(autouse=True)
 def _somebody_listens(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.progress.is_any_running", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.progress.is_any_process_running", lambda: True)
 
 
 def running(done, total, seconds=None, stage="embedding"):

@@ -47,12 +47,12 @@ result = {
 IN_ONE_TURN = """
 from evaluation.grading.storage import draws
 from evaluation.models import Run
-from evaluation.runs.background.leases import claim_oldest
-from evaluation.runs.background.work import work_on
+from evaluation.runs.background.leases import claim_next_run
+from evaluation.runs.background.work import work_on_run
 old = Run.objects.get(pk=RUN)
 run = Run.objects.create(owner=old.owner, version=old.version, parameters=old.parameters)
 draws.split_by_work = lambda sizes, speed: []
-work_on(claim_oldest("console"), 1e12)
+work_on_run(claim_next_run("console"), 1e12)
 result = run.pk
 """
 

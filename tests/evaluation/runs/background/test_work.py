@@ -10,7 +10,7 @@ from evaluation.core.backends import BackendError
 from evaluation.deletion.storage import removals
 from evaluation.models import Removal, Run
 from evaluation.runs.background import work
-from evaluation.runs.background.leases import Heartbeat, LeaseLostError, claim_oldest
+from evaluation.runs.background.leases import Heartbeat, LeaseLostError, claim_next_run
 from evaluation.runs.background.work import TURN_SECONDS, get_process_name, work_one_turn
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError
 from tests.annotations import world
@@ -27,7 +27,7 @@ def run():
 @pytest.fixture
 def rung(monkeypatch):
     found = []
-    monkeypatch.setattr(work, "notify", lambda: found.append(True))
+    monkeypatch.setattr(work, "wake_process", lambda: found.append(True))
     return found
 
 
@@ -165,10 +165,10 @@ def test_a_run_of_an_unknown_kind_fails_and_says_so(run, rung):
 
 
 def test_a_heartbeat_that_lost_its_claim_says_of_which_run(run):
-    claim = claim_oldest("ann")
+    claim = claim_next_run("ann")
     heartbeat = Heartbeat(claim)
-    heartbeat.check()
+    heartbeat.check_claim()
     heartbeat.lost.set()
     with pytest.raises(LeaseLostError) as caught:
-        heartbeat.check()
+        heartbeat.check_claim()
     assert caught.value.args == (run.pk,)

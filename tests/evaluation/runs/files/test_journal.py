@@ -16,8 +16,8 @@ def replied(question, key):
 
 def test_the_raw_answer_to_a_request_is_that_of_the_row_that_was_sent(tmp_path):
     with Journal(tmp_path) as journal:
-        journal.add(SMALL, replied("q1", "k"), {"reply": {"text": "north"}})
-        journal.add(SMALL, replied("q2", "k"), {"copied": True})
+        journal.append_reply(SMALL, replied("q1", "k"), {"reply": {"text": "north"}})
+        journal.append_reply(SMALL, replied("q2", "k"), {"copied": True})
         assert (journal.find_raw_reply("k"), journal.find_raw_reply("other")) == (
             {"text": "north"},
             None,
@@ -33,10 +33,10 @@ def test_the_raw_answer_to_a_request_is_that_of_the_row_that_was_sent(tmp_path):
 
 def test_an_incomplete_last_line_is_cut_off_and_the_next_row_follows_the_whole_ones(tmp_path):
     with Journal(tmp_path) as journal:
-        journal.add(SMALL, replied("q1", "a"), {"reply": "one"})
+        journal.append_reply(SMALL, replied("q1", "a"), {"reply": "one"})
     with journal.path.open("ab") as file:
         file.write(b'{"model": "small", "sta')
     with Journal(tmp_path) as journal:
-        journal.add(SMALL, replied("q2", "b"), {"reply": "two"})
+        journal.append_reply(SMALL, replied("q2", "b"), {"reply": "two"})
         assert (journal.find_raw_reply("a"), journal.find_raw_reply("b")) == ("one", "two")
     assert len(journal.path.read_bytes().splitlines()) == 2

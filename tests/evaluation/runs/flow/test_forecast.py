@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.stats.planner import compute_error
 from evaluation.runs.flow.forecast import (
     GradedQuestion,
-    convert_to_dict,
+    convert_forecast_to_dict,
     estimate_question_similarity,
     forecast_more_workers,
 )
@@ -21,7 +21,7 @@ def test_the_forecast_is_the_planner_s_with_ten_answers_more():
     assert found.off_then == pytest.approx(sum(then) / 2)
     assert [(one.name, one.more) for one in found.wanting] == [("a", 10)]
     assert found.wanting[0].off == pytest.approx(now[0])
-    assert convert_to_dict(found)["wanting"][0]["key"] == "a"
+    assert convert_forecast_to_dict(found)["wanting"][0]["key"] == "a"
 
 
 def test_the_questions_with_the_fewest_answers_get_theirs_first():

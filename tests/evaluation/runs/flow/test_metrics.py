@@ -3,7 +3,7 @@ from dataclasses import dataclass
 from annotations.exchange import OutputFolder
 from evaluation.core.options import Parameters, Whole, declare_option
 from evaluation.core.stats.inference.estimate import SampleEstimate
-from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace, write_metrics
+from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace_inputs, write_metrics
 from evaluation.runs.flow.metrics import Exclusions, MetricRow, build_group_name
 from tests.problems import raises_problem
 
@@ -74,5 +74,5 @@ def test_an_input_is_not_written_over(tmp_path):
     given = tmp_path / "items.csv"
     given.write_text("item\n")
     with raises_problem("file_replaced", file=str(given), output=tmp_path):
-        refuse_to_replace(tmp_path, ["items.csv"], [None, given])
-    refuse_to_replace(tmp_path / "elsewhere", ["items.csv"], [given])
+        refuse_to_replace_inputs(tmp_path, ["items.csv"], [None, given])
+    refuse_to_replace_inputs(tmp_path / "elsewhere", ["items.csv"], [given])

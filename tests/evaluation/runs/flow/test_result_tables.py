@@ -11,7 +11,7 @@ from evaluation.eloquent.run import findings
 from evaluation.maqa.report import TABLES as MAQA_TABLES
 from evaluation.maqa.run import result_tables as maqa
 from evaluation.maqa.run_type import MAQA
-from evaluation.runs.files.metrics import write_table
+from evaluation.runs.files.metrics import write_result_table
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.flow.stored import ResultTable, StudyTable, list_file_names
 from evaluation.runs.run_types.data_sheets import find_column_description
@@ -45,19 +45,19 @@ def test_a_table_that_only_runs_have_is_no_file():
 
 def test_a_table_is_written_with_its_columns(tmp_path):
     with OutputFolder(tmp_path) as folder:
-        write_table(folder, LENGTHS, LENGTHS.rows(["lake", "sea"]))
+        write_result_table(folder, LENGTHS, LENGTHS.rows(["lake", "sea"]))
     assert (tmp_path / "lengths.csv").read_text().split() == ["word,length", "lake,4", "sea,3"]
 
 
 def test_rows_of_a_dataclass_are_cells_in_the_order_of_the_columns():
-    assert list(SHARES.cells([Share("sea", 0.5), Share("lake")])) == [["sea", 0.5], ["lake", None]]
+    assert list(SHARES.build_cells([Share("sea", 0.5), Share("lake")])) == [["sea", 0.5], ["lake", None]]
 
 
 def test_metrics_are_written_overall_first(tmp_path):
     table = ResultTable("metrics", MetricRow, "metrics.csv")
     rows = [MetricRow("m", group, "f1", 0.5, None, None, 2, None) for group in ("kind:single", "")]
     with OutputFolder(tmp_path) as folder:
-        write_table(folder, table, rows)
+        write_result_table(folder, table, rows)
     lines = (tmp_path / "metrics.csv").read_text().splitlines()
     assert [line.split(",")[1] for line in lines] == ["group", "", "kind:single"]
 

@@ -7,7 +7,7 @@ from annotations.exchange.model_replies import describe_thinking_counts
 from annotations.models import QuestionSet
 from evaluation.models import LanguageModel, LLMResponse
 from evaluation.runs.imports import import_model_answers
-from evaluation.runs.steps.answers import read_model_answers
+from evaluation.runs.steps.answers import load_model_answers
 from tests.annotations import world
 from tests.annotations.exchange.files import write
 from tests.problems import faults, raises_problem
@@ -76,7 +76,7 @@ def test_an_option_leaves_thinking_in_the_answer_and_it_counts_so(rivers, tmp_pa
     path = write_rows(tmp_path, THOUGHT)
     import_model_answers(rivers, path, keep_thinking=True)
     texts = ["<think>\nhm\n</think>\n\nnorth", "<think>\nhm"]
-    found = read_model_answers(rivers.latest_version().pk)
+    found = load_model_answers(rivers.latest_version().pk)
     assert (found.texts, set(found.statuses)) == (texts, {AnswerStatus.TEXT})
     assert import_model_answers(rivers, path, keep_thinking=True).n_unchanged == 2
 
@@ -90,7 +90,7 @@ def test_answers_that_were_stored_with_their_thinking_count_as_they_do_now(river
         row.save()
     report = import_model_answers(rivers, path)
     assert (report.n_new, report.n_unchanged) == (0, 2)
-    found = read_model_answers(rivers.latest_version().pk)
+    found = load_model_answers(rivers.latest_version().pk)
     assert list(zip(found.texts, found.statuses, strict=True)) == [
         ("north", AnswerStatus.TEXT),
         ("", AnswerStatus.CUT_OFF),

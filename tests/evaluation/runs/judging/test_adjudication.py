@@ -7,13 +7,13 @@ from evaluation.models import HumanJudgement, JudgementRequest
 from evaluation.runs.judging.audit import withdraw_requests
 from evaluation.runs.judging.tasks import (
     CannotSettleError,
-    ask_to_settle,
+    ask_expert_to_settle,
     has_disagreement,
     list_disputes,
-    list_parties,
-    load_task,
+    list_disputing_experts,
+    load_judging_task,
 )
-from evaluation.runs.steps.answers import compute_mean_judgements
+from evaluation.runs.steps.answers import compute_expert_grades
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade
 
@@ -66,38 +66,38 @@ def test_what_is_further_apart_than_the_step_is_open_and_its_graders_cannot_sett
     places = list(audit.items.order_by("place").values_list("pk", flat=True))
     assert [places.index(one.item) for one in found] == [0, 3]
     assert found[1].llm_response is not None  # every fourth is a model's
-    assert list_parties(found) == {people[0].pk, people[1].pk}
+    assert list_disputing_experts(found) == {people[0].pk, people[1].pk}
     with pytest.raises(CannotSettleError, match="ed graded some"):
-        ask_to_settle(audit, people[0].pk)
+        ask_expert_to_settle(audit, people[0].pk)
     audit.step = 2
     assert len(list_disputes(audit)) == 1
 
 
 def test_a_third_sees_both_grades_by_size_and_nobodys_name(run, audit, people):
     mo = people[2]
-    assert ask_to_settle(audit, mo.pk) == 2
+    assert ask_expert_to_settle(audit, mo.pk) == 2
     question_set = run.version.question_set
     for asked in JudgementRequest.objects.filter(expert=mo):
-        shown = load_task(question_set, mo.pk, asked.public_id)
+        shown = load_judging_task(question_set, mo.pk, asked.public_id)
         of_person = asked.response_id is not None
         assert f"They gave {'2 and 3.5' if of_person else '0 and 5'}." in shown.parts[-1].text
         said = " ".join(f"{one.title} {one.text}" for one in shown.parts[-1:]).split()
         assert not {"ed", "eve"} & set(said)
     ed = people[0]
     first = JudgementRequest.objects.filter(expert=ed).first()
-    assert "settle" not in load_task(question_set, ed.pk, first.public_id).parts[-1].title
+    assert "settle" not in load_judging_task(question_set, ed.pk, first.public_id).parts[-1].title
     with pytest.raises(CannotSettleError, match="nothing to settle"):
-        ask_to_settle(audit, mo.pk)
+        ask_expert_to_settle(audit, mo.pk)
 
 
 @pytest.mark.medium
 def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
     keys = list(audit.items.order_by("place").values_list("response_id", flat=True))
-    assert compute_mean_judgements(run.version) == {keys[0]: 2.75, keys[1]: 3.5, keys[2]: 4}
-    ask_to_settle(audit, people[2].pk)
-    assert compute_mean_judgements(run.version)[keys[0]] == 2.75  # asked is not settled
+    assert compute_expert_grades(run.version) == {keys[0]: 2.75, keys[1]: 3.5, keys[2]: 4}
+    ask_expert_to_settle(audit, people[2].pk)
+    assert compute_expert_grades(run.version)[keys[0]] == 2.75  # asked is not settled
     settle(audit, people[2], 1.0)
-    assert compute_mean_judgements(run.version) == {keys[0]: 1.0, keys[1]: 3.5, keys[2]: 4}
+    assert compute_expert_grades(run.version) == {keys[0]: 1.0, keys[1]: 3.5, keys[2]: 4}
     report = build_audit_report(run)
     assert (report.n_disputed, report.n_settled, report.n_settling) == (2, 2, 0)
     assert report.people.mean == pytest.approx((1 + 3.5 + 4) / 3)
@@ -116,8 +116,8 @@ def test_the_settled_grade_counts_and_else_the_mean(run, audit, people):
 
 @pytest.mark.medium
 def test_what_is_taken_back_from_a_third_can_be_asked_of_another(run, audit, people):
-    ask_to_settle(audit, people[2].pk)
+    ask_expert_to_settle(audit, people[2].pk)
     assert build_audit_report(run).n_settling == 2
     assert withdraw_requests(audit, people[2].pk) == 2
     assert build_audit_report(run).n_settling == 0
-    assert ask_to_settle(audit, expert(run, "ria")[0].pk) == 2
+    assert ask_expert_to_settle(audit, expert(run, "ria")[0].pk) == 2

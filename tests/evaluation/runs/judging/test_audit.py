@@ -17,8 +17,8 @@ from evaluation.models import (
 from evaluation.runs.judging import tasks
 from evaluation.runs.judging.audit import (
     CannotDrawError,
-    ask_for_audit,
-    draw_audit,
+    request_audit_grades,
+    draw_audit_sample,
     list_audit_progress,
     split_into_thirds,
     withdraw_requests,
@@ -53,12 +53,12 @@ def test_the_same_seed_draws_the_same_answers_and_another_one_others(run):
 @pytest.mark.parametrize("design", ["random", "question", "grade"])
 def test_a_larger_sample_holds_the_smaller_one_and_keeps_its_design_and_seed(run, design):
     small = keys(drawn(run, 7, design, seed=2))
-    large = draw_audit(run, 31, "random", True, seed=99)
+    large = draw_audit_sample(run, 31, "random", True, seed=99)
     assert keys(large)[:7] == small
     assert len(set(keys(large))) == 31
     assert (large.design, large.seed, large.with_models) == (design, 2, False)
-    assert keys(draw_audit(run, 5, design, False, 2)) == keys(large)  # never fewer
-    assert len(keys(draw_audit(run, 2000, design, False, 2))) == 90  # all there are
+    assert keys(draw_audit_sample(run, 5, design, False, 2)) == keys(large)  # never fewer
+    assert len(keys(draw_audit_sample(run, 2000, design, False, 2))) == 90  # all there are
 
 
 def test_answers_whose_grades_chose_the_ranking_cannot_confirm_it_and_are_not_drawn(run):
@@ -68,7 +68,7 @@ def test_answers_whose_grades_chose_the_ranking_cannot_confirm_it_and_are_not_dr
     run.started_at = timezone.now()
     run.save()
     HumanJudgement.objects.create(response=late, expert=user, grade=1)
-    audit = draw_audit(run, 2000, "random", False, 0)
+    audit = draw_audit_sample(run, 2000, "random", False, 0)
     asked = set(audit.items.values_list("response", flat=True))
     assert len(asked) == 89  # 9 workers and 10 questions, but for one
     assert early.pk not in asked
@@ -76,7 +76,7 @@ def test_answers_whose_grades_chose_the_ranking_cannot_confirm_it_and_are_not_dr
     audit.delete()
     run.parameters = {}  # without anchors the grades chose nothing
     run.save()
-    assert draw_audit(run, 2000, "random", False, 0).items.count() == 90
+    assert draw_audit_sample(run, 2000, "random", False, 0).items.count() == 90
 
 
 def test_answers_of_excluded_workers_are_drawn_by_no_run_of_the_set(run):
@@ -91,7 +91,7 @@ def test_answers_of_excluded_workers_are_drawn_by_no_run_of_the_set(run):
     )
     out = Worker.objects.get(external_id="w005")
     decide(run, out, run.owner, "exclude", "copied")
-    draw_audit(run, 2000, "random", False, 0)
+    draw_audit_sample(run, 2000, "random", False, 0)
     assert workers() == {f"w{i:03}" for i in (1, 2, 4, 6, 7, 8, 9)}
     assert run.audit.items.count() == 70  # 7 workers and 10 questions
 
@@ -103,21 +103,21 @@ def test_who_is_excluded_after_the_draw_is_judged_by_nobody_any_more(run):
     of_out = audit.items.filter(response__submission__worker=out)
     HumanJudgement.objects.create(response=of_out.first().response, expert=user, grade=3)
     question_set = run.version.question_set
-    assert tasks.load_progress(question_set, user.pk).total == 90
+    assert tasks.load_expert_progress(question_set, user.pk).total == 90
     decide(run, out, run.owner, "exclude", "copied")
     # 1 of the 10 answers is judged already and stays.
-    assert tasks.load_progress(question_set, user.pk).total == 81
+    assert tasks.load_expert_progress(question_set, user.pk).total == 81
     assert [(one.n_asked, one.n_done) for one in list_audit_progress(audit)] == [(81, 1)]
     late, _ = expert(run, "lea")
-    ask_for_audit(audit, late.pk)
+    request_audit_grades(audit, late.pk)
     assert JudgementRequest.objects.filter(expert=late).count() == 80
     take_back_verdict(run, out, run.owner)
-    assert tasks.load_progress(question_set, user.pk).total == 90
+    assert tasks.load_expert_progress(question_set, user.pk).total == 90
 
 
 def test_spread_over_the_questions_each_has_its_share_but_for_one(run):
     for count, share in ((10, 1), (20, 2), (45, 4.5)):
-        audit = draw_audit(run, count, "question", False, 0)
+        audit = draw_audit_sample(run, count, "question", False, 0)
         questions = Counter(audit.items.values_list("response__question", flat=True))
         assert len(questions) == 10
         assert all(abs(n - share) <= 1 for n in questions.values()), questions
@@ -165,7 +165,7 @@ def test_an_answer_that_is_withdrawn_leaves_and_another_takes_its_place(run):
     audit = drawn(run, 10)
     Response.objects.filter(pk=keys(audit)[3][0]).delete()
     assert audit.items.count() == 9
-    assert draw_audit(run, 10, "random", False, 0).items.count() == 10
+    assert draw_audit_sample(run, 10, "random", False, 0).items.count() == 10
 
 
 def test_a_run_without_grades_has_no_thirds_and_one_without_scores_nothing(run):
@@ -213,5 +213,5 @@ def test_how_far_each_expert_is_and_what_is_not_done_can_be_taken_back(run):
         ("ed", 5, 5)
     ]
     assert HumanJudgement.objects.count() == 5
-    ask_for_audit(audit, eve.pk)
+    request_audit_grades(audit, eve.pk)
     assert list_audit_progress(audit)[1].n_asked == 8

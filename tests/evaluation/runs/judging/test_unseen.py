@@ -18,7 +18,7 @@ WORDS = ["the", "cable", "was", "laid", "in", "summer", "of", "that", "year", "b
 
 @pytest.fixture
 def version(monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     version = world.version(world.user("rana"), "cables", n_questions=6)
     for at in range(5):
         submission = world.submission(version, f"w{at}")

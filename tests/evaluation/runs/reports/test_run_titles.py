@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.models import Run
-from evaluation.runs.reports.about import build_titles
+from evaluation.runs.reports.about import build_run_titles
 
 
 def titled(*runs):
@@ -13,7 +13,7 @@ def titled(*runs):
         Run(parameters=parameters, created_at=datetime(2026, 11, 26, 17, 30, second, tzinfo=UTC))
         for parameters, second in runs
     ]
-    return [one.full for one in build_titles([(row, AqerParameters) for row in rows])]
+    return [one.full for one in build_run_titles([(row, AqerParameters) for row in rows])]
 
 
 def test_runs_with_the_same_settings_get_the_time_of_their_start():

@@ -30,8 +30,8 @@ def with_words(settings):
 @pytest.fixture
 def rivers(db, django_user_model, monkeypatch, tmp_path, with_words):
     """A question set of Rita's, who may sign in; nobody hears the bell."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = django_user_model.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet(owner=owner, name="rivers")
     for load, text in ((import_questions, QUESTIONS), (import_answers, ANSWERS)):

@@ -63,8 +63,8 @@ def write_files(folder):
 
 def crowd_set(users, monkeypatch, folder):
     """Return the question set of Rita, with the crowd's answers; nobody hears the bell."""
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     owner = users.objects.create_user("rita", password="rivers", is_staff=True)
     question_set = QuestionSet(owner=owner, name="rivers")
     questions = [(f"q{n}", f"What is number {n}?") for n in range(12)]

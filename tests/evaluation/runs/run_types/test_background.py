@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.options import OptionError
 from evaluation.models import Run, RunData
 from evaluation.runs.background import runs
-from evaluation.runs.background.leases import claim_oldest
+from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.run_types import UnknownKindError, get_kind, list_kinds
 from tests.evaluation.runs.run_types.words import ASIDE, WORDS, WordOptions, WordSummary, rows_of
@@ -40,7 +40,7 @@ def test_a_run_of_the_kind_gives_up_its_turn_and_goes_on_from_its_checkpoint(que
     run.refresh_from_db()
     assert (run.state, run.crashes, run.signature) == ("done", 0, "words|longest:100")
     assert rows_of(run) == [["ann", 4], ["ben", 6]]
-    assert WORDS.summary_of(run) == WordSummary(1, answers=4, workers=2, turns=(1, 2))
+    assert WORDS.load_summary(run) == WordSummary(1, answers=4, workers=2, turns=(1, 2))
     assert not RunData.objects.filter(run=run, name=ASIDE).exists()
     assert not work_one_turn()
 
@@ -79,8 +79,8 @@ def test_a_run_of_the_kind_is_cancelled_and_done_again_as_the_same_kind(queued):
 def test_a_run_that_gave_up_its_turn_waits_behind_those_that_wait_longer(queued):
     long, short = queued(), queued()
     assert work_one_turn()  # the first half of the long one
-    assert claim_oldest("ann").run_id == short.pk
-    assert claim_oldest("ben").run_id == long.pk
+    assert claim_next_run("ann").run_id == short.pk
+    assert claim_next_run("ben").run_id == long.pk
 
 
 def test_a_run_of_a_kind_that_was_taken_out_fails_with_the_reason(queued, settings):

@@ -14,9 +14,9 @@ from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.run_types import list_kinds
 from evaluation.runs.run_types.data_sheets import (
-    build_readme,
-    build_workbook,
-    build_zip,
+    build_run_readme,
+    build_run_workbook,
+    build_run_zip,
     find_column_description,
 )
 from tests.evaluation.runs.run_types.words import WORDS, WordOptions
@@ -48,7 +48,7 @@ WORDS_OF = [["worker", "words"], ["ann", "4"], ["ben", "6"]]
 
 
 def test_the_zip_has_every_table_the_summary_the_signature_and_a_readme(run):
-    files = unzipped(b"".join(build_zip(WORDS, run)))
+    files = unzipped(b"".join(build_run_zip(WORDS, run)))
     assert list(files) == ["README.md", "summary.json", "signature.txt", "workers.csv"]
     rows = list(csv.reader(io.StringIO(files["workers.csv"])))
     assert [row[:2] for row in rows] == WORDS_OF
@@ -62,7 +62,7 @@ def test_the_zip_has_every_table_the_summary_the_signature_and_a_readme(run):
 
 
 def test_the_workbook_has_a_sheet_for_each_table_behind_what_columns_hold(run):
-    book = load_workbook(io.BytesIO(b"".join(build_workbook(WORDS, run))), read_only=True)
+    book = load_workbook(io.BytesIO(b"".join(build_run_workbook(WORDS, run))), read_only=True)
     assert book.sheetnames == ["README", "workers"]
     rows = [[cell.value for cell in row] for row in book["workers"].iter_rows()]
     assert [row[:2] for row in rows] == [["worker", "words"], ["ann", 4], ["ben", 6]]
@@ -72,21 +72,21 @@ def test_the_workbook_has_a_sheet_for_each_table_behind_what_columns_hold(run):
 
 
 def test_the_same_run_is_the_same_file(run):
-    assert b"".join(build_zip(WORDS, run)) == b"".join(build_zip(WORDS, run))
-    assert b"".join(build_workbook(WORDS, run)) == b"".join(build_workbook(WORDS, run))
+    assert b"".join(build_run_zip(WORDS, run)) == b"".join(build_run_zip(WORDS, run))
+    assert b"".join(build_run_workbook(WORDS, run)) == b"".join(build_run_workbook(WORDS, run))
 
 
 def test_site_rest_and_terminal_give_the_same_files(run, client, rivers, tmp_path, capsys):
     client.force_login(rivers.owner)
     api = APIClient()
     api.force_authenticate(rivers.owner)
-    expected = b"".join(build_zip(WORDS, run))
+    expected = b"".join(build_run_zip(WORDS, run))
     of_site = client.get(reverse("admin:results-data", args=[run.public_id, "zip"]))
     assert bytes_of(of_site) == expected
     assert of_site["Content-Type"] == "application/zip"
     at = f"/api/v1/runs/{run.public_id}/results/data/"
     assert bytes_of(api.get(at)) == expected
-    assert bytes_of(api.get(f"{at}?format=xlsx")) == b"".join(build_workbook(WORDS, run))
+    assert bytes_of(api.get(f"{at}?format=xlsx")) == b"".join(build_run_workbook(WORDS, run))
     assert api.get(f"{at}?format=csv").status_code == 400
     assert client.get(reverse("admin:results-data", args=[run.public_id, "csv"])).status_code == 404
     page = client.get(reverse("admin:run", args=[run.public_id])).content.decode()
@@ -102,7 +102,7 @@ def test_a_command_writes_a_folder_or_one_file(run, rivers, tmp_path, monkeypatc
     assert isinstance(command, RunCommand)
     command.write_tables(WORDS, run, tmp_path / output)
     said = capsys.readouterr().out
-    files = unzipped(b"".join(build_zip(WORDS, run)))
+    files = unzipped(b"".join(build_run_zip(WORDS, run)))
     if output == "out":
         assert {path.name for path in (tmp_path / output).iterdir()} == set(files)
         written = (tmp_path / output / "workers.csv").read_bytes().decode("utf-8-sig")
@@ -127,7 +127,7 @@ def test_a_kind_may_say_what_its_columns_hold(run, monkeypatch):
     from dataclasses import replace
 
     kind = replace(WORDS, columns={"workers.words": "words that were counted"})
-    assert "- `words`: words that were counted" in build_readme(kind, run)
+    assert "- `words`: words that were counted" in build_run_readme(kind, run)
     assert find_column_description("workers", "worker") == "the worker's id"
     assert find_column_description("workers", "no such column") == ""
 

@@ -10,10 +10,10 @@ import pytest
 
 from evaluation.core.options import Parameters
 from evaluation.models.runs import GRADING
-from evaluation.runs.flow.stored import RunSummary, ViewSource
+from evaluation.runs.flow.stored import RunSummary, MeasureSource
 from evaluation.runs.judging import Judging
 from evaluation.runs.run_types import Evaluation, Kind, Page, Start, Study, list_kinds
-from evaluation.runs.run_types.kind import Part, Parts, list_part_names
+from evaluation.runs.run_types.kind import LazyField, LazyFields, list_part_names
 from tests.features import folder_of
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -53,7 +53,7 @@ def test_every_dotted_name_of_a_kind_names_a_part_of_its_type(kind):
     assert kind.evaluate is None or isinstance(kind.evaluate, Evaluation)
     assert kind.study is None or isinstance(kind.study, Study)
     assert all(callable(command.run) for command in (kind.evaluate, kind.study) if command)
-    for each, of in ((kind.pages, Page), (kind.judging, Judging), (kind.views, ViewSource)):
+    for each, of in ((kind.pages, Page), (kind.judging, Judging), (kind.views, MeasureSource)):
         assert all(isinstance(one, of) for one in each)
     for each in (kind.tables, kind.charts):
         assert isinstance(each, Mapping)
@@ -70,9 +70,9 @@ def test_a_kind_that_asks_models_counts_its_requests_before_it_starts(kind):
 
 def test_what_a_list_asks_of_a_kind_is_what_its_parts_say(kind):
     assert kind.has_runs == (kind.run is not None)
-    assert kind.is_evaluated_on_files == (kind.evaluate is not None)
-    assert kind.is_studied == (kind.study is not None)
-    assert kind.has_views == bool(kind.views)
+    assert kind.has_evaluate_command == (kind.evaluate is not None)
+    assert kind.has_study_command == (kind.study is not None)
+    assert kind.has_measures == bool(kind.views)
 
 
 # Features above a grading that add tables to its download.
@@ -91,9 +91,9 @@ def test_no_kind_names_a_module_above_it(kind):
 
 @dataclass(frozen=True)
 class Box:
-    lid: Part[type] = Part()
-    tools: Parts[dict] = Parts({})
-    label: Part[str | None] = Part(None, finish=lambda box, label: f"{label} {box.lid.__name__}")
+    lid: LazyField[type] = LazyField()
+    tools: LazyFields[dict] = LazyFields({})
+    label: LazyField[str | None] = LazyField(None, finish=lambda box, label: f"{label} {box.lid.__name__}")
 
 
 def test_a_part_is_imported_when_it_is_first_read():

@@ -81,8 +81,8 @@ EMPTY = build_rows(WORKERS, SIX, lambda *_: "")
 
 @pytest.fixture
 def rita(db, django_user_model, monkeypatch):
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     return django_user_model.objects.create_user("rita", is_staff=True)
 
 

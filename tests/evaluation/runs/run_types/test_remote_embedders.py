@@ -22,8 +22,8 @@ from tests.evaluation.runs.background.lanes import work_in_two_lanes
 @pytest.fixture
 def world(django_user_model, monkeypatch, settings):
     settings.MODEL_NETWORKS = ["127.0.0.0/8"]
-    monkeypatch.setattr("evaluation.runs.background.leases.notify", lambda: True)
-    monkeypatch.setattr("evaluation.runs.background.work.notify", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
+    monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     # Requesters may not name a server.
     made = World(django_user_model.objects.create_superuser("rita"))
     replies = cycle(["the Rhine", "a river of the Alps", "water that bends"])

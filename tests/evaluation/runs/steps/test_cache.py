@@ -183,7 +183,7 @@ def test_an_embedder_that_gives_too_few_vectors_is_an_error(monkeypatch):
     ],
 )
 def test_vectors_are_kept_where_they_depend_on_nothing_but_the_text(spec, kept):
-    assert cache.has_stored_vectors(spec) is kept
+    assert cache.is_cached_embedder(spec) is kept
 
 
 def test_an_embedder_is_loaded_once_for_each_precision(monkeypatch):
@@ -210,7 +210,7 @@ def test_answers_of_workers_and_of_models_are_embedded_together_with_their_warni
     turn = Told()
     asked = AqerParameters(embedder="minilm")
     foreign = ["это ответ на вопрос", "а это ответ модели"]
-    found = cache.embed_texts(asked, turn, ["ab", foreign[0]], [foreign[1], "ab", "a"])
+    found = cache.embed_answers(asked, turn, ["ab", foreign[0]], [foreign[1], "ab", "a"])
     assert found.answers.tolist() == [[2, 1], [len(foreign[0]), 1]]
     assert found.models.tolist() == [[len(foreign[1]), 1], [2, 1], [1, 1]]
     assert found.info is info
@@ -224,14 +224,14 @@ def test_answers_of_workers_and_of_models_are_embedded_together_with_their_warni
 
 def test_without_models_there_are_no_vectors_of_models(monkeypatch):
     monkeypatch.setattr(cache, "load_embedder", lambda spec, precision: Counting(1))
-    found = cache.embed_texts(AqerParameters(embedder="minilm"), Told(), ["ab"], None)
+    found = cache.embed_answers(AqerParameters(embedder="minilm"), Told(), ["ab"], None)
     assert (found.answers.tolist(), found.models, found.warnings) == ([[2, 1]], None, [])
 
 
 def test_vectors_that_depend_on_the_other_texts_are_made_anew(monkeypatch):
     turn = Told()
     asked = AqerParameters(embedder="bow")
-    found = cache.embed_texts(asked, turn, ["red green", "red"], ["green", "blue"])
+    found = cache.embed_answers(asked, turn, ["red green", "red"], ["green", "blue"])
     # The words of the workers' answers, by the alphabet: green, red.
     assert found.answers.toarray().tolist() == [[1, 1], [0, 1]]
     assert found.models.toarray().tolist() == [[1, 0], [0, 0]]

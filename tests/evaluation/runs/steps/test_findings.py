@@ -9,7 +9,7 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.models import RunData
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.steps import checkpoints
-from evaluation.runs.steps.checkpoints import Turn, keep_rows, read_rows, read_rows_of_tables
+from evaluation.runs.steps.checkpoints import Turn, store_table_rows, read_table_rows, read_rows_of_tables
 from tests.annotations import world
 from tests.evaluation.runs.steps.test_turn import running
 
@@ -41,31 +41,31 @@ def metric(number):
 def test_rows_come_back_with_their_types_in_the_order_of_writing(run, monkeypatch):
     monkeypatch.setattr(checkpoints, "ROWS", 2)
     rows = [metric(number) for number in range(5)]
-    assert keep_rows(turn_of(run), "metrics", MetricRow, iter(rows)) == 5
+    assert store_table_rows(turn_of(run), "metrics", MetricRow, iter(rows)) == 5
     assert RunData.objects.filter(run=run).count() == 3
-    assert list(read_rows(run, "metrics", MetricRow)) == rows
+    assert list(read_table_rows(run, "metrics", MetricRow)) == rows
     said = [Said("a", AnswerStatus.REFUSED, (1, 2)), Said("b", AnswerStatus.TEXT)]
-    keep_rows(turn_of(run), "metrics-2", Said, said)
-    found = list(read_rows(run, "metrics-2", Said))
+    store_table_rows(turn_of(run), "metrics-2", Said, said)
+    found = list(read_table_rows(run, "metrics-2", Said))
     assert found == said
     assert found[0].status is AnswerStatus.REFUSED
-    assert list(read_rows(run, "metrics", MetricRow)) == rows
+    assert list(read_table_rows(run, "metrics", MetricRow)) == rows
 
 
 def test_several_tables_come_back_by_one_query(run, monkeypatch, django_assert_num_queries):
     monkeypatch.setattr(checkpoints, "ROWS", 2)
     rows = [metric(number) for number in range(5)]
     said = [Said("a", AnswerStatus.REFUSED, (1, 2))]
-    keep_rows(turn_of(run), "metrics", MetricRow, rows)
-    keep_rows(turn_of(run), "metrics-2", Said, said)
-    keep_rows(turn_of(run), "others", MetricRow, rows)
+    store_table_rows(turn_of(run), "metrics", MetricRow, rows)
+    store_table_rows(turn_of(run), "metrics-2", Said, said)
+    store_table_rows(turn_of(run), "others", MetricRow, rows)
     with django_assert_num_queries(1):
         found = read_rows_of_tables(run, {"metrics-2": Said, "metrics": MetricRow, "none": Said})
     assert found == {"metrics-2": said, "metrics": rows, "none": []}
 
 
 def test_a_table_is_kept_in_the_place_of_what_it_was(run):
-    keep_rows(turn_of(run), "metrics", MetricRow, [metric(1), metric(2)])
-    keep_rows(turn_of(run), "metrics", MetricRow, [])
-    assert list(read_rows(run, "metrics", MetricRow)) == []
+    store_table_rows(turn_of(run), "metrics", MetricRow, [metric(1), metric(2)])
+    store_table_rows(turn_of(run), "metrics", MetricRow, [])
+    assert list(read_table_rows(run, "metrics", MetricRow)) == []
     assert RunData.objects.filter(run=run).count() == 1

@@ -13,10 +13,10 @@ from evaluation.grading.storage.inputs import load_inputs
 from evaluation.models import HumanJudgement, Run, WorkerVerdict
 from evaluation.runs.steps.answers import (
     NAMED,
-    compute_mean_judgements,
+    compute_expert_grades,
     find_worker_keys,
-    read_parameters,
-    select_judgements,
+    read_grading_parameters,
+    select_answer_judgements,
 )
 from evaluation.runs.steps.checkpoints import RunInputError
 from tests.annotations import world
@@ -82,11 +82,11 @@ def test_judgements_are_those_of_the_set_or_of_one_version_as_they_were_given(ve
             (mine, experts[1], 4), (other, experts[0], 1), (mine, experts[0], 1),
         )
     ]  # fmt: skip
-    assert list(select_judgements(version)) == [given[0], given[2]]
-    assert list(select_judgements(version.question_set)) == [given[0], given[2]]
-    assert list(select_judgements(elsewhere)) == [given[1]]
-    assert compute_mean_judgements(version) == {mine.pk: 2.5}
-    assert compute_mean_judgements(elsewhere) == {other.pk: 1.0}
+    assert list(select_answer_judgements(version)) == [given[0], given[2]]
+    assert list(select_answer_judgements(version.question_set)) == [given[0], given[2]]
+    assert list(select_answer_judgements(elsewhere)) == [given[1]]
+    assert compute_expert_grades(version) == {mine.pk: 2.5}
+    assert compute_expert_grades(elsewhere) == {other.pk: 1.0}
 
 
 def queued(version, **parameters):
@@ -128,10 +128,10 @@ def test_a_set_without_an_answer_says_what_to_do(version):
 
 
 def test_parameters_of_an_older_run_have_their_defaults_and_unknown_ones_are_named():
-    asked = read_parameters({"embedder": "bow"})
+    asked = read_grading_parameters({"embedder": "bow"})
     assert asked == AqerParameters(embedder="bow")
     with pytest.raises(RunInputError) as caught:
-        read_parameters({"speed": 3})
+        read_grading_parameters({"speed": 3})
     assert caught.value.message == Message("run.unknown_parameters", {"names": "speed"})
 
 

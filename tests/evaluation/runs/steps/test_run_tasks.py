@@ -11,8 +11,8 @@ from evaluation.runs.steps import run_tasks
 from evaluation.runs.steps.run_tasks import (
     MOST_ITEMS,
     TASK_SECONDS,
-    count_truncated,
-    measure_speed,
+    count_truncated_texts,
+    measure_task_speed,
     split_by_work,
 )
 from tests.annotations import world
@@ -88,22 +88,22 @@ def finished(run, number, work, seconds, **changed):
 
 
 def test_the_speed_is_the_median_of_the_last_tasks_of_this_embedder(run):
-    assert measure_speed("minilm float32", 7.0) == 7.0
+    assert measure_task_speed("minilm float32", 7.0) == 7.0
     finished(run, 0, 1000.0, 1.0)
-    assert measure_speed("minilm float32", 7.0) == 1000.0
+    assert measure_task_speed("minilm float32", 7.0) == 1000.0
     for number in range(1, 1 + run_tasks.RECENT):
         finished(run, number, 10.0 * number, 1.0)
     # Of 10 to 90; the oldest one is not among the last nine.
-    assert measure_speed("minilm float32", 7.0) == 50.0
+    assert measure_task_speed("minilm float32", 7.0) == 50.0
     finished(run, 20, 5000.0, 1.0, subject="other float32")
     finished(run, 21, 0.0, 0.0)  # all its texts were stored
     finished(run, 22, 9.0, 1.0, state="cancelled")
-    assert measure_speed("minilm float32", 7.0) == 50.0
+    assert measure_task_speed("minilm float32", 7.0) == 50.0
 
 
 def test_cut_texts_are_those_of_the_run_and_the_embedder(run):
     finished(run, 0, 1.0, 1.0, n_truncated=3)
     finished(run, 1, 1.0, 1.0, n_truncated=2)
     finished(run, 2, 1.0, 1.0, n_truncated=9, subject="other float32")
-    assert count_truncated(run.pk, "minilm float32") == 5
-    assert count_truncated(run.pk + 1, "minilm float32") == 0
+    assert count_truncated_texts(run.pk, "minilm float32") == 5
+    assert count_truncated_texts(run.pk + 1, "minilm float32") == 0

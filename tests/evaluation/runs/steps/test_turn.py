@@ -73,25 +73,25 @@ def test_a_lost_claim_stops_a_turn_between_parts_and_at_a_report(run):
     with pytest.raises(LostError):
         turn.check_interruption()
     with pytest.raises(LostError):
-        turn.report("embedding", 1, 2)
+        turn.report_progress("embedding", 1, 2)
     assert told(run) == ("", 0, None)
 
 
 def test_a_report_is_written_at_once_for_a_new_stage_and_for_its_end_else_once_a_second(run):
     turn = turn_of(run)
-    turn.report("embedding", 0, 10)
+    turn.report_progress("embedding", 0, 10)
     assert told(run) == ("embedding", 0, 10)
     turn.clock.now += SECONDS_BETWEEN_REPORTS / 2
-    turn.report("embedding", 4, 10)
+    turn.report_progress("embedding", 4, 10)
     assert told(run) == ("embedding", 0, 10)
     turn.clock.now += SECONDS_BETWEEN_REPORTS / 2
-    turn.report("embedding", 5, 10)  # a second after the one that was written
+    turn.report_progress("embedding", 5, 10)  # a second after the one that was written
     assert told(run) == ("embedding", 5, 10)
-    turn.report("embedding", 10, 10)
+    turn.report_progress("embedding", 10, 10)
     assert told(run) == ("embedding", 10, 10)
-    turn.report("grading", 0, 1)
+    turn.report_progress("grading", 0, 1)
     assert told(run) == ("grading", 0, 1)
-    turn.report("grading", 7, 3)  # more than all cannot be done
+    turn.report_progress("grading", 7, 3)  # more than all cannot be done
     assert told(run) == ("grading", 3, 3)
 
 
@@ -122,11 +122,11 @@ def test_the_report_of_a_run_changes_no_other(run):
 
 def test_what_is_put_aside_by_a_name_is_there_for_the_next_turn_of_this_run(run):
     other = running(run.version)
-    turn_of(other).keep("words", {"of": "another"})
-    turn_of(run).keep("words", {"done": [1, 2]})
-    turn_of(run).keep("rest", 3)
+    turn_of(other).store_json("words", {"of": "another"})
+    turn_of(run).store_json("words", {"done": [1, 2]})
+    turn_of(run).store_json("rest", 3)
     assert turn_of(run).read_stored("words") == {"done": [1, 2]}
-    turn_of(run).keep("words", {"done": [1, 2, 3]})
+    turn_of(run).store_json("words", {"done": [1, 2, 3]})
     assert turn_of(run).read_stored("words") == {"done": [1, 2, 3]}
     assert turn_of(run).read_stored("rest") == 3
     assert turn_of(run).read_stored("nothing") is None

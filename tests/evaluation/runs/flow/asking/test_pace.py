@@ -31,7 +31,7 @@ def take_turns(paces, each):
 
     async def one(pace):
         for _ in range(each):
-            await pace.turn(1)
+            await pace.wait_for_turn(1)
             times.append(time.monotonic())
 
     async def all_of_them():

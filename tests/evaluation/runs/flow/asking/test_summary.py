@@ -8,8 +8,8 @@ TWO = ModelOutcome("2", "two", planned=9, answered=1, errors={"timeout": 3, "cut
 
 def test_a_page_shows_questions_models_and_the_answers_that_came():
     summary = AskSummary(questions=9, models=(ONE, TWO))
-    assert summary.shown_counts() == {"questions": 9, "models": 2, "model_answers": 5}
-    assert AskSummary().shown_counts() == {"questions": 0, "models": 0, "model_answers": 0}
+    assert summary.get_shown_counts() == {"questions": 9, "models": 2, "model_answers": 5}
+    assert AskSummary().get_shown_counts() == {"questions": 0, "models": 0, "model_answers": 0}
 
 
 def test_it_is_complete_where_nothing_failed_and_everything_was_asked():

@@ -11,7 +11,7 @@ from evaluation.core.options import Parameters, Real, Whole, declare_option
 from evaluation.models import Run, RunData
 from evaluation.runs.judging import Choice, Exhibit, Judging, Part
 from evaluation.runs.reports.lists import Table
-from evaluation.runs.run_types import Beforehand, Kind, Page, RunSummary, Start, StartFile
+from evaluation.runs.run_types import DataReadiness, Kind, Page, RunSummary, Start, StartFile
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from tests.evaluation.runs.run_types.words.study import STUDY
 
@@ -37,7 +37,7 @@ class WordSummary(RunSummary):
     workers: int = 0
     turns: tuple[int, ...] = ()
 
-    def shown_counts(self):
+    def get_shown_counts(self):
         return {"answers": self.answers, "workers": self.workers}
 
 
@@ -69,20 +69,20 @@ def count_words(turn: Turn) -> None:
     half = len(answers) // 2
     first = turn.read_stored(ASIDE)
     if first is None:
-        turn.report("counting", 0, len(answers))
+        turn.report_progress("counting", 0, len(answers))
         time.sleep(options.seconds)
         with turn.open_fenced_transaction():
-            turn.keep(ASIDE, [dict(counted(answers[:half], options.longest)), run.attempt])
-        turn.report("counting", half, len(answers))
+            turn.store_json(ASIDE, [dict(counted(answers[:half], options.longest)), run.attempt])
+        turn.report_progress("counting", half, len(answers))
         raise OutOfTimeError(run.pk)  # the rest is for another turn
     turn.check_interruption()
     time.sleep(options.seconds)
     total = Counter(first[0]) + counted(answers[half:], options.longest)
     with turn.open_fenced_transaction():
-        turn.keep(ROWS, sorted(total.items()))
+        turn.store_json(ROWS, sorted(total.items()))
         RunData.objects.filter(run=run, name=ASIDE).delete()
         summary = WordSummary(1, len(answers), len(total), turns=(first[1], run.attempt))
-        turn.end(RunEnd(f"words|longest:{options.longest}", "0" * 64, summary))
+        turn.finish_run(RunEnd(f"words|longest:{options.longest}", "0" * 64, summary))
 
 
 def rows_of(run: Run):
@@ -161,7 +161,7 @@ JUDGED = replace(WORDS, judging=(PLENTY, SORT))
 # The same with a page that takes a file of questions before it starts anything.
 def before(version):
     count = version.questions.count() if version else 0
-    return Beforehand(f"{count} questions.", ready=count > 2)
+    return DataReadiness(f"{count} questions.", ready=count > 2)
 
 
 def take_questions(question_set, source, switches, imported_by):

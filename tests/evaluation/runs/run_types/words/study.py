@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.run_types import Studied, Study
+from evaluation.runs.run_types import StudyOutcome, Study
 
 SAY = Step("say", "{line}", parameters={"temperature": 1.0})
 SHORTEN = Step("shorten", "Shorter: {said}")
@@ -23,17 +23,17 @@ def _item(name, text):
 def run(parameters, arguments, asking, progress):
     lines = arguments["lines"].read_text().splitlines()
     with StudyFolder(arguments["output"], asking, progress) as folder:
-        said = folder.ask(SAY, [_item(f"say-{n}", line) for n, line in enumerate(lines)])
+        said = folder.ask_step(SAY, [_item(f"say-{n}", line) for n, line in enumerate(lines)])
         items = [
             _item(f"shorten-{n}", f"Shorter: {said[f'say-{n}', 0].answer}")
             for n in range(len(lines))
             if said[f"say-{n}", 0].answer
         ]
-        shorter = folder.ask(SHORTEN, items)
+        shorter = folder.ask_step(SHORTEN, items)
         words = {item: len(row.answer.split()) for (item, _), row in shorter.items()}
-        found = {"system": folder.system, "words": words, "steps": folder.steps()}
+        found = {"system": folder.system, "words": words, "steps": folder.summarise_steps()}
         (arguments["output"] / "words.json").write_text(json.dumps(found))
-        return Studied(f"{sum(words.values())} words", folder.complete)
+        return StudyOutcome(f"{sum(words.values())} words", folder.complete)
 
 
 STUDY = Study(

@@ -7,9 +7,9 @@ from evaluation.core.options import SITE
 from evaluation.models import LanguageModel
 from evaluation.runs.flow.asking.options import ModelOptions
 from evaluation.runs.steps.asking.registration import (
-    convert_to_columns,
+    convert_to_model_columns,
     find_registration_problems,
-    open_chat,
+    open_chat_model,
     read_model_options,
 )
 from tests.annotations import world as crowd
@@ -146,24 +146,24 @@ def test_addresses_that_are_not_public_need_the_operator(rana, settings, url, ne
 
 def test_columns_and_options_are_the_same_thing(rana):
     given = ModelOptions(spec=HOST, parameters={"top_p": 0.9}, price_in=1.0, price_out=2.0)
-    model = LanguageModel(owner=rana, name="small", **convert_to_columns(given))
+    model = LanguageModel(owner=rana, name="small", **convert_to_model_columns(given))
     assert (model.key_variable, read_model_options(model)) == ("", given)
 
 
 def test_a_model_is_asked_with_the_rights_of_its_owner_as_they_are_now(rana, settings):
     settings.KEY_VARIABLES = ["MY_KEY"]
     model = LanguageModel(owner=rana, name="small", spec=HOST, key_variable="MY_KEY")
-    chat = open_chat(model)
+    chat = open_chat_model(model)
     assert (chat.spec, chat.server.api_key_env) == (HOST, "MY_KEY")
     assert chat.server.vet is not None
     settings.KEY_VARIABLES = []
     with pytest.raises(ChatError, match="MY_KEY"):
-        open_chat(model)
+        open_chat_model(model)
     with pytest.raises(ChatError, match="imported"):
-        open_chat(LanguageModel(owner=rana, name="imported"))
+        open_chat_model(LanguageModel(owner=rana, name="imported"))
 
 
 def test_without_a_variable_no_key_is_sent_whatever_the_environment_holds(rana, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-operator")
-    chat = open_chat(LanguageModel(owner=rana, name="small", spec=HOST))
+    chat = open_chat_model(LanguageModel(owner=rana, name="small", spec=HOST))
     assert chat.server._read_key() == ""

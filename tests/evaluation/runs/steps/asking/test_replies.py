@@ -7,8 +7,8 @@ from evaluation.core.backends.chat.contract import Reply
 from evaluation.models import LanguageModel, LLMResponse, RawReply, Run
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.plan import RecordedReply
-from evaluation.runs.steps.asking.model_askings import build_askings
-from evaluation.runs.steps.asking.replies import PendingReply, convert_to_storable, write_posts
+from evaluation.runs.steps.asking.model_askings import build_model_askings
+from evaluation.runs.steps.asking.replies import PendingReply, convert_to_storable, write_answer_rows
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db
@@ -21,7 +21,7 @@ def asking():
         owner=rana, name="small", spec="openai:small@https://api.example.org/v1"
     )
     options = AskOptions(models=(str(model.public_id),))
-    return build_askings(crowd.version(rana), rana, options)[0]
+    return build_model_askings(crowd.version(rana), rana, options)[0]
 
 
 def test_an_answer_that_another_run_brought_a_moment_before_stands(asking, monkeypatch):
@@ -36,12 +36,12 @@ def test_an_answer_that_another_run_brought_a_moment_before_stands(asking, monke
 
     def after_another(rows, fields):
         monkeypatch.undo()
-        write_posts([post("first")], first.pk)
+        write_answer_rows([post("first")], first.pk)
         return update(rows, fields)
 
     # Between looking what is there and inserting.
     monkeypatch.setattr(LLMResponse.objects, "bulk_update", after_another)
-    write_posts([post("second")], second.pk)
+    write_answer_rows([post("second")], second.pk)
     row = LLMResponse.objects.get()
     assert (row.text, row.run, RawReply.objects.get().reply) == ("first", first, {"text": "first"})
 
