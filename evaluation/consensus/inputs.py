@@ -321,7 +321,7 @@ def compute_entailment_scores(
         of_question.setdefault(question, []).append(row)
     # Ordered pairs, since entailment is not symmetric.
     pairs = [pair for rows in of_question.values() for pair in permutations(rows, 2)]
-    probabilities = model.probabilities(
+    probabilities = model.compute_entailment_probabilities(
         [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
         progress and (lambda done, total: progress("entailment", done, total)),
     )

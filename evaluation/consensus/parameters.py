@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from evaluation.consensus.option_problems import SENTENCES
 from evaluation.core.backends import (
     BackendError,
-    find_kind,
+    find_embedder_kind,
     find_model_name,
     find_reserved_kind,
-    parse_spec,
+    parse_embedder_spec,
 )
 from evaluation.core.options import (
     Choice,
@@ -56,7 +56,7 @@ def _sign_collapsed_workers(workers: tuple[str, ...]) -> str:
 def _check_embedder(spec: str) -> Problem | None:
     """Return the problem of an embedder specification that cannot be parsed, else None."""
     try:
-        parse_spec(spec)
+        parse_embedder_spec(spec)
     except BackendError as error:
         return build_problem("unreadable", "embedder", reason=str(error))
     return None
@@ -443,7 +443,7 @@ class AqerParameters(Parameters):
         """Names of the remedies (options against bad data) that differ from their default."""
         return tuple(
             name
-            for name, known in self.options().items()
+            for name, known in self.get_options().items()
             if known.group == REMEDIES and known.gathered and getattr(self, name) != known.default
         )
 
@@ -458,7 +458,7 @@ class AqerParameters(Parameters):
 
     def without_remedies(self) -> Self:
         """Return a copy with the defaults of all remedies, for the comparison run."""
-        options = self.options().items()
+        options = self.get_options().items()
         return replace(
             self, **{name: known.default for name, known in options if known.group == REMEDIES}
         )
@@ -472,12 +472,12 @@ class AqerParameters(Parameters):
     def of_estimator(self) -> dict[str, Any]:
         """Return these options as keyword arguments of `AQER`."""
         known = _list_estimator_parameters()
-        own = {name: getattr(self, name) for name in self.options() if name in known}
+        own = {name: getattr(self, name) for name in self.get_options() if name in known}
         return {**own, "n_draws": self.bootstrap}
 
     def find_conflicts(self) -> Iterator[Problem]:
         """Yield a problem for each combination of options that exclude each other."""
-        kind = find_kind(self.embedder)
+        kind = find_embedder_kind(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
             yield build_problem("precision_of_file", "precision")
         if self.init == "entailment" and not self.nli:

@@ -24,7 +24,7 @@ from evaluation.core.options.parameters import SHORT
 __all__ = ["SHORT", "build_aqer_signature", "collect_versions", "combine_hashes", "hash_file"]
 
 
-OF_GRADING = AqerParameters.options()
+OF_GRADING = AqerParameters.get_options()
 # Not signed: their answers are missing from the inputs, so the hash of the inputs differs.
 EXCLUDED = Ids(
     label="Exclude workers",
@@ -65,7 +65,7 @@ class CrowdParameters(Parameters):
 
     def grading(self) -> AqerParameters:
         """Return the `AqerParameters` of this grading step: no bootstrap, no excluded workers."""
-        own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
+        own = {name: getattr(self, name) for name in self.get_options() if name in OF_GRADING}
         return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters, build_draws_option
-from evaluation.core.backends import BackendError, find_model_name, find_reserved_kind, parse_spec
+from evaluation.core.backends import BackendError, find_model_name, find_reserved_kind, parse_embedder_spec
 from evaluation.core.options import (
     Parameters,
     Problem,
@@ -24,7 +24,7 @@ from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
 def _find_embedder_problem(spec: str) -> Problem | None:
     try:
-        kind = parse_spec(spec).kind
+        kind = parse_embedder_spec(spec).kind
     except BackendError as error:
         return build_problem("unreadable", "embedder", reason=str(error))
     return build_problem("no_file_of_vectors", "embedder") if kind == "precomputed" else None
@@ -61,9 +61,9 @@ class EloquentParameters(Parameters):
             metavar="SPEC",
         ),
     )
-    precision: str = declare_option("float32", AqerParameters.options()["precision"])
+    precision: str = declare_option("float32", AqerParameters.get_options()["precision"])
     bootstrap: int = declare_option(400, build_draws_option("items", group=BASIC))
-    seed: int = declare_option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.get_options()["seed"])
 
 
 def _hash_option(name: str) -> Callable[[Parameters], str]:
@@ -206,5 +206,5 @@ class EloquentRunOptions(EloquentParameters):
     def evaluation(self) -> EloquentParameters:
         """Return only the options of evaluating replies, without those of asking models."""
         return EloquentParameters(
-            **{name: getattr(self, name) for name in EloquentParameters.options()}
+            **{name: getattr(self, name) for name in EloquentParameters.get_options()}
         )

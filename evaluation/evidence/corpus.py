@@ -144,7 +144,7 @@ def _load_entailment(
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
-        return model.probabilities(
+        return model.compute_entailment_probabilities(
             [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
             progress and (lambda done, total: progress("entailment", done, total)),
         )
@@ -163,7 +163,7 @@ def _load_reference_entailment(
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
-        return model.probabilities(
+        return model.compute_entailment_probabilities(
             [(references[questions[row]], texts[row]) for _, row in pairs],
             progress and (lambda done, total: progress("entailment", done, total)),
         )

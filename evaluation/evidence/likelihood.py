@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus.inputs import Progress
-from evaluation.core.backends.chat.contract import parse_tokens
+from evaluation.core.backends.chat.contract import parse_token_logprobs
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.entailment.card import format_estimate
@@ -143,7 +143,7 @@ def _build_item(name: str, content: str, answer: str) -> Item:
 def _sum_logprobs(raw: Any, answer: str) -> float:
     """Return log p of the answer's tokens; NaN if the reply is another or has none."""
     try:
-        tokens = parse_tokens(raw["choices"][0]["logprobs"])
+        tokens = parse_token_logprobs(raw["choices"][0]["logprobs"])
     except (KeyError, IndexError, TypeError):
         return math.nan
     wanted, found, total = answer.encode(), b"", 0.0

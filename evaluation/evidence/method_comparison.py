@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.core.charts.chart import Chart, Row, RowStyle, draw_estimates
+from evaluation.core.charts.chart import Chart, Row, RowStyle, build_estimates_chart
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import auc, pearson
@@ -242,19 +242,19 @@ ROW_STYLES: dict[str, RowStyle] = {
 }
 
 
-def draw_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
+def build_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
     """Return a chart for each setting in table order, with the best method on top."""
     return [
-        draw_method_chart(setting, [row for row in rows if row.setting == setting], axis)
+        build_method_chart(setting, [row for row in rows if row.setting == setting], axis)
         for setting in dict.fromkeys(row.setting for row in rows)
     ]
 
 
-def draw_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
+def build_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
     """Return the chart of the methods in one setting; omit methods without a result."""
     known = [row for row in rows if not math.isnan(row.pearson_mean)]
     known.sort(key=lambda row: -row.pearson_mean)
-    chart = draw_estimates(
+    chart = build_estimates_chart(
         name=f"table-{setting}",
         title=f"Agreement with the truth, {setting}",
         explanation=(

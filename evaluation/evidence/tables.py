@@ -217,7 +217,7 @@ def write_table(
 def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
     """Write each chart as an SVG file of its name."""
     for chart in charts:
-        folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
+        folder.open(f"{chart.name}.svg").write(chart.build_standalone_svg().encode())
 
 
 def build_study_table(rows: Sequence[EvidenceRow]) -> StudyTable:

@@ -37,7 +37,7 @@ class ExpertsParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = declare_option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.get_options()["seed"])
 
 
 HIGHEST = 5.0

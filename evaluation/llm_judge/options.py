@@ -16,7 +16,7 @@ from evaluation.runs.flow.asking.options import OF_REPLIES
 from evaluation.runs.flow.asking.plan import PASSAGE
 from evaluation.runs.flow.asking.reading import PromptWithReminder
 
-_AQER_OPTIONS = AqerParameters.options()
+_AQER_OPTIONS = AqerParameters.get_options()
 MOST_SEED = 2**31 - 1
 
 

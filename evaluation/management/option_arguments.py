@@ -48,7 +48,7 @@ def add_option_arguments(
     apart = {
         group: parser.add_argument_group(group, text) for group, text in (groups or {}).items()
     }
-    for name, option in parameters.options().items():
+    for name, option in parameters.get_options().items():
         if (FILES if files else DATABASE) in option.places and name not in without:
             text = _build_help(parameters, option)
             more = build_arguments(option, _build_parser(parameters, option), files)
@@ -67,7 +67,7 @@ def read_options(
     name.
     """
     here = FILES if files else DATABASE
-    known = {name: one for name, one in options_type.options().items() if here in one.places}
+    known = {name: one for name, one in options_type.get_options().items() if here in one.places}
     values = {name: options[name] for name in known if name in options}
     for name, option in known.items():
         if isinstance(option, Ids):
@@ -77,7 +77,7 @@ def read_options(
         elif isinstance(option, Switch) and name in options:
             values[name] = bool(options[name])
     parameters = options_type(**values)
-    if problems := tuple(parameters.problems()):
+    if problems := tuple(parameters.find_problems()):
         reasons = "\n".join(TERMINAL.format_problems(options_type, problems))
         raise CommandError(
             remove_control_characters(reasons), returncode=BAD_INPUT
@@ -98,10 +98,10 @@ def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str
 
     def read(text: str) -> Any:
         try:
-            return option.read(text)
+            return option.parse(text)
         except OptionError as error:
             raise BadArgumentError(
-                TERMINAL.sentence(parameters, error.problems[0]), error
+                TERMINAL.format_field_problem(parameters, error.problems[0]), error
             ) from error
 
     return read
@@ -109,7 +109,7 @@ def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str
 
 def _build_help(parameters: type[Parameters], option: Option) -> str:
     """Return the help text of an argument, with its default."""
-    text = TERMINAL.described(parameters, option.name)
+    text = TERMINAL.describe_option(parameters, option.name)
     if isinstance(option, Text) and option.suggestions:
         text = f"{text} See below."
     default = option.default

@@ -83,7 +83,7 @@ class RunCommand(SetCommand):
             print_report(self.stdout, PAUSED)
             return
         if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {TERMINAL.format(run.error) or 'no results'}")
+            raise CommandError(f"the run {run.state}: {TERMINAL.format_message(run.error) or 'no results'}")
         self.show(kind, run, options)
 
     def without_excluded(
@@ -166,7 +166,7 @@ class RunCommand(SetCommand):
 
 def replace_files(parameters: Parameters, options: dict[str, Any]) -> Parameters:
     """Return the options with the paths of files replaced by the ids that the files contain."""
-    for name, option in parameters.options().items():
+    for name, option in parameters.get_options().items():
         if isinstance(option, RegisteredModels):
             continue
         if isinstance(option, Ids) and options[name] is not None:
@@ -181,7 +181,7 @@ def replace_model_names(
     parameters: Parameters, options: dict[str, Any], question_set: QuestionSet
 ) -> Parameters:
     """Return the options with model names replaced by the models' public ids."""
-    for name, option in parameters.options().items():
+    for name, option in parameters.get_options().items():
         if isinstance(option, RegisteredModels) and options[name]:
             ids = find_model_ids(options[name], question_set)
             parameters = replace(parameters, **{name: ids})

@@ -12,7 +12,7 @@ from evaluation.maqa.methods.set_scores import F1, FIXED, PAPER, PRECISION, RECA
 from evaluation.maqa.methods.uncertainty import EXACT, JACCARD, OVERLAP
 from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
-_OF_AQER = AqerParameters.options()
+_OF_AQER = AqerParameters.get_options()
 
 
 @dataclass(frozen=True)
@@ -191,4 +191,4 @@ class MaqaRunOptions(MaqaParameters):
 
     def build_evaluation_parameters(self) -> MaqaParameters:
         """Return only the options of evaluating replies, without those of asking models."""
-        return MaqaParameters(**{name: getattr(self, name) for name in MaqaParameters.options()})
+        return MaqaParameters(**{name: getattr(self, name) for name in MaqaParameters.get_options()})

@@ -69,7 +69,7 @@ def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
         scale = build_scale([*values, 0.0], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score of the first less that of the second")
         zero = scale(0.0)
-        drawing.line(zero, layout.top, zero, layout.bottom, "median")
+        drawing.add_line(zero, layout.top, zero, layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 

@@ -98,8 +98,8 @@ def _build_chart(
         draw_axis(drawing, layout, scale, axis)
         for index, (_, cell) in enumerate(rows):
             if cell.chance is not None:
-                x, y = scale(cell.chance), layout.y(index)
-                drawing.line(x, y - 6, x, y + 6, "faint-line")
+                x, y = scale(cell.chance), layout.compute_y(index)
+                drawing.add_line(x, y - 6, x, y + 6, "faint-line")
         draw_rows(drawing, layout, scale, [row for row, _ in rows])
         return drawing
 

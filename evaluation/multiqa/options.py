@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
-from evaluation.core.backends import parse_spec
+from evaluation.core.backends import parse_embedder_spec
 from evaluation.core.options import (
     Choice,
     Parameters,
@@ -26,7 +26,7 @@ from evaluation.core.options.declaration import BASIC, DATABASE, NOT_SIGNED, get
 from evaluation.core.text.items import COSINE, EXACT, LEVENSHTEIN
 from evaluation.runs.flow.asking.options import MODEL_SENTENCES, AskOptions
 
-_AQER_OPTIONS = AqerParameters.options()
+_AQER_OPTIONS = AqerParameters.get_options()
 _SHARE: dict[str, Any] = {"lowest": 0.0, "highest": 1.0}
 _EMBEDDER = cast(Text, _AQER_OPTIONS["embedder"])
 
@@ -106,7 +106,7 @@ class MultiqaParameters(Parameters):
     sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
 
 
-_ASK_OPTIONS = AskOptions.options()
+_ASK_OPTIONS = AskOptions.get_options()
 BY_KIND = "by-kind"
 
 
@@ -260,11 +260,11 @@ class MultiqaRunOptions(MultiqaParameters):
 
     def find_conflicts(self) -> Iterator[Problem]:
         """Yield a problem if the embedder is a file of vectors, which a run cannot use."""
-        if parse_spec(self.embedder).kind == "precomputed":
+        if parse_embedder_spec(self.embedder).kind == "precomputed":
             yield build_problem("no_file_of_vectors", "embedder")
 
     def evaluation(self) -> MultiqaParameters:
         """Return only the options of evaluating replies, without those of asking models."""
         return MultiqaParameters(
-            **{name: getattr(self, name) for name in MultiqaParameters.options()}
+            **{name: getattr(self, name) for name in MultiqaParameters.get_options()}
         )

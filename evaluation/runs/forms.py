@@ -175,14 +175,14 @@ class OptionForm(forms.Form):
         for name, option in self.options.items():
             field_name = self._get_field_name(name)
             if name in values and field_name not in self.errors:
-                self._refuse(field_name, option.check(self._value(name)))
+                self._refuse(field_name, option.find_problem(self._value(name)))
         if self.errors:
             return values
         parameters = self.parameters()
         for wrong in find_reserved_options(self._user, parameters):
             self._refuse(self._get_field_name(wrong.option), wrong)
         if not self.errors:
-            for wrong in parameters.problems():
+            for wrong in parameters.find_problems():
                 self._refuse(None, wrong)
         return values
 
@@ -193,7 +193,7 @@ class OptionForm(forms.Form):
 
     def sentences(self, error: OptionError) -> list[str]:
         """Return the problems as sentences, for a page that does not show the posted form."""
-        return [_capitalise(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
+        return [_capitalise(SITE.format_field_problem(self.options_of, wrong)) for wrong in error.problems]
 
     def parameters(self) -> Any:
         """Return the chosen options, as an object of the form's options class."""
@@ -258,7 +258,7 @@ class OptionForm(forms.Form):
     def _refuse(self, field: str | None, wrong: Problem | None) -> None:
         """Add an option's problem to the errors of a field; nothing for None."""
         if wrong is not None:
-            sentence = _capitalise(SITE.sentence(self.options_of, wrong))
+            sentence = _capitalise(SITE.format_field_problem(self.options_of, wrong))
             self.add_error(field, ValidationError(sentence, wrong.code))
 
     def _initial(self, parameters: Parameters) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def _ids(value: Any) -> list[str]:
 def list_options(parameters: type[Parameters]) -> dict[str, Option]:
     """Return the options of runs in the database by name, without those only for files."""
     return {
-        name: option for name, option in parameters.options().items() if DATABASE in option.places
+        name: option for name, option in parameters.get_options().items() if DATABASE in option.places
     }
 
 
@@ -300,9 +300,9 @@ def _build_form(parameters: type[Parameters]) -> type[OptionForm]:
     for name, option in list_options(parameters).items():
         field = fields[name] = build_field(option)
         field.label, field.initial = option.label, option.default
-        field.help_text = SITE.help(parameters, name)
+        field.help_text = SITE.format_help(parameters, name)
         if code := getattr(option, "needed", ""):
-            sentence = _capitalise(SITE.sentence(parameters, build_problem(code, name)))
+            sentence = _capitalise(SITE.format_field_problem(parameters, build_problem(code, name)))
             field.error_messages |= {"required": f"{sentence}."}
         if isinstance(field, ParsedField) and isinstance(option, Ids):
             field.help_text += " One on each line."
@@ -328,10 +328,10 @@ class ParsedField(forms.CharField):
         if not text:
             return self.option.default
         try:
-            return self.option.read(text)
+            return self.option.parse(text)
         except OptionError as error:
             wrong = error.problems[0]
-            raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
+            raise ValidationError(SITE.format_field_problem(Parameters, wrong), wrong.code) from error
 
     def prepare_value(self, value: Any) -> Any:
         """Return the value as text for the form: ids as lines, an object as JSON."""

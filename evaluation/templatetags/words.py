@@ -25,7 +25,7 @@ register = template.Library()
 # Smaller ones say no more about the difference, only about the number of questions.
 LEAST = 0.001
 DEFAULT = EmbedderInfo(
-    spec=AqerParameters.options()["embedder"].default,
+    spec=AqerParameters.get_options()["embedder"].default,
     model="all-MiniLM-L6-v2",
     revision="",
     precision="float32",
@@ -38,13 +38,13 @@ DEFAULT = EmbedderInfo(
 @register.filter
 def said(message: Any) -> str:
     """Return the sentence of a message, or of its stored form."""
-    return SITE.format(message)
+    return SITE.format_message(message)
 
 
 @register.filter
 def evidence(message: Any) -> str:
     """Return the first sentence of a message: the evidence without the explanation."""
-    first, stop, _ = SITE.format(message).partition(". ")
+    first, stop, _ = SITE.format_message(message).partition(". ")
     return f"{first}." if stop else first
 
 
@@ -111,4 +111,4 @@ def languages_of(texts: Sequence[str]) -> DetectedLanguage:
         code = ""
     warning = check_language(texts, DEFAULT)
     name = LANG_INFO.get(code, {}).get("name", code)
-    return DetectedLanguage(name, len(texts), SITE.format(warning) if warning else "")
+    return DetectedLanguage(name, len(texts), SITE.format_message(warning) if warning else "")

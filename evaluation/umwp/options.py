@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from evaluation.consensus.parameters import SEED_OF_DRAWS, build_draws_option
 from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
-from evaluation.core.backends import BackendError, parse_spec
+from evaluation.core.backends import BackendError, parse_embedder_spec
 from evaluation.core.options import (
     Choice,
     Parameters,
@@ -29,7 +29,7 @@ from evaluation.umwp.prompts import DIRECT, IN_CONTEXT, INSTRUCTION
 def _check_encoder(spec: str) -> Problem | None:
     """Return the problem if the named text encoder cannot be used, else None."""
     try:
-        parsed = parse_spec(spec)
+        parsed = parse_embedder_spec(spec)
     except BackendError as error:
         return build_problem("unreadable", "encoder", reason=str(error))
     if parsed.kind == "precomputed":
@@ -185,4 +185,4 @@ class UmwpRunOptions(UmwpParameters):
 
     def evaluation(self) -> UmwpParameters:
         """Return only the options of evaluating replies, without those of asking models."""
-        return UmwpParameters(**{name: getattr(self, name) for name in UmwpParameters.options()})
+        return UmwpParameters(**{name: getattr(self, name) for name in UmwpParameters.get_options()})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from evaluation.core.backends.embedding import sentences
-from evaluation.core.backends.embedding.contract import Progress, find_distinct, import_library
+from evaluation.core.backends.embedding.contract import Progress, find_distinct_texts, import_library
 from evaluation.core.backends.errors import BackendError, EntailmentError, RerankerError
 
 
@@ -52,7 +52,7 @@ class CrossEncoder:
             )
         library = import_library("transformers", cls.what)
         torch = import_library("torch", cls.what)
-        source = str(Path(name).expanduser()) if sentences.is_folder(name) else name
+        source = str(Path(name).expanduser()) if sentences.is_model_folder(name) else name
 
         def load(local_only: bool) -> tuple[Any, Any]:
             """Return tokenizer and model, only from local files if `local_only`."""
@@ -75,7 +75,7 @@ class CrossEncoder:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         return cls(name, model.eval().to(device), tokenizer, revision)
 
-    def logits(
+    def compute_logits(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Return the model's logits, one row per pair of texts, one column per class.
@@ -84,7 +84,7 @@ class CrossEncoder:
         """
         from evaluation.core.backends.embedding import batching
 
-        find_distinct(text for pair in pairs for text in pair)  # refuses what no tokenizer takes
+        find_distinct_texts(text for pair in pairs for text in pair)  # refuses what no tokenizer takes
         unique = list(dict.fromkeys(pairs))
         places = {pair: place for place, pair in enumerate(unique)}
         unique_logits = np.empty((len(unique), len(self.labels)), dtype=np.float64)
@@ -146,7 +146,7 @@ class EntailmentModel(CrossEncoder):
         super().__init__(name, model, tokenizer, revision)
         self._entailment = self._find_class("entailment", "entail")
 
-    def probabilities(
+    def compute_entailment_probabilities(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Return, for each pair, the probability that the first text entails the second.
@@ -159,7 +159,7 @@ class EntailmentModel(CrossEncoder):
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None
     ) -> NDArray[np.float64]:
         """Return the probability of each class (softmax), one row per pair of texts."""
-        return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
+        return np.asarray(softmax(self.compute_logits(pairs, progress), axis=1), dtype=np.float64)
 
     def _find_class(self, label: str, begins: str) -> int:
         """Return the index of the class whose label begins with `begins`; else EntailmentError."""
@@ -232,7 +232,7 @@ class Reranker(CrossEncoder):
 
         Raises `RerankerError` for a score that is not finite.
         """
-        logits = self.logits(pairs, progress)[:, 0]
+        logits = self.compute_logits(pairs, progress)[:, 0]
         if not np.isfinite(logits).all():
             bad = pairs[int(np.argmin(np.isfinite(logits)))][1]
             raise RerankerError(

@@ -105,7 +105,7 @@ class KeyRule:
             name.removesuffix("*"), name.endswith("*"), parse_origin(url) if separator else ""
         )
 
-    def allows(self, variable: str, url: str) -> bool:
+    def allows_key(self, variable: str, url: str) -> bool:
         """Return whether the API key in an environment variable may be sent to a URL."""
         named = variable.startswith(self.name) if self.prefix else variable == self.name
         # Two invalid addresses both have the origin "none", which must not match.
@@ -123,6 +123,6 @@ class KeyRules:
         """Return the rules of an installation's entries (see `KeyRule.from_entry`)."""
         return cls(tuple(map(KeyRule.from_entry, entries)))
 
-    def allow(self, variable: str, url: str) -> bool:
-        """Return whether any rule allows sending an environment variable's key to a URL."""
-        return any(rule.allows(variable, url) for rule in self.rules)
+    def allows_key(self, variable: str, url: str) -> bool:
+        """Return whether any rule allows_key sending an environment variable's key to a URL."""
+        return any(rule.allows_key(variable, url) for rule in self.rules)

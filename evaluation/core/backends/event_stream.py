@@ -119,7 +119,7 @@ def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[s
         if name in _JOINED and (are_texts or (isinstance(known, list) and isinstance(value, list))):
             message[name] = known + value
         elif name in _JOINED and known is not None:
-            message[name] = [*_as_parts(known), *_as_parts(value)]
+            message[name] = [*_convert_to_parts(known), *_convert_to_parts(value)]
         elif name == "reasoning_details" and isinstance(known, list) and isinstance(value, list):
             message[name] = known + value
         else:
@@ -135,6 +135,6 @@ def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[s
     choice |= {k: v for k, v in chunk.items() if k not in merged_keys and v is not None}
 
 
-def _as_parts(value: Any) -> list[Any]:
+def _convert_to_parts(value: Any) -> list[Any]:
     """Return a message's content as a list of parts; a string becomes one part."""
     return value if isinstance(value, list) else [{"type": "text", "text": value}]

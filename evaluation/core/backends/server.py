@@ -83,7 +83,7 @@ class Patience:
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
-    def wait(self, attempt: int, requested: float | None = None) -> float:
+    def compute_wait(self, attempt: int, requested: float | None = None) -> float:
         """Return the seconds to wait after an attempt: as the server `requested`, else doubled."""
         if requested is not None:
             return requested
@@ -130,7 +130,7 @@ class OpenAIServer:
 
     `what` and `name` identify the caller ("embedder", its SPEC); `path` is the endpoint, such as
     "embeddings"; `error` is the class of the exceptions. With `vet` every connection of
-    `async_client` is checked after its host's name was resolved. Raises `error`: the address is
+    `create_async_client` is checked after its host's name was resolved. Raises `error`: the address is
     none.
     """
 
@@ -153,13 +153,13 @@ class OpenAIServer:
         self.patience = patience
         self.vet = vet
 
-    def client(self) -> httpx.Client:
+    def create_client(self) -> httpx.Client:
         """Return a synchronous client for `post`, to be used in a `with` block."""
         return httpx.Client(
             verify=load_tls_context(), timeout=self.patience.timeout, follow_redirects=False
         )
 
-    def async_client(self, at_once: int) -> httpx.AsyncClient:
+    def create_async_client(self, at_once: int) -> httpx.AsyncClient:
         """Return an asynchronous client with at most `at_once` connections."""
         # A proxy would connect in our place: vetted and loopback connections go direct.
         own_way = self.vet is not None or _is_loopback(self.url)  # no proxy in between
@@ -199,16 +199,16 @@ class OpenAIServer:
             status = {} if fault.status is None else {"status": fault.status}
             if fault.again:
                 attempts = self.patience.attempts
-                raise self.error(
+                raise self.build_error(
                     f"{fault.problem}, {attempts} times in a row",
                     "see that the server runs and is not overloaded, then start again",
                     fault.code,
                     attempts=attempts,
                     **status,
                 ) from None
-            raise self.error(fault.problem, fault.remedy, fault.code, **status) from None
+            raise self.build_error(fault.problem, fault.remedy, fault.code, **status) from None
 
-    async def attempt(
+    async def post_once(
         self, client: httpx.AsyncClient, body: dict[str, Any]
     ) -> tuple[Any, httpx.Headers]:
         """Send a request once; return the response's JSON and headers. Raises FaultError."""
@@ -324,7 +324,7 @@ class OpenAIServer:
         """Return the seconds to wait before the next attempt."""
         reason = state.outcome.exception() if state.outcome else None
         requested = reason.wait if isinstance(reason, FaultError) else None
-        return self.patience.wait(state.attempt_number, requested)
+        return self.patience.compute_wait(state.attempt_number, requested)
 
     def _read_key(self) -> str:
         """Return the API key from the environment; "" without one. Raises FaultError."""
@@ -339,7 +339,7 @@ class OpenAIServer:
             )
         return key
 
-    def error(self, problem: str, remedy: str, code: str = "", **values: Any) -> BackendError:
+    def build_error(self, problem: str, remedy: str, code: str = "", **values: Any) -> BackendError:
         """Return an exception that names the caller, the problem and the remedy."""
         text = f"{self.what} {self.name!r}: {problem}: {remedy}"
         return self.error_class(text, code, **{**values, "name": self.name, "problem": problem})
@@ -375,19 +375,19 @@ def classify_failure(
     if not api_key_env and status in (401, 403):
         advice = "name the environment variable that holds the key"
     advice = advice.format(key=api_key_env, path=path)
-    return FaultError(_choose_code(status, lower_body), problem, advice, **details)
+    return FaultError(_choose_fault_code(status, lower_body), problem, advice, **details)
 
 
-def find_message(value: Any, depth: int = 0) -> str:
+def find_error_message(value: Any, depth: int = 0) -> str:
     """Return the message in a server's error JSON, searched 4 levels deep; "" without one."""
     message = ""
     if isinstance(value, str):
         message = value
     elif isinstance(value, list) and depth < 4:
-        message = "; ".join(filter(None, (find_message(item, depth + 1) for item in value[:5])))
+        message = "; ".join(filter(None, (find_error_message(item, depth + 1) for item in value[:5])))
     elif isinstance(value, Mapping) and depth < 4:
         for name in ("message", "msg", "detail", "error", "errors", "error_description", "title"):
-            if message := find_message(value.get(name), depth + 1):
+            if message := find_error_message(value.get(name), depth + 1):
                 break
         else:
             message = str(value.get("code") or value.get("type") or "")
@@ -397,7 +397,7 @@ def find_message(value: Any, depth: int = 0) -> str:
 def _extract_excerpt(body: str) -> str:
     """Return the message in a server's error body, else the first 200 characters."""
     try:
-        message = find_message(json.loads(body))
+        message = find_error_message(json.loads(body))
     except (ValueError, RecursionError):
         message = ""
     return message or " ".join(body[:2000].split())[:200]
@@ -413,7 +413,7 @@ def _build_auth_header(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _choose_code(status: int, words: str) -> str:
+def _choose_fault_code(status: int, words: str) -> str:
     """Return the fault code of an HTTP status that is not retried."""
     if status in {400, 403, 422} and any(word in words for word in FILTERED):
         return "refused_prompt"

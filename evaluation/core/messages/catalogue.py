@@ -65,20 +65,20 @@ class Catalogue:
     option: Callable[[str], str]
     own: Mapping[str, Sentence] = field(default_factory=dict)
 
-    def format(self, message: Message | Mapping[str, Any] | str) -> str:
+    def format_message(self, message: Message | Mapping[str, Any] | str) -> str:
         """Return the sentence of a message, also of one stored as JSON or text."""
         message = Message.from_stored(message)
         if SENTENCE in message.values:
-            return self._format_older(message.values[SENTENCE])
+            return self._format_stored_sentence(message.values[SENTENCE])
         sentence = self.own.get(message.code) or COMMON.get(message.code)
         if sentence is None:  # a newer version of the platform has stored it
             return message.code.replace("_", " ")
         return fill_sentence(sentence, message.values, self.option)
 
-    def format_all(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
+    def format_messages(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
         """Return the sentences of several messages, in their order."""
-        return [self.format(message) for message in messages]
+        return [self.format_message(message) for message in messages]
 
-    def _format_older(self, sentence: str) -> str:
+    def _format_stored_sentence(self, sentence: str) -> str:
         """Return an older run's sentence, with this interface's names of options for the flags."""
         return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

@@ -42,14 +42,14 @@ class ThresholdNumber(float):
             text = format(value, f"{before}.{digits}{kind}")
             rounded = float(text.rstrip("%").replace(",", "")) / (100 if kind == "%" else 1)
             if all(
-                _compare(rounded, threshold) == _compare(value, threshold)
+                _compare_with_threshold(rounded, threshold) == _compare_with_threshold(value, threshold)
                 for threshold in self.thresholds
             ):
                 break
         return text
 
 
-def _compare(value: float, threshold: float) -> int:
+def _compare_with_threshold(value: float, threshold: float) -> int:
     """Return 1 if a value is above a threshold, -1 if below, 0 if equal."""
     return (value > threshold) - (value < threshold)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from evaluation.core.messages.message import Message, Sentence, format_count
-from evaluation.core.messages.reasons import describe_not_chosen, describe_reason
+from evaluation.core.messages.reasons import describe_undecided_ranking, describe_reason
 
 
 def _format_no_reply(values: Mapping[str, Any]) -> str:
@@ -113,7 +113,7 @@ FAILURES: Mapping[str, Sentence] = {
 """By the code of a `RunInputError`; those of remedies are in `evaluation.grading.remedies`."""
 
 
-def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
+def build_language_warning_formatter(choose: str) -> Callable[[Mapping[str, Any]], str]:
     """Return the function that formats the warning on foreign texts; `choose` names a remedy."""
 
     def sentence(values: Mapping[str, Any]) -> str:
@@ -150,7 +150,7 @@ def _format_cut_off_replies(values: Mapping[str, Any]) -> str:
 WARNINGS: Mapping[str, Sentence] = {
     "truncated": "Answers that are longer than what {model} reads ({tokens} tokens, a token is "
     "about three quarters of a word) and whose ends were ignored: {answers}",
-    "english_only": build_english_warning(
+    "english_only": build_language_warning_formatter(
         "a multilingual model ({option[embedder]} sentence-transformers:NAME) or tfidf-char"
     ),
     "language_not_checked": "The language of the answers was not checked: {why}.",
@@ -200,10 +200,10 @@ WARNINGS: Mapping[str, Sentence] = {
     "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
     "Check whether these models answered any question",
     "anchors_changed_nothing": lambda values: (
-        f"The graded answers (anchors) changed nothing: {describe_not_chosen(values['reason'])}"
+        f"The graded answers (anchors) changed nothing: {describe_undecided_ranking(values['reason'])}"
     ),
     "no_anchors_suggested": lambda values: (
-        f"No answers are suggested as anchors: {describe_not_chosen(values['reason'])}"
+        f"No answers are suggested as anchors: {describe_undecided_ranking(values['reason'])}"
     ),
     "several_rankings": "The crowd falls into camps, and {count} rankings are possible; the one "
     "shown is only the usual one until an expert has graded the suggested answers",
@@ -351,7 +351,7 @@ def _format_lead(values: Mapping[str, Any]) -> str:
     return _format_interval(values["lead"], values["lead_low"], values["lead_high"])
 
 
-def format_better(values: Mapping[str, Any]) -> str:
+def format_better_method(values: Mapping[str, Any]) -> str:
     """Return the sentence that a method agrees better with the grades than the default."""
     return (
         f"Trust {values['method']} here: on the {format_count(values['held'], 'question')} that "
@@ -361,7 +361,7 @@ def format_better(values: Mapping[str, Any]) -> str:
     )
 
 
-def format_default(values: Mapping[str, Any]) -> str:
+def format_default_method(values: Mapping[str, Any]) -> str:
     """Return the sentence that the default method agrees better than the others."""
     return (
         f"Trust {values['method']}, the default, here: on the "
@@ -373,7 +373,7 @@ def format_default(values: Mapping[str, Any]) -> str:
     )
 
 
-def format_inconclusive(values: Mapping[str, Any]) -> str:
+def format_undecided_methods(values: Mapping[str, Any]) -> str:
     """Return the sentence that the methods do not differ significantly."""
     stay = (
         f"stay with {values['default']}, the default, "
@@ -397,7 +397,7 @@ def format_inconclusive(values: Mapping[str, Any]) -> str:
     )
 
 
-def format_too_small(values: Mapping[str, Any]) -> str:
+def format_too_little_data(values: Mapping[str, Any]) -> str:
     """Return the sentence that there are too few workers or questions to compare methods."""
     return (
         f"The methods do not differ significantly here: with fewer than 5 workers to compare, or "
@@ -414,10 +414,10 @@ _DEALT = (
 )
 
 GRADED: Mapping[str, Sentence] = {
-    "graded.better": format_better,
-    "graded.default": format_default,
-    "graded.apart": format_inconclusive,
-    "graded.small": format_too_small,
+    "graded.better": format_better_method,
+    "graded.default": format_default_method,
+    "graded.apart": format_undecided_methods,
+    "graded.small": format_too_little_data,
     "graded.run": "A run computes {method} with these settings: {options}.",
     "graded.no_run": "No run of the site computes {method}: the table shows it for comparison.",
     "graded.best_run": lambda values: (

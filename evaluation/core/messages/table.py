@@ -54,7 +54,7 @@ REASONS = {
 }
 
 
-class Blank(str):
+class Placeholder(str):
     """Placeholder for a value in a sentence, shown as the value's name in braces."""
 
     def __format__(self, spec: str) -> str:
@@ -64,15 +64,15 @@ class Blank(str):
     def __lt__(self, other: Any) -> bool:
         return False
 
-    def __mul__(self, other: Any) -> Blank:
-        return Blank(f"{self} x {other}")
+    def __mul__(self, other: Any) -> Placeholder:
+        return Placeholder(f"{self} x {other}")
 
 
-class Blanks(Mapping[str, Any]):
+class Placeholders(Mapping[str, Any]):
     """Mapping that has a placeholder for every name, to show a sentence without values."""
 
-    def __getitem__(self, name: str) -> Blank:
-        return Blank(f"{{{name}}}")
+    def __getitem__(self, name: str) -> Placeholder:
+        return Placeholder(f"{{{name}}}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -93,7 +93,7 @@ def _build_lines() -> Iterator[str]:
     """Yield the lines of the document: the tables of all catalogues."""
     api = Catalogue(option=str)  # it calls options by their keys
     for title, codes in CODES_BY_TITLE.items():
-        words = {code: api.format(Message(code, Blanks())) for code in codes}
+        words = {code: api.format_message(Message(code, Placeholders())) for code in codes}
         yield from _build_table(title, {code: text for code, text in words.items() if text})
     for title, reasons in REASONS.items():
         yield from _build_table(title, reasons)

@@ -5,7 +5,7 @@ each with an `Option`: type, bounds or choices, label, help, and the option it d
 (`evaluation.runs.forms`), the serializer (`evaluation.runs.rest.runs`), the
 arguments (`evaluation.management.option_arguments`), the signature and the texts on settings are
 built from that. An invalid value is a `Problem`, a code with values; each interface builds its own
-sentence from it (`Words`).
+sentence from it (`InterfaceWording`).
 """
 
 from evaluation.core.options.declaration import (
@@ -31,7 +31,7 @@ from evaluation.core.options.parameters import (
     TERMINAL,
     Parameters,
     Setting,
-    Words,
+    InterfaceWording,
     build_signature_parts,
 )
 
@@ -54,7 +54,7 @@ __all__ = [
     "Switch",
     "Text",
     "Whole",
-    "Words",
+    "InterfaceWording",
     "build_problem",
     "build_signature_parts",
     "declare_option",

@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 
 from evaluation.core.backends.chat.contract import Message
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.core.stats.cells import Floats
@@ -73,7 +73,7 @@ class Judge:
         first_wait: float = 0.5,
     ) -> None:
         patience = Patience(attempts, timeout, first_wait, longest_wait)
-        self._chat = get_chat(spec, what="judge", api_key_env=api_key_env, patience=patience)
+        self._chat = get_chat_model(spec, what="judge", api_key_env=api_key_env, patience=patience)
         self.name, self.model = spec.strip(), self._chat.model
         self._settings = Settings(AT_ONCE, patience, stop_at_error=True)
 

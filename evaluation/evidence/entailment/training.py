@@ -84,8 +84,8 @@ class Training:
         self.identity = identity
         self.torch = import_library("torch", PURPOSE)
         library = import_library("transformers", PURPOSE)
-        folder = sentences.find_folder()
-        sentences.check_hashes(folder)
+        folder = sentences.find_minilm_folder()
+        sentences.check_minilm_hashes(folder)
         self.classes = sorted(set(answers.classes))
         self.torch.manual_seed(schedule.seed)
         names = dict(enumerate(self.classes))

@@ -80,7 +80,7 @@ def compare_methods(turn: Turn) -> None:
     except InputError as error:
         raise RunInputError.from_sentence(str(error.problems[0].reason)) from error
     except TooFewGradesError as error:
-        reason = SITE.format(error.message)
+        reason = SITE.format_message(error.message)
         raise RunInputError.from_sentence(f"{capfirst(reason)}.") from error
     summary = build_summary(graded_file, crowds, comparison, seeds, options.seed)
     with turn.open_fenced_transaction():

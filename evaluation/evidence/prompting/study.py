@@ -48,7 +48,7 @@ from evaluation.runs.flow.metrics import Exclusions
 class PromptingParameters(Parameters):
     """Embedder of answers, and bootstrap of the differences between two prompts."""
 
-    embedder: str = declare_option("minilm", AqerParameters.options()["embedder"])
+    embedder: str = declare_option("minilm", AqerParameters.get_options()["embedder"])
     bootstrap: int = declare_option(400, build_draws_option("questions"))
     seed: int = declare_option(0, SEED_OF_DRAWS)
 

@@ -23,7 +23,7 @@ from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions, combine_hashes
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.baselines import Corpus, Crowd, list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
@@ -185,7 +185,7 @@ def reproduce_graded_models(request: Request, progress: Progress | None = None) 
                 "input_hash": combine_hashes(graded_models.hashes),
                 "versions": collect_versions(),
             },
-            [_draw_chart(rows, sizes)],
+            [_build_chart(rows, sizes)],
         )
     return build_study_table(rows)
 
@@ -241,7 +241,7 @@ def _build_model_rows(
     return rows
 
 
-def _draw_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
+def _build_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
     """Return the chart of correlations by number of voting workers, a line for each method."""
     found = {(row.setting, row.method): row.cells()[2] for row in rows}
     names = dict.fromkeys(row.method for row in rows)
@@ -254,7 +254,7 @@ def _draw_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
         ]
 
     charted = [name for name in ("aqer", "leave_one_out", "tfidf_char", "bleu4") if name in names]
-    return draw_lines(
+    return build_line_chart(
         name="graded_models",
         title="Agreement of models' scores with experts by the number of workers",
         explanation="Mean correlation of the models' scores with their mean expert grades.",

@@ -29,7 +29,7 @@ import numpy as np
 from annotations.exchange import AnswerStatus, OutputFolder
 from evaluation.consensus.inputs import Answers, ModelAnswers, Progress
 from evaluation.consensus.signatures import collect_versions, hash_file
-from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.charts.chart import Chart, Row, build_estimates_chart
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.statistics.descriptive import auc
@@ -248,7 +248,7 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
                 )
             ],
         )
-        write_charts(folder, [_draw_chart(rows)])
+        write_charts(folder, [_build_chart(rows)])
         folder.write_json(
             "summary.json",
             {
@@ -297,9 +297,9 @@ def _group_by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[boo
             yield kind, chosen
 
 
-def _draw_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
+def _build_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
     """Return the chart of AUCs by embedder and kind."""
-    return draw_estimates(
+    return build_estimates_chart(
         name="auc",
         title="Can cosine tell a wrong fact from other words?",
         explanation=(

@@ -27,7 +27,7 @@ from scipy import stats
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
-from evaluation.core.charts.chart import Chart, Row, Series, draw_estimates, draw_lines
+from evaluation.core.charts.chart import Chart, Row, Series, build_estimates_chart, build_line_chart
 from evaluation.core.stats.cells import Floats, Integers, convert_nan_to_none, divide_where_positive
 from evaluation.core.stats.grams import convert_to_dense
 from evaluation.evidence.baselines import (
@@ -326,9 +326,9 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
                 "best_response_missing": missing,
             },
             [
-                _draw_chart(rows),
-                _draw_interval_chart(interval_rows),
-                *_draw_best_response_charts(chosen_answers),
+                _build_chart(rows),
+                _build_interval_chart(interval_rows),
+                *_build_best_response_charts(chosen_answers),
             ],
         )
     return build_study_table(rows)
@@ -396,7 +396,7 @@ def _compare_best_responses(
     return rows, missing
 
 
-def _draw_chart(rows: Sequence[EvidenceRow]) -> Chart:
+def _build_chart(rows: Sequence[EvidenceRow]) -> Chart:
     """Return the chart of correlations by number of voting workers, a line for each method."""
     correlations_by_key = {(row.setting, row.method): row.cells()[2] for row in rows}
 
@@ -404,7 +404,7 @@ def _draw_chart(rows: Sequence[EvidenceRow]) -> Chart:
         found = [(voters, correlations_by_key.get((f"M={voters}", method))) for voters in VOTERS]
         return [(voters, r if isinstance(r, float) else None) for voters, r in found]
 
-    return draw_lines(
+    return build_line_chart(
         name="model_scoring",
         title="Agreement of models' scores with experts by the number of workers",
         explanation="Mean correlation of 26 responders' scores, each held out, with their grades.",
@@ -413,11 +413,11 @@ def _draw_chart(rows: Sequence[EvidenceRow]) -> Chart:
     )
 
 
-def _draw_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
+def _build_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
     """Return the chart of the largest crowd's scores with intervals, best grade first."""
     largest_crowd = [row for row in interval_rows if row[0] == f"M={VOTERS[-1]}"]
     largest_crowd.sort(key=lambda row: -row[6])
-    return draw_estimates(
+    return build_estimates_chart(
         name="intervals",
         title=f"Scores of held-out responders with {VOTERS[-1]} workers, best grade first",
         explanation="A dot is the score, the line its 95% interval over questions.",
@@ -429,10 +429,10 @@ def _draw_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
     )
 
 
-def _draw_best_response_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Chart]:
+def _build_best_response_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Chart]:
     """Yield a chart of the chosen answers' grades for each crowd."""
     for setting in CROWDS:
-        yield draw_estimates(
+        yield build_estimates_chart(
             name=f"best_response_{setting}",
             title=f"Grade of the chosen answers, {setting}",
             explanation="Mean expert grade of the answer chosen to each question, 95% interval.",

@@ -22,7 +22,7 @@ from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.planner import (
     compute_error,
@@ -87,7 +87,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
                 progress("planner", done + 1, len(cells))
         write_table(folder, "planner", HEADER, rows)
         write_charts(
-            folder, [_draw_chart(rows, column) for column in ("error_average", "error_worst")]
+            folder, [_build_chart(rows, column) for column in ("error_average", "error_worst")]
         )
         empty = [[row[0], row[2]] for row in rows if row[4] is None]
         folder.write_json(
@@ -133,11 +133,11 @@ def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generat
     return errors
 
 
-def _draw_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
+def _build_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
     """Return the chart of one error column by number of workers, a line per mean similarity."""
     index = HEADER.index(column)
     kind = "on average" if column == "error_average" else f"at worst ({1 - DELTA:.0%})"
-    return draw_lines(
+    return build_line_chart(
         name=column,
         title=f"Error of the exemplary answer {kind}",
         explanation=(

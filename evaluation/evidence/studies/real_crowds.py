@@ -24,7 +24,7 @@ from evaluation.evidence.data_sets import Translations, list_crowdwsa_files, loa
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
 from evaluation.evidence.graded.trust import build_summary, compare_on_grades
 from evaluation.evidence.labelled_crowd import Trial, build_rows, find_best_baselines, score_trials
-from evaluation.evidence.method_comparison import draw_method_charts, write_choice
+from evaluation.evidence.method_comparison import build_method_charts, write_choice
 from evaluation.evidence.tables import HEADER as GRADED_HEADER
 from evaluation.evidence.tables import (
     EvidenceRow,
@@ -113,7 +113,7 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> St
                 "input_hash": combine_hashes(map(hash_file, sources)),
                 "versions": collect_versions(),
             },
-            draw_method_charts(rows, "correlation of workers' scores with their true quality"),
+            build_method_charts(rows, "correlation of workers' scores with their true quality"),
         )
     return build_study_table(rows)
 
@@ -190,9 +190,9 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 progress and (lambda done, total: progress("methods", done, total)),
             )
             summary = build_summary(graded_file, crowds, comparison, request.seeds, request.seed)
-            verdict = TERMINAL.format_all(summary.messages)
-            notes = TERMINAL.format_all(summary.notes)
-            charts = draw_method_charts(
+            verdict = TERMINAL.format_messages(summary.messages)
+            notes = TERMINAL.format_messages(summary.notes)
+            charts = build_method_charts(
                 comparison.table, "correlation of workers' scores with their grades"
             )
             write_evidence(
@@ -216,7 +216,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 write_choice(folder, comparison.choice)
             write_table(folder, "methods", METHODS_HEADER, build_method_rows(summary))
     except TooFewGradesError as error:
-        raise InputError.single(graded_file.name, TERMINAL.format(error.message)) from error
+        raise InputError.single(graded_file.name, TERMINAL.format_message(error.message)) from error
     warnings = [f"Warning: {note}" for note in notes]
     return StudyTable(
         GRADED_HEADER, [row.cells() for row in comparison.table], "\n".join([*warnings, *verdict])

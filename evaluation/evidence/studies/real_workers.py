@@ -66,7 +66,7 @@ from evaluation.evidence.likelihood import (
 from evaluation.evidence.method_comparison import HEADER as ANSWERS_HEADER
 from evaluation.evidence.method_comparison import (
     AnswerMeasure,
-    draw_method_charts,
+    build_method_charts,
     measure_answer_scores,
 )
 from evaluation.evidence.tables import Request, StudyTable, write_evidence, write_table
@@ -277,7 +277,7 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 ),
                 "versions": collect_versions(),
             },
-            draw_method_charts(rows, "correlation of workers' scores with their share correct"),
+            build_method_charts(rows, "correlation of workers' scores with their share correct"),
             [*_list_empty_agreements(agreement_rows), *_list_empty_answers(answer_rows)],
         )
     return StudyTable(

@@ -25,7 +25,7 @@ from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress, embed
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.simulation import (
@@ -154,7 +154,7 @@ def reproduce_simulation(request: Request, progress: Progress | None = None) -> 
                 },
                 "versions": collect_versions(),
             },
-            [_draw_chart(test, rows) for test in TESTS],
+            [_build_chart(test, rows) for test in TESTS],
         )
     return build_study_table(rows)
 
@@ -203,7 +203,7 @@ def _find_levels(name: str) -> Sequence[float]:
     return next(test.levels for test in TESTS if test.name == name)
 
 
-def _draw_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
+def _build_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
     """Return the chart of a stress test: correlation by level, a line for each method."""
     correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
 
@@ -215,7 +215,7 @@ def _draw_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
         name = f"{method}, script's truth" if truth else method
         return Series(name, sorted(points))
 
-    return draw_lines(
+    return build_line_chart(
         name=test.name.replace(".", ""),
         title=f"Agreement with the truth by {test.name}",
         explanation=(

@@ -25,7 +25,7 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Booleans
 from evaluation.core.stats.grams import Vectors
 from evaluation.evidence.baselines import (
@@ -50,7 +50,7 @@ from evaluation.evidence.method_comparison import (
     MethodChoice,
     choose_method,
     draw_choosing_half,
-    draw_method_charts,
+    build_method_charts,
     write_choice,
 )
 from evaluation.evidence.tables import (
@@ -104,7 +104,7 @@ def reproduce_worker_grading(request: Request, progress: Progress | None = None)
                 "best_baseline": find_best_baselines(rows),
                 "heldout": choice.describe(),
             },
-            _draw_charts(rows),
+            _build_charts(rows),
         )
         write_choice(folder, choice)
     by_setting = [
@@ -185,9 +185,9 @@ def _compare_all(
     return rows_found, choose_method(by_half, chosen, labels, request.seed)
 
 
-def _draw_charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
+def _build_charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
     """Return a chart of methods for each setting."""
-    return draw_method_charts(rows, "correlation of workers' scores with the experts' grades")
+    return build_method_charts(rows, "correlation of workers' scores with the experts' grades")
 
 
 # The paper goes from 3 to 30 questions (appendix E).
@@ -221,7 +221,7 @@ def reproduce_questions(request: Request, progress: Progress | None = None) -> S
                 f"questions={count}", trials, methods_used, request.seed, report_step
             )
         summary = data.summary("questions", request)
-        charts = [_draw_chart(rows, counts)] if counts else []
+        charts = [_build_chart(rows, counts)] if counts else []
         write_evidence(
             folder, rows, {**summary, "best_baseline": find_best_baselines(rows)}, charts
         )
@@ -239,7 +239,7 @@ def build_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
     return Trial(crowd, kept_answers.compute_true_grades(data.graded.grades))
 
 
-def _draw_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
+def _build_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
     """Return the chart of correlations by number of questions, a line for each method."""
     row_by_key = {(row.setting, row.method): row for row in rows}
 
@@ -251,7 +251,7 @@ def _draw_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
             for count, mean in zip(counts, means, strict=True)
         ]
 
-    return draw_lines(
+    return build_line_chart(
         name="questions",
         title="Agreement with experts by the number of questions",
         explanation="Mean correlation of 20 simulated workers' scores with their mean grades.",

@@ -58,4 +58,4 @@ class Command(DeskCommand):
         for line in format_comparisons(rejections, TERMINAL.format):
             self.stdout.write(line)
         for message in (message for rejection in rejections for message in rejection.warnings):
-            self.stdout.write(f"Warning: {TERMINAL.format(message)}")
+            self.stdout.write(f"Warning: {TERMINAL.format_message(message)}")

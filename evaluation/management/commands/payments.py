@@ -258,7 +258,7 @@ class Command(DeskCommand):
         for line in format_comparisons(proposals.fairness, TERMINAL.format):
             self.stdout.write(line)
         for message in proposals.warnings:
-            self.stdout.write(f"Warning: {TERMINAL.format(message)}")
+            self.stdout.write(f"Warning: {TERMINAL.format_message(message)}")
         if options["dry_run"]:
             self.stdout.write("This was a dry run: nothing was stored.")
             return

@@ -361,7 +361,7 @@ def _cluster_by_entailment(
 
     def evaluate_batch() -> None:
         """Cluster the questions of the current batch, then empty the batch."""
-        entails = model.probabilities(pairs) >= parameters.entailment
+        entails = model.compute_entailment_probabilities(pairs) >= parameters.entailment
         offset = 0
         for each, comparable in batch:
             equivalent = np.eye(len(each.texts), dtype=np.bool_)

@@ -15,7 +15,7 @@ from annotations.models import Question
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.estimates import HOLM
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.inference.comparison import compare_by_group, compute_group_means
 from evaluation.core.stats.inference.estimate import Estimate
@@ -149,7 +149,7 @@ NAMED = 50
 
 
 @dataclass(frozen=True)
-class RightOrWrong(Reasoned):
+class RightOrWrong(RecordWithReason):
     """Correctness of two models on the questions with an answer key that both answered.
 
     Attributes
@@ -242,7 +242,7 @@ GROUPS_SHOWN = 60
 
 
 @dataclass(frozen=True)
-class PairGroup(Reasoned):
+class PairGroup(RecordWithReason):
     """A question group with both models' mean scores and their difference.
 
     Attributes

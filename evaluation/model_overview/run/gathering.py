@@ -240,7 +240,7 @@ class ViewsParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = declare_option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.get_options()["seed"])
 
     sentences: ClassVar = {
         "no_views": "Nothing has been found out about a model's answers to this version yet: "

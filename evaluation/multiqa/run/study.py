@@ -248,7 +248,7 @@ class Checker:
         """Return each pair's smaller entailment probability of both directions, or None."""
         if self._nli is None or not pairs:
             return [None] * len(pairs)
-        both = self._nli.probabilities([*pairs, *((b, a) for a, b in pairs)])
+        both = self._nli.compute_entailment_probabilities([*pairs, *((b, a) for a, b in pairs)])
         # Both ways: a rewording that drops a condition is entailed by its question, but not the
         # reverse.
         return [float(min(forward, back)) for forward, back in both.reshape(2, -1).T]

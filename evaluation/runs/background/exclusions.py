@@ -75,7 +75,7 @@ def leave_out_excluded(options: OptionsT, version: QuestionSetVersion) -> Option
 
 def has_exclusions(options: Parameters | type[Parameters]) -> bool:
     """Return whether these run options include a list of workers to leave out."""
-    return EXCLUDE in options.options()
+    return EXCLUDE in options.get_options()
 
 
 @transaction.atomic

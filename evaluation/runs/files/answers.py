@@ -21,7 +21,7 @@ from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import Answers, Embedded, EmbedTexts, GradingInput, ModelAnswers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, hash_file
-from evaluation.core.backends import EmbedderError, EmbedderInfo, PrecomputedVectors, parse_spec
+from evaluation.core.backends import EmbedderError, EmbedderInfo, PrecomputedVectors, parse_embedder_spec
 from evaluation.runs.files.problem_messages import build_error
 
 Values = NDArray[np.floating[Any]]
@@ -150,7 +150,7 @@ def load_precomputed(
     The parameters name the file, if their embedder is "precomputed". Raises `EmbedderError` if it
     does not fit the answers.
     """
-    target = parse_spec(grading_input.parameters.embedder)
+    target = parse_embedder_spec(grading_input.parameters.embedder)
     if target.kind != "precomputed":
         return None, {}
     path = Path(target.target)

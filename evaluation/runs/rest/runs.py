@@ -56,13 +56,13 @@ class OptionSerializer(StrictSerializer):
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return valid options; ValidationError lists the problems of each option."""
-        options = self.options_of.options()
-        checked = (options[name].check(value) for name, value in values.items())
+        options = self.options_of.get_options()
+        checked = (options[name].find_problem(value) for name, value in values.items())
         wrong = [one for one in checked if one is not None]
         if not wrong:
             parameters = self.options_of(**values)
             user = self.context["request"].user
-            wrong = find_reserved_options(user, parameters) or parameters.problems()
+            wrong = find_reserved_options(user, parameters) or parameters.find_problems()
         if wrong:
             reasons: dict[str, list[str]] = {}
             for problem in wrong:
@@ -72,7 +72,7 @@ class OptionSerializer(StrictSerializer):
 
     def _reason(self, wrong: Problem) -> Any:
         """Return the API's sentence on an option's problem, with the problem's code."""
-        return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
+        return serializers.ErrorDetail(API.format_field_problem(self.options_of, wrong), wrong.code)
 
 
 def build_options_serializer(
@@ -80,7 +80,7 @@ def build_options_serializer(
 ) -> type[OptionSerializer]:
     """Return the serializer class of an options class; `name` is its name in the schema."""
     fields: dict[str, Any] = {}
-    for key, option in parameters.options().items():
+    for key, option in parameters.get_options().items():
         if DATABASE not in option.places:
             continue
         fields[key] = build_field(option, _build_arguments(parameters, option))
@@ -91,7 +91,7 @@ def build_options_serializer(
 
 def _build_arguments(parameters: type[Parameters], option: Option) -> dict[str, Any]:
     """Return the serializer field arguments that options of all types have."""
-    help_text = API.described(parameters, option.name)
+    help_text = API.describe_option(parameters, option.name)
     if isinstance(option, Text) and option.suggestions:
         help_text = (
             f"{help_text} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
@@ -384,7 +384,7 @@ class RunSerializer(RunRowSerializer):
     def get_parameters(self, run: Run) -> dict[str, Any]:
         """All options of the run, including those left to their defaults."""
         try:
-            return get_run_kind(run).options.completed(run.parameters)
+            return get_run_kind(run).options.add_defaults(run.parameters)
         except UnknownKindError:
             return dict(run.parameters)
 
@@ -410,7 +410,7 @@ def build_options_problem(kind: Kind, error: OptionError, code: str = "invalid")
         code = "conflict"  # nothing is wrong with the request itself
     faults = [
         Fault(
-            API.sentence(kind.options, problem),
+            API.format_field_problem(kind.options, problem),
             pointer=f"#/parameters/{problem.option}" if problem.option else "#",
             code=problem.code,
         )

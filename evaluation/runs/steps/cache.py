@@ -18,7 +18,7 @@ from evaluation.core.backends import (
     Progress,
     Vectors,
     get_embedder,
-    parse_spec,
+    parse_embedder_spec,
 )
 from evaluation.core.backends.embedding.contract import PRECISIONS
 from evaluation.core.text.quality import check_language
@@ -79,12 +79,12 @@ def _embed_or_load(
 
 def has_stored_vectors(spec: str) -> bool:
     """Return whether the database stores the vectors of this kind of embedder."""
-    return parse_spec(spec).kind in KEPT_KINDS
+    return parse_embedder_spec(spec).kind in KEPT_KINDS
 
 
 def find_lane_of_embedder(spec: str) -> Lane:
     """Return the lane of embedding texts: ASKING if by a server, else COMPUTING."""
-    return Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING
+    return Lane.ASKING if parse_embedder_spec(spec).kind == "openai" else Lane.COMPUTING
 
 
 class StoredEmbedder(Embedder):

@@ -186,7 +186,7 @@ class PlanTargets(Parameters):
         return float((price * answers).quantize(CENT, ROUND_HALF_UP))
 
 
-OF_WISHES = PlanTargets.options()
+OF_WISHES = PlanTargets.get_options()
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class PlanParameters(CrowdParameters):
 
     def grading(self) -> AqerParameters:
         """Return only the options of grading, with bootstrap intervals."""
-        own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
+        own = {name: getattr(self, name) for name in self.get_options() if name in OF_GRADING}
         return AqerParameters(**own)
 
 

@@ -61,7 +61,7 @@ class Declaration:
 
     def is_file(self, name: str) -> bool:
         """Return whether an argument is a file's path or a list of ids."""
-        is_list = isinstance(self.kind.options.options().get(name), Ids)
+        is_list = isinstance(self.kind.options.get_options().get(name), Ids)
         return self.actions[name].type is Path or is_list
 
     def describe(self) -> str:

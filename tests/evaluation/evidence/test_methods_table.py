@@ -7,7 +7,7 @@ from evaluation.evidence.labelled_crowd import Trial, compare_methods, find_best
 from evaluation.evidence.method_comparison import (
     choose_method,
     draw_choosing_half,
-    draw_method_chart,
+    build_method_chart,
     write_choice,
 )
 from evaluation.evidence.tables import write_evidence
@@ -107,7 +107,7 @@ def test_the_best_mean_over_settings_is_chosen_and_no_answer_key_is(tmp_path):
 
 def test_the_picture_has_a_row_for_each_method_that_could_be_computed():
     rows = compare_methods("s", trials(), [FAIR, GOOD, ABSENT])
-    drawn = draw_method_chart("s", rows, "r").standalone()
+    drawn = build_method_chart("s", rows, "r").build_standalone_svg()
     assert drawn.index("aqer") < drawn.index("f1")  # the best on top
     assert "judge" not in drawn
     assert "Open dots: baselines." in drawn

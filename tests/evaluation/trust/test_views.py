@@ -66,13 +66,13 @@ def test_the_facts_are_those_of_the_run(site, rana):
     response = page(site, run)
     facts = facts_of(response)
     assert facts["workers"].level == "good"
-    assert "2 of 10 questions" in SITE.format(facts["answers"].said)
+    assert "2 of 10 questions" in SITE.format_message(facts["answers"].said)
     assert facts["convergence"].level == "care"
-    assert (facts["stability"].level, "0.85" in SITE.format(facts["stability"].said)) == (
+    assert (facts["stability"].level, "0.85" in SITE.format_message(facts["stability"].said)) == (
         "care",
         True,
     )
-    assert (facts["language"].level, SITE.format(facts["language"].said)) == ("bad", warnings[0])
+    assert (facts["language"].level, SITE.format_message(facts["language"].said)) == ("bad", warnings[0])
     assert facts["shortness"].level == "bad"
     assert facts["truncation"].level == "care"
     assert "<b>half</b>" not in response.content.decode()

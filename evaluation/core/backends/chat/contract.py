@@ -142,7 +142,7 @@ class ChatModel(ABC):
     async def reply(self, request: ChatRequest) -> Reply:
         """Send one request and return the reply; a failure is a reply with a fault."""
 
-    def body(self, request: ChatRequest) -> dict[str, Any]:
+    def build_request_body(self, request: ChatRequest) -> dict[str, Any]:
         """Return the JSON request body as it is sent and stored, without the API key."""
         messages = [dict(message) for message in request.messages]
         return {"model": self.model, "messages": messages, **request.parameters}
@@ -212,7 +212,7 @@ def _shorten_entry(entry: Any) -> Any:
     }
 
 
-def parse_tokens(logprobs: Any) -> list[TokenLogprob] | None:
+def parse_token_logprobs(logprobs: Any) -> list[TokenLogprob] | None:
     """Return a reply's tokens with log-probabilities; None without usable logprobs."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not content:

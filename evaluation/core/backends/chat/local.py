@@ -28,8 +28,8 @@ class LocalChat(ChatModel):
     at_once = 1
 
     def __init__(self, patience: Patience | None = None) -> None:
-        path = smollm2.find_model()
-        smollm2.verify_file(path)
+        path = smollm2.find_model_file()
+        smollm2.verify_model_file(path)
         smollm2.load_library()
         self.model = "smollm2"
         self.name = smollm2.MODEL

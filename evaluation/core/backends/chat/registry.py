@@ -31,7 +31,7 @@ LOCAL = "local:"
 """Begins the SPEC of a model that computes on this machine, in a process of its own."""
 
 
-def get_chat(
+def get_chat_model(
     spec: str,
     *,
     what: str = "model",
@@ -104,7 +104,7 @@ class ScriptedChat(ChatModel):
         path = Path(path)
         self.address = str(path.absolute())
         self.name = path.stem
-        self._lines = _read_replies(path)
+        self._lines = _read_scripted_replies(path)
         self._attempts: dict[tuple[str, int], int] = {}
 
     @property
@@ -137,7 +137,7 @@ class ScriptedChat(ChatModel):
         return Reply(read.text, read.status, reason, raw=raw, thinking=read.thinking)
 
 
-def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
+def _read_scripted_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
     """Return a file's replies by (item id, sample); raises InputError with every bad row."""
     problems = Problems(path.name)
     table = open_table(path, COLUMNS, problems)

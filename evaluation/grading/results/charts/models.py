@@ -96,11 +96,11 @@ def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScor
     for low, high, size in bins:
         x, end = scale(low), scale(high)
         height = CROWD * size / tallest
-        drawing.mark(f"{size} workers score\n{format_interval(low, high)}")
-        drawing.rectangle(x, TOP, max(3, end - x), CROWD, "hit")
-        drawing.rectangle(x, floor - height, max(3, end - x - 1), height, "bar")
-        drawing.end_mark()
-    drawing.line(layout.left, floor, layout.right, floor, "axis")
+        drawing.begin_group(f"{size} workers score\n{format_interval(low, high)}")
+        drawing.add_rectangle(x, TOP, max(3, end - x), CROWD, "hit")
+        drawing.add_rectangle(x, floor - height, max(3, end - x - 1), height, "bar")
+        drawing.end_group()
+    drawing.add_line(layout.left, floor, layout.right, floor, "axis")
 
 
 def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceiling) -> None:
@@ -108,16 +108,16 @@ def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceili
     value, low, high = ceiling.score.value, ceiling.score.low, ceiling.score.high
     if value is None:
         return
-    drawing.mark(
+    drawing.begin_group(
         f"human ceiling {format_number(value)}\ninterval {format_interval(low, high, 'unknown')}"
     )
     if low is not None and high is not None:
         wide = scale(high) - scale(low)
-        drawing.rectangle(scale(low), TOP - 8, wide, layout.bottom - TOP + 8, "band")
+        drawing.add_rectangle(scale(low), TOP - 8, wide, layout.bottom - TOP + 8, "band")
     x = scale(value)
-    drawing.line(x, TOP - 8, x, layout.bottom, "ceiling")
-    drawing.end_mark()
-    drawing.text(
+    drawing.add_line(x, TOP - 8, x, layout.bottom, "ceiling")
+    drawing.end_group()
+    drawing.add_text(
         min(x + 4, layout.right),
         16,
         f"human ceiling {format_number(value)}",
@@ -169,7 +169,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
         scale = build_scale([*values, 0.0], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "difference of the mean scores")
         zero = scale(0.0)
-        drawing.line(zero, layout.top, zero, layout.bottom, "median")
+        drawing.add_line(zero, layout.top, zero, layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 
@@ -226,7 +226,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
         )
         scale = build_scale([0.0, *(row.value for row in rows)], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score of the first less that of the second")
-        drawing.line(scale(0.0), layout.top, scale(0.0), layout.bottom, "median")
+        drawing.add_line(scale(0.0), layout.top, scale(0.0), layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 

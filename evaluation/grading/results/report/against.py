@@ -111,7 +111,7 @@ def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]
 
 def _read_scoring_options(run: Run) -> tuple[Any, ...]:
     """Return the values of the run options that affect models' scores."""
-    parameters = AqerParameters.completed(run.parameters)
+    parameters = AqerParameters.add_defaults(run.parameters)
     return tuple(parameters[name] for name in SCORED_BY)
 
 
@@ -351,7 +351,7 @@ def _compare_data(before: Run, after: Run) -> DataChanges:
 
 def _compare_parameters(before: Run, after: Run) -> list[Change]:
     """Return the run parameters with different values; a missing one has its default value."""
-    one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
+    one, other = (AqerParameters.add_defaults(run.parameters) for run in (before, after))
     return _find_changes(one, other, list(dict.fromkeys([*one, *other])))
 
 
@@ -359,10 +359,10 @@ def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
     """Return the options with different values as labels and texts; ids are shown as names."""
     stored = before.parameters, after.parameters
     names = load_names(stored)
-    one, other = (AqerParameters.completed(values) for values in stored)
+    one, other = (AqerParameters.add_defaults(values) for values in stored)
     return [
-        SettingChange(known.label, known.brief(one[name], names), known.brief(other[name], names))
-        for name, known in AqerParameters.options().items()
+        SettingChange(known.label, known.format_briefly(one[name], names), known.format_briefly(other[name], names))
+        for name, known in AqerParameters.get_options().items()
         if one[name] != other[name]
     ]
 

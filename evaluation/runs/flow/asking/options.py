@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.errors import ChatError, split_model_at_url
 from evaluation.core.backends.server import Patience
 from evaluation.core.options import (
@@ -52,7 +52,7 @@ def _check_spec(spec: str) -> Problem | None:
     if kind != OPENAI:
         return build_problem("spec_form", "spec")
     try:
-        get_chat(spec)  # nothing is connected to yet
+        get_chat_model(spec)  # nothing is connected to yet
     except ChatError as error:
         return build_problem("spec", "spec", reason=str(error))
     return None
@@ -352,7 +352,7 @@ class AskOptions(Parameters):
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 
 
-_OWN = AskOptions.options()
+_OWN = AskOptions.get_options()
 OF_REPLIES: Mapping[str, Option] = {
     "models": replace(cast(RegisteredModels, _OWN["models"]), most=20),
     "budget": _OWN["budget"],

@@ -94,7 +94,7 @@ def somebody(operator=False):
 def by_form(values, operator=False):
     """Post values as a browser does: every field, switches only where they are on."""
     data = {}
-    for name, known in EveryOption.options().items():
+    for name, known in EveryOption.get_options().items():
         value = values.get(name, known.default)
         if name == "model" and value not in known.suggestions:
             data |= {"model": OTHER, "other_model": value}

@@ -53,7 +53,7 @@ FACTS = [
 def test_another_language_is_marked_loudly(name):
     warning = check_language(OTHERS[name], ENGLISH_MODEL)
     assert warning is not None
-    assert "KNOWS ENGLISH ONLY" in TERMINAL.format(warning)
+    assert "KNOWS ENGLISH ONLY" in TERMINAL.format_message(warning)
 
 
 @pytest.mark.parametrize(

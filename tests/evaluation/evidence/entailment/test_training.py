@@ -51,8 +51,8 @@ def encoder(tmp_path, monkeypatch):
     """A tiny encoder in place of the packaged one; its cosine is that of random vectors."""
     words = [*SPECIAL, "circuit", "is", "so", "it", "grey", *WORDS.values(), *map(str, range(9))]
     save_bert(tmp_path / "encoder", words, "BertModel")
-    monkeypatch.setattr(sentences, "find_folder", lambda: tmp_path / "encoder")
-    monkeypatch.setattr(sentences, "check_hashes", lambda _: None)
+    monkeypatch.setattr(sentences, "find_minilm_folder", lambda: tmp_path / "encoder")
+    monkeypatch.setattr(sentences, "check_minilm_hashes", lambda _: None)
 
     class Vectors:
         def embed(self, texts):

@@ -212,12 +212,12 @@ class TestWarning:
         auc = MINIMAL_PAIRS_AUC["minilm"]
         values = {"share": 0.75, "embedder": "minilm", "auc": auc}
         assert (found.code, found.values) == ("short_answers", values)
-        assert {"(75%),", f"{auc:.0%}"} <= set(TERMINAL.format(found).split())
+        assert {"(75%),", f"{auc:.0%}"} <= set(TERMINAL.format_message(found).split())
         assert check_short_answers([], "minilm") is None
 
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
-        assert "tfidf-word prefers" in TERMINAL.format(check_short_answers(texts, "tfidf-word"))
+        assert "tfidf-word prefers" in TERMINAL.format_message(check_short_answers(texts, "tfidf-word"))
 
     @pytest.mark.parametrize("embedder", ["precomputed:x.npz", "openai:m@http://127.0.0.1/v1"])
     def test_it_cites_no_figure_where_nothing_was_measured(self, embedder):

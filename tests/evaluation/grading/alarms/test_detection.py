@@ -133,7 +133,7 @@ def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
     found = alarms(vectors, *named(crowd), models=models)
     (alarm,) = [alarm for alarm in found.found if alarm.kind == "model_like"]
     assert alarm.workers == ("w4",)
-    assert "gpt" in TERMINAL.format(alarm.message)
+    assert "gpt" in TERMINAL.format_message(alarm.message)
     workers, questions = named(crowd)
     assert len(alarm.exhibits) == 14
     for exhibit in alarm.exhibits:

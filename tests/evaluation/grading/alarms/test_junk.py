@@ -190,7 +190,7 @@ def test_no_student_of_beetle_repeats_and_who_pastes_one_sentence_is_named(data_
     question = encode_labels(students.questions)[0]
     texts = list(students.texts)
     said = np.array([is_dont_know(text) for text in texts])
-    vectors = LexicalEmbedder("tfidf-char").fit_embed(texts)
+    vectors = LexicalEmbedder("tfidf-char").fit_and_embed(texts)
     assert find_junk(texts, vectors, worker, question, len(names), said).repeated is None
     place = np.arange(len(texts))
     place[worker == 0] = np.flatnonzero(worker == 0)[5]

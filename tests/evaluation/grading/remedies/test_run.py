@@ -66,7 +66,7 @@ def version():
 
 def graded(version, **parameters):
     asked = AqerParameters(embedder="tfidf-word", bootstrap=0, **parameters)
-    assert asked.problems() == []
+    assert asked.find_problems() == []
     run = Run.objects.create(
         owner=version.question_set.owner, version=version, parameters=asked.as_dict()
     )

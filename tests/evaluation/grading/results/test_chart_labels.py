@@ -27,7 +27,7 @@ def test_an_id_of_24_characters_stands_whole_beside_its_row():
 
 def test_on_a_phone_such_an_id_stands_above_its_row():
     layout = Layout(340.0, [PROLIFIC_ID])
-    assert layout.stacked
+    assert layout.has_stacked_names
     assert layout._labels == [PROLIFIC_ID]
 
 

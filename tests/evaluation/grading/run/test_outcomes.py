@@ -38,7 +38,7 @@ def graded(crowd, vectors, *, times=None, excluded=(), collapsed=(), experts=(),
         embedder="precomputed:none", bootstrap=0, exclude_workers=excluded,
         collapse_workers=collapsed, **asked,
     )  # fmt: skip
-    assert parameters.problems() == []
+    assert parameters.find_problems() == []
     rows = [
         (row, f"w{w}", f"q{q}", f"answer {row}", False, times and times(w, q))
         for row, (w, q) in enumerate(
