@@ -24,7 +24,7 @@ from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import divide_where_positive
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.text.quality import check_language, correct_spelling
+from evaluation.core.text.quality import find_language_warning, correct_spelling
 
 
 @dataclass(frozen=True)
@@ -292,7 +292,7 @@ def embed(
     info = embedder.describe()
     messages = [
         build_truncation_warning(cut, info),
-        check_language([*answers, *(model_answers or ())], info),
+        find_language_warning([*answers, *(model_answers or ())], info),
     ]
     return Embedded(vectors, of_models, info, [warning for warning in messages if warning])
 

@@ -62,7 +62,7 @@ class _RemovalViewSet(ApiViewSet):
 
     def archive_object(self, request: Request, thing: Thing) -> Response:
         """Archive the object; repeating has no effect."""
-        removals.archive(thing, get_user_id(request))
+        removals.archive_object(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
     def restore_object(self, request: Request, thing: Thing) -> Response:
@@ -70,7 +70,7 @@ class _RemovalViewSet(ApiViewSet):
         # `restore` returns False here as well as for an object that is not archived.
         if removals.is_being_deleted(thing):
             raise ApiProblem("conflict", "It is being deleted and cannot be restored.")
-        removals.restore(thing, get_user_id(request))
+        removals.restore_object(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
     def delete_object(self, request: Request, thing: Thing) -> Response:

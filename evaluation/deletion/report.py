@@ -113,7 +113,7 @@ def build_import_rows(page: Page[Import]) -> list[ImportRow]:
     ]
 
 
-def count_without_import(question_set: QuestionSet) -> int:
+def count_answers_without_import(question_set: QuestionSet) -> int:
     """Return the number of a set's answers imported by older versions, which recorded no import."""
     return Response.objects.filter(
         submission__version__question_set=question_set,

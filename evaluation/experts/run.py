@@ -16,7 +16,7 @@ from evaluation.core.options import Parameters, Whole, declare_option
 from evaluation.core.stats.inference.clustered import NO_ROWS, ClusteredEstimate
 from evaluation.core.stats.inference.correlations import estimate_correlation
 from evaluation.core.stats.inference.prediction_powered import (
-    GroupMean,
+    PoweredGroupMean,
     compute_weighted_mean,
     estimate_powered_group_means,
 )
@@ -222,7 +222,7 @@ def compute_findings(
                 estimate.n_clusters,
                 estimate.reason,
             )
-            for name, estimate in panel.coefficients()
+            for name, estimate in panel.iterate_coefficients()
         ],
         _compute_correlation(
             [graded_answer for graded_answer in graded if not graded_answer.answer.of_model],
@@ -318,7 +318,7 @@ def estimate_true_means(
     return result
 
 
-def _build_true_mean(kind: str, group_mean: GroupMean) -> TrueMean:
+def _build_true_mean(kind: str, group_mean: PoweredGroupMean) -> TrueMean:
     alone, powered = group_mean.graded, group_mean.powered
     return TrueMean(
         kind=kind,

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.charts.svg import Drawing, Scale, format_number, format_tick
-from evaluation.core.stats.planner import Plan
+from evaluation.core.stats.planner import ErrorBounds
 from evaluation.sample_size.methods import WORKERS, SizePoint
 
 MEASURE_NAMES = {
@@ -59,17 +59,17 @@ class Forecast(Protocol):
     """Protocol of a forecast of the error: now, with ten more answers, and by number of answers."""
 
     @property
-    def now(self) -> Plan | None:
+    def now(self) -> ErrorBounds | None:
         """Expected error with as many answers as there are; None without a forecast."""
         ...
 
     @property
-    def more(self) -> Plan | None:
+    def more(self) -> ErrorBounds | None:
         """Expected error with ten more answers to each question; None without a forecast."""
         ...
 
     @property
-    def curve(self) -> list[Plan]:
+    def curve(self) -> list[ErrorBounds]:
         """Expected errors by number of answers, ascending."""
         ...
 
@@ -140,7 +140,7 @@ def build_planner_chart(forecast: Forecast) -> Chart | None:
     )
 
 
-def _format_tooltip(plan: Plan) -> str:
+def _format_tooltip(plan: ErrorBounds) -> str:
     """Return tooltip lines: the expected and worst error with a number of answers."""
     return (
         f"{plan.workers} answers a question\nexpected error {format_number(plan.average_error)}\n"

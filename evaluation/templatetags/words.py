@@ -17,7 +17,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends.embedding.contract import EmbedderInfo
 from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
-from evaluation.core.text.quality import check_language, detect_main_language
+from evaluation.core.text.quality import find_language_warning, detect_main_language
 from evaluation.runs.judging import Progress
 from evaluation.runs.judging.tasks import load_inbox, sum_by_set
 
@@ -109,6 +109,6 @@ def languages_of(texts: Sequence[str]) -> DetectedLanguage:
         code = detect_main_language(texts)
     except BackendError:
         code = ""
-    warning = check_language(texts, DEFAULT)
+    warning = find_language_warning(texts, DEFAULT)
     name = LANG_INFO.get(code, {}).get("name", code)
     return DetectedLanguage(name, len(texts), SITE.format_message(warning) if warning else "")

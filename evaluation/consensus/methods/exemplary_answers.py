@@ -77,7 +77,7 @@ class MeanVote:
         """
         v = weights[self.cells.worker]
         is_empty = self.cells.sum_by_question(v) <= 0
-        return np.where(self.cells.spread(is_empty), 1.0, v) if is_empty.any() else v
+        return np.where(self.cells.spread_to_answers(is_empty), 1.0, v) if is_empty.any() else v
 
     def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
         """Return squared norm, sum of weights, and sum of lengths of each weighted sum of vectors.

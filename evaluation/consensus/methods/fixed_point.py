@@ -118,7 +118,7 @@ def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells)
     """Return answer scores less their question's mean over the answers in `part`; 0 elsewhere."""
     inside = np.where(part, values, 0.0)
     mean = divide_where_positive(cells.sum_by_question(inside), n, 0.0)
-    return np.where(part, values - cells.spread(mean), 0.0)
+    return np.where(part, values - cells.spread_to_answers(mean), 0.0)
 
 
 def _fill_with_median(q: Floats, enough: Booleans, present: Booleans) -> Floats:
@@ -294,7 +294,7 @@ class WorkerMeans:
         One column per draw.
         """
         s, _, q = self._compute_terms(scores)
-        return s, self.times if q is None else self.times * self.cells.spread(q)
+        return s, self.times if q is None else self.times * self.cells.spread_to_answers(q)
 
     def compute_question_effects(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return each question's effect and weight, in code order, one column per draw.

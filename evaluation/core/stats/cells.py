@@ -154,7 +154,7 @@ class Cells:
         cells._refuse_repeats()
         return cells
 
-    def select_rows(self, rows: Integers) -> Cells:
+    def renumber_rows(self, rows: Integers) -> Cells:
         """Return the cells of a table in which input row i is row `rows[i]` of the full table."""
         return replace(self, row=rows[self.row])
 
@@ -204,7 +204,7 @@ class Cells:
         # answers.
         return np.add.reduceat(values, self.starts, axis=0)
 
-    def spread(self, values: NDArray[T]) -> NDArray[T]:
+    def spread_to_answers(self, values: NDArray[T]) -> NDArray[T]:
         """Return values by question repeated for each answer, both in cell order."""
         return np.repeat(values, self.sizes, axis=0)
 
@@ -220,7 +220,7 @@ class Cells:
         out[self.questions_in_order] = values
         return out
 
-    def runs(self) -> list[tuple[int, int, int]]:
+    def list_blocks(self) -> list[tuple[int, int, int]]:
         """Return (size, start, stop) of each block of questions (cell order) of `size` answers."""
         edges = np.flatnonzero(np.diff(self.sizes)) + 1
         firsts = np.concatenate([[0], edges]).astype(int)

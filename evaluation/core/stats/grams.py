@@ -62,7 +62,7 @@ class GramBlock:
         """Largest number of values stored for one answer."""
         return self.inner.shape[2]
 
-    def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
+    def compute_gram(self, part: slice, chosen: Integers | None = None) -> Floats:
         """Return inner products of all pairs of answers to each question in the slice `part`.
 
         `chosen` are indices of some answers of each question, None for all. Do not write into the
@@ -122,13 +122,13 @@ class SparseGramBlock(GramBlock):
         """Largest number of values stored for one answer."""
         return max(1, int(np.diff(self.rows.indptr).max(initial=0)))
 
-    def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
+    def compute_gram(self, part: slice, chosen: Integers | None = None) -> Floats:
         """Return inner products of all pairs of answers to each question in the slice `part`."""
         which = range(*part.indices(len(self)))
         answers = np.arange(self.size) if chosen is None else chosen
         out = np.empty((len(which), len(answers), len(answers)))
         for index, question in enumerate(which):
-            x = self._select_rows(question)[answers]
+            x = self._get_question_rows(question)[answers]
             out[index] = (x @ x.T).toarray()
         return out
 
@@ -144,11 +144,11 @@ class SparseGramBlock(GramBlock):
         """
         out = np.empty(v.shape)
         for question in np.unique(which).tolist():
-            mine, x = which == question, self._select_rows(question)
+            mine, x = which == question, self._get_question_rows(question)
             out[mine] = (x @ (x.T @ v[mine].T)).T
         return out
 
-    def _select_rows(self, question: int) -> sparse.csr_array:
+    def _get_question_rows(self, question: int) -> sparse.csr_array:
         """Return a question's sparse rows, one per answer, without unused columns."""
         x = self.rows[question * self.size : (question + 1) * self.size]
         used, place = np.unique(x.indices, return_inverse=True)
@@ -211,17 +211,17 @@ def compute_gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> lis
         A used vector holds NaN or infinity.
     """
     try:
-        return _compute_blocks(vectors, cells, centred)
+        return _compute_blocks_by_size(vectors, cells, centred)
     except NonFiniteError:
         # A block names its own first row; the message names the first row of the input.
         raise NonFiniteError(_find_first_non_finite(vectors, np.sort(cells.row))) from None
 
 
-def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
+def _compute_blocks_by_size(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
     """Return Gram blocks of questions with equally many answers, each in its smallest form."""
     blocks: list[GramBlock] = []
     dimension = vectors.shape[1]
-    for size, first, last in cells.runs():
+    for size, first, last in cells.list_blocks():
         # With more answers than dimensions the vectors themselves are fewer numbers than (m, m).
         direct = size > dimension
         width = dimension if direct else size
@@ -259,7 +259,7 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
     # Squares that overflow or underflow are found below; the caller then scales the vectors first.
     with np.errstate(over="ignore", under="ignore"):
         squared = np.bincount(row, weights=x.data**2, minlength=rows.size)
-    if not _is_safe(squared[np.diff(x.indptr) > 0]):
+    if not _has_safe_squares(squared[np.diff(x.indptr) > 0]):
         return None
     length = np.sqrt(squared)
     # Each question gets columns of its own, so that one product serves all of the block.
@@ -291,13 +291,13 @@ def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: b
         direct=direct,
         centred=centred,
     )
-    fill = _fill_centred if centred else _fill_units
+    fill = _fill_centred_products if centred else _fill_unit_products
     packed = sparse.issparse(vectors) and not direct
     width = _count_most_used_columns(vectors, rows) if packed else vectors.shape[1]
     step = max(1, CHUNK // (size * width))
     for begin in range(0, count, step):
         part = slice(begin, min(begin + step, count))
-        chosen = _take(vectors, rows[part].ravel())
+        chosen = _take_rows(vectors, rows[part].ravel())
         x = (
             _pack_rows(chosen, size)
             if packed
@@ -330,7 +330,7 @@ def _pack_rows(x: Vectors, size: int) -> Floats:
     return summed.reshape(count, size, width)
 
 
-def _take(vectors: Vectors, rows: Integers) -> Vectors:
+def _take_rows(vectors: Vectors, rows: Integers) -> Vectors:
     """Return these rows of `vectors`; a view, not a copy, if they are consecutive."""
     first, last = int(rows[0]), int(rows[-1]) + 1
     if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
@@ -338,12 +338,12 @@ def _take(vectors: Vectors, rows: Integers) -> Vectors:
     return vectors[rows]
 
 
-def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+def _fill_unit_products(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
     """Write the products of answers' vectors, scaled to unit length, into the block."""
     inner = block.inner[part]
     squared = _write_products(x, inner, direct=block.direct)
     length = np.sqrt(squared)
-    if not _is_safe(squared):
+    if not _has_safe_squares(squared):
         _refuse_non_finite(x, rows)
         # Each row by its own power of two; its length by the greatest one of the question.
         own = _compute_exponents(np.abs(x).max(axis=2))
@@ -359,12 +359,12 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
     block.own[part], block.length[part] = squared > 0, length
 
 
-def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+def _fill_centred_products(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
     """Write the products of answers' vectors, less their question's mean, into the block."""
-    # `_is_safe` finds squares that overflow or underflow; they are taken again of scaled rows.
+    # `_has_safe_squares` finds squares that overflow or underflow; they are taken again of scaled rows.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
-    if not _is_safe(squared):
+    if not _has_safe_squares(squared):
         _refuse_non_finite(x, rows)
         greatest = _compute_exponents(np.abs(x).max(axis=(1, 2)))
         exponent = np.where(greatest == NO_EXPONENT, 0, greatest)
@@ -394,7 +394,7 @@ def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
     return np.einsum("bii->bi", inner).copy()
 
 
-def _is_safe(squared: Floats) -> bool:
+def _has_safe_squares(squared: Floats) -> bool:
     """Return whether all squared norms are far from underflow to 0 and overflow to infinity."""
     return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
 

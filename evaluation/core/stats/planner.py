@@ -26,7 +26,7 @@ TARGET_OUT_OF_REACH = "target_out_of_reach"
 
 
 @dataclass(frozen=True)
-class Plan:
+class ErrorBounds:
     """Average and worst error of the exemplary answer that `workers` answers give.
 
     `average_error` and `worst_error` are 1 - cosine, in 0..2 (0..1 for mu >= 0). `worst_error`
@@ -44,7 +44,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Requirement:
+class WorkerRequirement:
     """Fewest workers that reach `target_error`, on average and in the worst case.
 
     None where no number of workers is enough: `average_reason` and `worst_reason` then state why
@@ -65,7 +65,7 @@ class Requirement:
 MOST_WORKERS = 10**15
 
 
-def compute_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
+def compute_exemplar_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
     """Return the exemplary answer's error, from the answers' similarity and the number of workers.
 
     The error is 1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise.
@@ -130,7 +130,7 @@ def estimate_similarity_to_truth(left_out: float, others: float) -> float:
     return min(1.0, math.sqrt((half + math.sqrt(half**2 + 4 * K * L**2)) / (2 * K)))
 
 
-def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
+def compute_deviation_bound(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
     """Return Hoeffding's bound on the deviation of a mean of `workers` answers.
 
     It is t = sqrt(ln(2/delta) / (2M)) for M = `workers`.
@@ -148,11 +148,11 @@ def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.flo
     return np.asarray(np.sqrt(math.log(2 / delta) / (2 * M)), dtype=np.float64)
 
 
-def plan_error(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
+def compute_error_bounds(mu: float, workers: SupportsIndex, delta: float = 0.05) -> ErrorBounds:
     """Return the exemplary answer's error with `workers` answers, on average and at worst.
 
     The average error is that for similarity S = mu, the worst one that for S = mu - t, with t of
-    `compute_deviation`.
+    `compute_deviation_bound`.
 
     Parameters
     ----------
@@ -169,14 +169,14 @@ def plan_error(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
     TypeError : workers is not an integer.
     """
     M, mu = index(workers), float(mu)
-    average = float(compute_error(mu, M))
-    t = float(compute_deviation(M, delta))
-    worst = float(compute_error(mu - t, M)) if mu > t else None
+    average = float(compute_exemplar_error(mu, M))
+    t = float(compute_deviation_bound(M, delta))
+    worst = float(compute_exemplar_error(mu - t, M)) if mu > t else None
     reason = None if worst is not None else MEAN_WITHIN_DEVIATION
-    return Plan(mu, M, float(delta), t, average, worst, reason)
+    return ErrorBounds(mu, M, float(delta), t, average, worst, reason)
 
 
-def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requirement:
+def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> WorkerRequirement:
     """Return the fewest workers with an error of at most `target_error`, on average and at worst.
 
     Parameters
@@ -186,7 +186,7 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
     target_error : float
         1 - cosine, strictly between 0 and 1.
     delta : float
-        as in `plan_error`.
+        as in `compute_error_bounds`.
 
     Raises
     ------
@@ -200,19 +200,19 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
     _check_delta(delta)
 
     def average_reached(M: int) -> bool:
-        return bool(compute_error(mu, M) <= target)
+        return bool(compute_exemplar_error(mu, M) <= target)
 
     def worst_reached(M: int) -> bool:
-        S = mu - float(compute_deviation(M, delta))
-        # Where mu <= t there is no worst error, as in `plan_error`.
-        return S > 0 and bool(compute_error(S, M) <= target)
+        S = mu - float(compute_deviation_bound(M, delta))
+        # Where mu <= t there is no worst error, as in `compute_error_bounds`.
+        return S > 0 and bool(compute_exemplar_error(S, M) <= target)
 
     average = worst = None
     reason = MEAN_NOT_POSITIVE
     if mu > 0:
-        average, worst = _find_fewest(average_reached), _find_fewest(worst_reached)
+        average, worst = _find_smallest_number(average_reached), _find_smallest_number(worst_reached)
         reason = TARGET_OUT_OF_REACH
-    return Requirement(
+    return WorkerRequirement(
         mu,
         target,
         float(delta),
@@ -295,7 +295,7 @@ def find_answers_for_width(
     return np.asarray(np.maximum(before, np.ceil(needed * (1 - 1e-9))))
 
 
-def _find_fewest(reached: Callable[[int], bool]) -> int | None:
+def _find_smallest_number(reached: Callable[[int], bool]) -> int | None:
     """Return the smallest number for which `reached` holds, by bisection; None beyond 10^15."""
     # Bisection is valid because both errors fall as workers are added.
     high = 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from evaluation.core.text.matching import fold_spaces, normalise
+from evaluation.core.text.matching import fold_spaces, normalise_text
 
 _OPEN, _CLOSE = r"[\s\"'“”‘’(\[{*_]*", r"[\s\"'“”‘’)\]}*_.:,;]*"
 _LETTER = re.compile(rf"{_OPEN}([A-Za-z]){_CLOSE}")
@@ -35,7 +35,7 @@ _PARTS = re.compile(r"\s*(?:\n|;|\||/|,\s*(?:and|or)\b|,|\band\b|&)\s*", re.IGNO
 LONGEST_LETTER = 8
 
 
-class Fault(StrEnum):
+class ChoiceFault(StrEnum):
     """Reason why a reply names no choice of the item."""
 
     OUT_OF_RANGE = "letter_out_of_range"
@@ -47,11 +47,11 @@ class ParsedChoice:
     """The indices of the choices that a reply names; empty, with a `fault`, if none."""
 
     choices: frozenset[int]
-    fault: Fault | None = None
+    fault: ChoiceFault | None = None
 
 
-OUT_OF_RANGE = ParsedChoice(frozenset(), Fault.OUT_OF_RANGE)
-UNREADABLE = ParsedChoice(frozenset(), Fault.UNREADABLE)
+OUT_OF_RANGE = ParsedChoice(frozenset(), ChoiceFault.OUT_OF_RANGE)
+UNREADABLE = ParsedChoice(frozenset(), ChoiceFault.UNREADABLE)
 
 
 class Choices:
@@ -75,7 +75,7 @@ class Choices:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def alike(self) -> tuple[int, int] | None:
+    def find_equal_choices(self) -> tuple[int, int] | None:
         """Return the indices of two choices with equal texts; None if all differ."""
         if len(self._spaced) == len(self._known):
             return None
@@ -90,7 +90,7 @@ class Choices:
         """Index of each choice by normalised text; None where two differ by punctuation only."""
         index_by_text: dict[str, int | None] = {}
         for index, text in enumerate(self.texts):
-            key = normalise(text)
+            key = normalise_text(text)
             # Ambiguous texts name no choice: the first one would be a guess.
             index_by_text[key] = None if key in index_by_text else index
         return index_by_text
@@ -130,9 +130,9 @@ class Choices:
     def _find_by_text(self, text: str) -> int | None:
         """Return the index of the choice that has this text; None without one."""
         index = self._spaced.get(fold_spaces(text))
-        # `normalise` would take the letter "a" for an article and drop it.
+        # `normalise_text` would take the letter "a" for an article and drop it.
         if index is None and not _A_AND_MORE.match(text):
-            return self._normalised.get(normalise(text))
+            return self._normalised.get(normalise_text(text))
         return index
 
     def _find_by_letter(self, letter: str) -> ParsedChoice:
@@ -268,7 +268,7 @@ TOO_HIGH = "score_above_5"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadScore:
+class ParsedScore:
     """Score (0 to 5) and notes in an LLM judge's reply, or the reason for having no score.
 
     Attributes
@@ -283,7 +283,7 @@ class ReadScore:
     reason: str | None = None
 
 
-def parse_score(reply: str) -> ReadScore:
+def parse_score(reply: str) -> ParsedScore:
     """Return the score on the last "Similarity score:" line of an LLM judge's reply.
 
     The last line that contains "Similarity score:" counts, and no earlier one. Its number
@@ -294,12 +294,12 @@ def parse_score(reply: str) -> ReadScore:
     for match in _LABEL.finditer(reply):  # noqa: B007 - the last one
         pass
     if match is None:
-        return ReadScore(None, reply.strip(), NO_LINE)
+        return ParsedScore(None, reply.strip(), NO_LINE)
     start = reply.rfind("\n", 0, match.start()) + 1
     end = reply.find("\n", match.end())
     value = reply[match.end() : len(reply) if end < 0 else end].rstrip("\r")
     score, reason = _parse_value(value)
-    return ReadScore(score, reply[:start].strip(), reason)
+    return ParsedScore(score, reply[:start].strip(), reason)
 
 
 def _parse_value(text: str) -> tuple[float | None, str | None]:

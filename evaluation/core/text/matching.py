@@ -1,9 +1,9 @@
 """Compare texts: short answers, shared and differing words, rewordings, mistyped ids.
 
-`normalise` removes case, punctuation, articles and spaces, as evaluations of extractive questions
+`normalise_text` removes case, punctuation, articles and spaces, as evaluations of extractive questions
 do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
 
-`align` compares two texts by the words that they share in the same order. A rewording of a question
+`align_words` compares two texts by the words that they share in the same order. A rewording of a question
 must have the same numbers and names as the original question.
 """
 
@@ -47,7 +47,7 @@ def fold_spaces(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def normalise(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Return a text without case, punctuation, English articles and repeated space.
 
     Where nothing would be left ("the", "?!") only case and space are taken out.
@@ -76,7 +76,7 @@ def _normalise_number(number: str) -> str:
     return minus + whole + (f".{part}" if part else "")
 
 
-def compute_ratio(one: str, other: str) -> float:
+def compute_letter_similarity(one: str, other: str) -> float:
     """Return the similarity of two texts' letters, 0 to 1; 1 for two empty texts.
 
     It is 2 L / (a + b), with L the length of their longest common subsequence and a, b their
@@ -102,12 +102,12 @@ def compute_ratio(one: str, other: str) -> float:
 
 
 def is_similar(one: str, other: str, least: float) -> bool:
-    """Return whether two texts have a letter similarity (`compute_ratio`) of at least `least`."""
+    """Return whether two texts have a letter similarity (`compute_letter_similarity`) of at least `least`."""
     shorter, longer = sorted((len(one), len(other)))
     if one == other:
         return True
     # The shorter one could be within the longer at best.
-    return 2 * shorter >= least * (shorter + longer) and compute_ratio(one, other) >= least
+    return 2 * shorter >= least * (shorter + longer) and compute_letter_similarity(one, other) >= least
 
 
 NAMED = 3
@@ -121,8 +121,8 @@ def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
     Those that differ only in case, space and the form of their letters come before those with
     other letters (Ratcliff and Obershelp's ratio of 0.6 and more, as `difflib` has it).
     """
-    folded = _fold(typed)
-    same = [one for one in known if _fold(one) == folded]
+    folded = _fold_id(typed)
+    same = [one for one in known if _fold_id(one) == folded]
     if len(known) > COMPARED or len(same) >= NAMED:
         return same[:NAMED]
     alike = [match for match in get_close_matches(typed, known, NAMED) if match not in same]
@@ -135,7 +135,7 @@ def format_suggestion(typed: str, known: Collection[str]) -> str:
     return f"{typed[:60]} (perhaps {suggestions})" if suggestions else typed[:60]
 
 
-def _fold(text: str) -> str:
+def _fold_id(text: str) -> str:
     """Return an id in NFKC, without case and spaces, for comparison."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
@@ -218,7 +218,7 @@ class AlignedPart(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Aligned:
+class AlignedTexts:
     """Two texts in segments of shared and differing words, with counts of shared and all words.
 
     Attributes
@@ -232,7 +232,7 @@ class Aligned:
     longer: int
 
 
-def align(left: str, right: str) -> Aligned:
+def align_words(left: str, right: str) -> AlignedTexts:
     """Return two texts in segments of shared and differing words (Ratcliff and Obershelp).
 
     Case and the form of letters do not count. In scripts without blanks every character is a word.
@@ -249,7 +249,7 @@ def align(left: str, right: str) -> Aligned:
         list(_split_parts(text, [match.span() for match in matches], alike))
         for text, matches, alike in zip((left, right), matches_by_text, same, strict=True)
     ]
-    return Aligned(parts[0], parts[1], len(same[0]), max(map(len, words)))
+    return AlignedTexts(parts[0], parts[1], len(same[0]), max(map(len, words)))
 
 
 def _fold_word(word: str) -> str:

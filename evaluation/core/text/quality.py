@@ -10,7 +10,7 @@ added, changed or two swapped) away from a known word. The most frequent such wo
 first in the alphabet among equals. Words with two mistakes are not corrected: that would turn
 technical terms into other words.
 
-`check_language` warns of answers in a language that an English-only model does not know. Two signs
+`find_language_warning` warns of answers in a language that an English-only model does not know. Two signs
 count: more than a fifth of all letters belong to another script than the Latin one; or a fifth of
 the sentences, five at least, are in another language. A sentence has five words or more, half of
 them in lower case, so that lists of names, numbers and titles are never judged; short answers in
@@ -76,14 +76,14 @@ PHRASES = tuple(
 _WORD = re.compile(r"[\w?]+")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
 
-# What `fold` makes of each character of ASCII: words in small letters, parted by spaces.
+# What `fold_text` makes of each character of ASCII: words in small letters, parted by spaces.
 _OF_ASCII = {
     code: None if chr(code) in "'`" else chr(code).lower() if _WORD.match(chr(code)) else " "
     for code in range(128)
 }
 
 
-def fold(text: str) -> str:
+def fold_text(text: str) -> str:
     """Return a text without case, punctuation and repeated space, to compare with the phrases."""
     if text.isascii():  # most texts by far; the same in a tenth of the time
         words = text.translate(_OF_ASCII).split()
@@ -96,30 +96,30 @@ def fold(text: str) -> str:
     return plain
 
 
-def _fold_all(phrases: Iterable[str]) -> tuple[str, ...]:
+def _fold_phrases(phrases: Iterable[str]) -> tuple[str, ...]:
     """Return the folded phrases without duplicates."""
-    return tuple(dict.fromkeys(fold(phrase) for phrase in phrases if phrase.strip()))
+    return tuple(dict.fromkeys(fold_text(phrase) for phrase in phrases if phrase.strip()))
 
 
-_WHOLE = frozenset(_fold_all(WHOLE))
+_WHOLE = frozenset(_fold_phrases(WHOLE))
 
 # Words of a script with spaces match as whole words, others anywhere.
 _SPACED = re.compile(
-    r"\b(?:" + "|".join(p for p in _fold_all(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
+    r"\b(?:" + "|".join(p for p in _fold_phrases(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
 )
-_UNSPACED = re.compile("|".join(p for p in _fold_all(PHRASES) if ord(p[0]) >= 0x2E80))
+_UNSPACED = re.compile("|".join(p for p in _fold_phrases(PHRASES) if ord(p[0]) >= 0x2E80))
 
 # Every spaced phrase has one of these words, its longest: a text without them is not searched,
 # nor one with more words than the longest phrase and what may stand beside it.
 _TELLING = frozenset(
-    max(phrase.split(), key=len) for phrase in _fold_all(PHRASES) if ord(phrase[0]) < 0x2E80
+    max(phrase.split(), key=len) for phrase in _fold_phrases(PHRASES) if ord(phrase[0]) < 0x2E80
 )
-_MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _fold_all(PHRASES))
+_MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _fold_phrases(PHRASES))
 
 
 def is_dont_know(text: str) -> bool:
     """Return whether an answer is no more than "I don't know"."""
-    plain = fold(text)
+    plain = fold_text(text)
     if plain.replace("?", "").strip() in _WHOLE or plain in _WHOLE:
         return True
     words = plain.split()
@@ -223,7 +223,7 @@ WORDS_OF_A_SENTENCE = 5
 SURE = 0.5
 
 
-def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
+def find_language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
     """Return a warning if the model knows only English and the texts are not English, else None.
 
     `info` describes the model. Checks up to 500 distinct texts, evenly spaced. None for models of
@@ -247,7 +247,7 @@ def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
 def detect_main_language(texts: Sequence[str]) -> str:
     """Return the code of the language of more than half of the sentences; "" if there is none.
 
-    Only sentences of five words or more are judged, as in `check_language`. At least five must be
+    Only sentences of five words or more are judged, as in `find_language_warning`. At least five must be
     in the language, each with a probability of at least one half.
     """
     unique = list(dict.fromkeys(texts))
@@ -350,7 +350,7 @@ LONG = 60
 MOST = 0.5
 
 
-def is_short(text: str) -> bool:
+def is_short_answer(text: str) -> bool:
     """Return whether an answer has at most 3 words, or at least half of its words are numbers."""
     text = text.strip()
     if len(text) > LONG:
@@ -361,10 +361,10 @@ def is_short(text: str) -> bool:
 
 def compute_short_share(texts: Sequence[str]) -> float | None:
     """Return the share of short or numeric answers, 0 to 1; None without answers."""
-    return sum(map(is_short, texts)) / len(texts) if texts else None
+    return sum(map(is_short_answer, texts)) / len(texts) if texts else None
 
 
-def check_short_answers(texts: Sequence[str], embedder: str) -> Message | None:
+def find_short_answer_warning(texts: Sequence[str], embedder: str) -> Message | None:
     """Return a warning, with the embedder's AUC on short answers, if most are short; else None.
 
     `embedder` is the SPEC of the run.

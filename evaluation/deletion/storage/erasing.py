@@ -43,12 +43,12 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    add_withdrawn,
+    add_withdrawn_counts,
     count_answers_by_run,
     count_rows,
     delete_batch,
     find_request,
-    finish,
+    finish_removal,
     format_runs_were,
     is_in_use,
     store_request,
@@ -90,7 +90,7 @@ BATCH_SIZE = 200
 """Texts looked up by one query."""
 
 
-class Texts:
+class OwnTexts:
     """Texts of a worker to remove from all stored values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -150,54 +150,54 @@ RUN = "run__version__in"
 
 PLACES: Mapping[str, Place] = {
     "runs": (
-        lambda versions: _select_rows(Run, version__in=versions),
+        lambda versions: _select_all_rows(Run, version__in=versions),
         ("summary", "warnings", "reasons", "error", "notes"),
     ),
-    "run data": (lambda versions: _select_rows(RunData, **{RUN: versions}), ("data",)),
+    "run data": (lambda versions: _select_all_rows(RunData, **{RUN: versions}), ("data",)),
     "tasks of runs": (
-        lambda versions: _select_rows(RunTask, **{RUN: versions}),
+        lambda versions: _select_all_rows(RunTask, **{RUN: versions}),
         ("payload", "error"),
     ),
     "alarms": (
-        lambda versions: _select_rows(Alarm, **{RUN: versions}),
+        lambda versions: _select_all_rows(Alarm, **{RUN: versions}),
         ("message", "evidence", "outcome"),
     ),
     "reviews": (
-        lambda versions: _select_rows(AlarmReview, **{f"alarm__{RUN}": versions}),
+        lambda versions: _select_all_rows(AlarmReview, **{f"alarm__{RUN}": versions}),
         ("note",),
     ),
     "verdicts": (
-        lambda versions: _select_rows(
+        lambda versions: _select_all_rows(
             WorkerVerdict,
             question_set__in=QuestionSet.objects.filter(versions__in=versions).values("pk"),
         ),
         ("reason",),
     ),
-    "exhibits": (lambda versions: _select_rows(Exhibit, **{RUN: versions}), ("key", "shown")),
+    "exhibits": (lambda versions: _select_all_rows(Exhibit, **{RUN: versions}), ("key", "shown")),
     "claims": (
-        lambda versions: _select_rows(CrowdFact, slot=MEANING, **{RUN: versions}),
+        lambda versions: _select_all_rows(CrowdFact, slot=MEANING, **{RUN: versions}),
         ("value",),
     ),
     "claims beside answers": (
-        lambda versions: _select_rows(AnswerFact, slot=MEANING, **{RUN: versions}),
+        lambda versions: _select_all_rows(AnswerFact, slot=MEANING, **{RUN: versions}),
         ("crowd",),
     ),
     "replies": (
-        lambda versions: _select_rows(LLMResponse, question__version__in=versions),
+        lambda versions: _select_all_rows(LLMResponse, question__version__in=versions),
         ("prompt", "text", "parameters", "extra"),
     ),
     "raw replies": (
-        lambda versions: _select_rows(RawReply, response__question__version__in=versions),
+        lambda versions: _select_all_rows(RawReply, response__question__version__in=versions),
         ("request", "reply"),
     ),
-    "requests": (lambda versions: _select_rows(IdempotentRequest), ("body",)),
+    "requests": (lambda versions: _select_all_rows(IdempotentRequest), ("body",)),
 }
 """Places of copies: a function from the answered versions to the rows, and the fields to search.
 
 Decisions and audit entries are kept for good, and quote no answer by themselves."""
 
 
-def erase_copies(place: str, texts: Texts, versions: Sequence[int], after: int) -> int | None:
+def erase_copies(place: str, texts: OwnTexts, versions: Sequence[int], after: int) -> int | None:
     """Remove texts from the next rows (after key `after`) of one place where copies are stored.
 
     Return the last key or None at the end.
@@ -209,7 +209,7 @@ def erase_copies(place: str, texts: Texts, versions: Sequence[int], after: int) 
         cut = {field: texts.remove_from(getattr(row, field)) for field in fields}
         changed = {field: made for field, made in cut.items() if made is not getattr(row, field)}
         if changed:
-            _select_rows(type(row), pk=row.pk).update(**changed)
+            _select_all_rows(type(row), pk=row.pk).update(**changed)
     return rows[-1].pk if len(rows) == ROWS else None
 
 
@@ -246,7 +246,7 @@ def _split_into_batches(items: Sequence[str]) -> Iterable[Sequence[str]]:
         yield items[first : first + BATCH_SIZE]
 
 
-def _select_rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
+def _select_all_rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
     """Return all rows of a table, including those of models with restricted managers."""
     rows: QuerySet[Any, Any] = QuerySet(model).filter(*conditions, **named)
     return rows
@@ -263,11 +263,11 @@ def find_worker_dependents(worker: Worker) -> DependentRows:
         [
             *_list_rows_of_submissions(submissions),
             ("notes", WorkerNote.objects.filter(worker=worker)),
-            *_select_staying(worker).items(),
+            *_select_staying_rows(worker).items(),
             (APPEALS, Appeal.objects.filter(decision__submission__in=submissions)),
         ]
     )
-    staying = {name: counts.pop(name, 0) for name in _select_staying(worker)}
+    staying = {name: counts.pop(name, 0) for name in _select_staying_rows(worker)}
     notes = _build_notes(worker, counts.pop(APPEALS, 0), staying)
     return DependentRows(counts, [], notes=tuple(notes))
 
@@ -300,7 +300,7 @@ def request_erasure(worker: Worker, user_id: int) -> Removal:
     )
 
 
-def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
+def request_copy_erasure(sender: Any, submission: Submission, **kwargs: Any) -> None:
     """Store the request to erase copies of a submission's answers, which are about to be deleted.
 
     Called before the answers are deleted, in the same transaction.
@@ -337,7 +337,7 @@ def erase_batch(removal: Removal) -> StepResult:
         if delete_batch(removal, _list_rows(removal)):
             return StepResult.SOME
         if pending["places"]:
-            _erase_copies(removal)
+            _erase_next_copies(removal)
             return StepResult.SOME
         _delete_unstated_facts(versions)
         # All versions of all owners count here, because equal texts share one vector.
@@ -345,8 +345,8 @@ def erase_batch(removal: Removal) -> StepResult:
         # A file that was uploaded in the last day may hold the answers too.
         for upload in Upload.objects.filter(question_set__versions__in=versions).distinct():
             upload.delete()
-        if finish(removal, AuditEntry.Action.ERASED):
-            add_withdrawn(pending["runs"])
+        if finish_removal(removal, AuditEntry.Action.ERASED):
+            add_withdrawn_counts(pending["runs"])
     return StepResult.ALL
 
 
@@ -365,7 +365,7 @@ def _delete_unstated_facts(versions: list[int]) -> None:
     rows.exclude(state=CrowdFact.State.AGREED).exclude(slot=MEANING).delete()
 
 
-def _erase_copies(removal: Removal) -> None:
+def _erase_next_copies(removal: Removal) -> None:
     """Erase the next copies of the texts; return the result of the step."""
     pending = removal.pending
     if "own" not in pending:
@@ -373,7 +373,7 @@ def _erase_copies(removal: Removal) -> None:
         # Stored once, so that all batches remove the same texts.
         pending["own"] = sorted(own)
     place, after = pending["places"][0], pending.get("after", 0)
-    result = erase_copies(place, Texts(pending["own"]), pending["versions"], after)
+    result = erase_copies(place, OwnTexts(pending["own"]), pending["versions"], after)
     if result is None:
         pending["places"], result = pending["places"][1:], 0
     pending["after"] = result
@@ -385,7 +385,7 @@ def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, A
     responses = Response.objects.filter(submission__in=submissions)
     texts = set(responses.exclude(text="").values_list("text", flat=True))
     texts |= set(OtherText.objects.filter(response__in=responses).values_list("text", flat=True))
-    versions, runs = _find_readers(submissions)
+    versions, runs = _find_versions_and_runs(submissions)
     return {
         "texts": sorted(texts),
         "responses": list(responses.values_list("pk", flat=True)),
@@ -395,7 +395,7 @@ def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, A
     }
 
 
-def _find_readers(
+def _find_versions_and_runs(
     submissions: QuerySet[Submission, Submission],
 ) -> tuple[list[int], dict[int, int]]:
     """Return the submissions' versions, and the number of their answers that each run used."""
@@ -438,7 +438,7 @@ def _list_rows_of_submissions(submissions: QuerySet[Submission, Submission]) -> 
 
 def _build_notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[Note]:
     """Return the messages about what an erasure changes or leaves, shown before it is confirmed."""
-    versions, runs = _find_readers(Submission.objects.filter(worker=worker))
+    versions, runs = _find_versions_and_runs(Submission.objects.filter(worker=worker))
     notes = []
     if is_in_use(versions):
         notes.append(Note("answers_in_use"))
@@ -455,7 +455,7 @@ def _build_notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> 
     return notes
 
 
-def _select_staying(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
+def _select_staying_rows(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
     """Return the rows that stay after a worker's erasure, by label."""
     lookup = {"submission__worker": worker}
     return {

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from annotations.models import AuditEntry, Import, JoinedFacts, QuestionSet, Response
 from evaluation.deletion.storage import record
-from evaluation.deletion.storage.record import DependentRows, Note, StepResult, finish, is_in_use
+from evaluation.deletion.storage.record import DependentRows, Note, StepResult, finish_removal, is_in_use
 from evaluation.models import Removal
 
 FACTS = "facts of workers, by answer"
@@ -23,12 +23,12 @@ FACTS = "facts of workers, by answer"
 def find_join_dependents(brought: Import) -> DependentRows:
     """Return what undoing a join removes, restores and keeps; reads only."""
     counts: Counter[str] = Counter()
-    rows = _select_joined(brought)
+    rows = _select_joined_facts(brought)
     for batch in _split_into_batches(rows):
-        later = _load_later(batch)
+        later = _load_later_joins(batch)
         for row in batch:
             counts["rows"] += 1
-            counts.update(_count_columns(row, later.get(row.response_id, ())))
+            counts.update(_count_restored_columns(row, later.get(row.response_id, ())))
             if row.flagged and not any(facts.rejects for facts in later.get(row.response_id, ())):
                 counts["flags"] += 1
     notes = []
@@ -52,9 +52,9 @@ def undo_join_step(removal: Removal, brought: Import) -> StepResult:
     with transaction.atomic():
         # Further joins wait for the batch, or happened before it.
         QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)
-        rows = list(_select_joined(brought)[: record.BATCH])
+        rows = list(_select_joined_facts(brought)[: record.BATCH])
         if rows:
-            later = _load_later(rows)
+            later = _load_later_joins(rows)
             for row in rows:
                 _restore_values(row, later.get(row.response_id, ()))
             Response.objects.bulk_update([row.response for row in rows], ["extra"])
@@ -65,11 +65,11 @@ def undo_join_step(removal: Removal, brought: Import) -> StepResult:
             )
             return StepResult.SOME
         Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        finish(removal, AuditEntry.Action.UNDONE)
+        finish_removal(removal, AuditEntry.Action.UNDONE)
     return StepResult.ALL
 
 
-def _select_joined(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
+def _select_joined_facts(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
     """Return the facts of a join with their answers, in the order in which they were stored."""
     rows = JoinedFacts.objects.filter(brought_by=brought).select_related("response")
     return rows.only(
@@ -85,7 +85,7 @@ def _split_into_batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[li
         after = batch[-1].pk
 
 
-def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
+def _load_later_joins(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
     """Return the facts of later joins that are not undone, by answer, the earliest join first."""
     found: dict[int, list[JoinedFacts]] = {}
     first = min(row.pk for row in rows)
@@ -96,19 +96,19 @@ def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
     return found
 
 
-def _count_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[str, int]:
+def _count_restored_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[str, int]:
     """Return how many columns of a row get an earlier value back, and how many stay as changed."""
     counts: Counter[str] = Counter()
     extra = row.response.extra
     for name, cell in row.stored.items():
-        if _find_next(name, later) is not None or extra.get(name) != cell:
+        if _find_next_join(name, later) is not None or extra.get(name) != cell:
             counts["changed"] += 1
         elif row.before.get(name, cell) != cell:
             counts["returned"] += 1
     return counts
 
 
-def _find_next(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
+def _find_next_join(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
     """Return the first later join that stored this column at the answer; None without one."""
     return next((facts for facts in later if name in facts.stored), None)
 
@@ -121,7 +121,7 @@ def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
     extra: dict[str, Any] = row.response.extra
     changed: dict[int, JoinedFacts] = {}
     for name, cell in row.stored.items():
-        follower = _find_next(name, later)
+        follower = _find_next_join(name, later)
         holder = extra if follower is None else follower.before
         if holder.get(name) != cell:
             continue  # Changed since by another way: that value stays.

@@ -322,21 +322,21 @@ class StepResult(Enum):
 Parts = Sequence[tuple[str, QuerySet[Any, Any]]]
 
 
-class Named(Protocol):
+class HasPublicId(Protocol):
     """Protocol of objects with a public id, such as a run."""
 
     pk: Any
     public_id: UUID
 
 
-def find_request(kind: str, thing: Named) -> Removal | None:
+def find_request(kind: str, thing: HasPublicId) -> Removal | None:
     """Return the stored request to delete or undo an object; None without one."""
     return Removal.objects.filter(kind=kind, target_id=thing.public_id).first()
 
 
 def store_request(
     kind: str,
-    thing: Named,
+    thing: HasPublicId,
     action: AuditEntry.Action,
     hanging: DependentRows,
     *,
@@ -378,7 +378,7 @@ def write_audit_entry(removal: Removal, action: AuditEntry.Action) -> None:
     )
 
 
-def finish(removal: Removal, action: AuditEntry.Action) -> bool:
+def finish_removal(removal: Removal, action: AuditEntry.Action) -> bool:
     """Store a deletion as finished; return False if another process already did."""
     ended = Removal.objects.filter(pk=removal.pk, finished_at=None)
     # A conditional update: of two processes only one writes the audit entry.
@@ -461,7 +461,7 @@ def count_answers_by_run(
     return {run: n for run, n in rows if n}
 
 
-def add_withdrawn(n_of: dict[str, int]) -> None:
+def add_withdrawn_counts(n_of: dict[str, int]) -> None:
     """Add to runs the numbers of their deleted answers, by run key as a string (as in JSON)."""
     for key, n in n_of.items():
         Run.objects.filter(pk=int(key)).update(n_withdrawn=F("n_withdrawn") + n)

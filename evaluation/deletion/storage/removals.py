@@ -31,13 +31,13 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    add_withdrawn,
+    add_withdrawn_counts,
     count_rows,
     delete_batch,
     find_request,
     find_run_dependents,
     find_set_dependents,
-    finish,
+    finish_removal,
     is_in_use,
     list_rows_of_run,
     list_rows_of_set,
@@ -87,7 +87,7 @@ def find_model_dependents(model: LanguageModel) -> DependentRows:
     if n := counts.get(SCORES, 0):
         notes.append(Note("runs_scored", n=n, lose="loses" if n == 1 else "lose"))
     notes.append(Note("files_name_it"))
-    if _is_needed(model.pk, str(model.public_id)):
+    if _is_used_by_unfinished_run(model.pk, str(model.public_id)):
         notes.append(Note("model_in_use"))
     scored_in = Run.objects.filter(llm_scores__model=model).exclude(input_hash="")
     inputs = sorted(set(scored_in.values_list("input_hash", flat=True)))
@@ -96,7 +96,7 @@ def find_model_dependents(model: LanguageModel) -> DependentRows:
 
 def delete_model_batch(removal: Removal) -> StepResult:
     """Delete a batch of a model's rows; wait while a run uses the model or its answers."""
-    if _is_needed(removal.target, str(removal.target_id)):
+    if _is_used_by_unfinished_run(removal.target, str(removal.target_id)):
         return StepResult.WAITS
     with transaction.atomic():
         if "runs" not in removal.pending:
@@ -106,8 +106,8 @@ def delete_model_batch(removal: Removal) -> StepResult:
         if delete_batch(removal, _list_rows_of_model(removal.target)):
             return StepResult.SOME
         LanguageModel.objects.filter(pk=removal.target).delete()
-        if finish(removal, AuditEntry.Action.DELETED):
-            add_withdrawn(removal.pending["runs"])
+        if finish_removal(removal, AuditEntry.Action.DELETED):
+            add_withdrawn_counts(removal.pending["runs"])
     return StepResult.ALL
 
 
@@ -117,7 +117,7 @@ def _count_answers_by_run(model: int) -> dict[str, int]:
     return {str(run): n for run, n in scored.annotate(n=Count("pk")).values_list("run", "n")}
 
 
-def _is_needed(model: int, public_id: str) -> bool:
+def _is_used_by_unfinished_run(model: int, public_id: str) -> bool:
     """Return whether an unfinished run uses the model's answers or names it in its options."""
     answered = LLMResponse.objects.filter(model=model).order_by()
     if is_in_use(answered.values("question__version")):
@@ -158,13 +158,13 @@ def find_dependents(thing: Thing) -> DependentRows:
 
 
 @transaction.atomic
-def archive(thing: Thing, user_id: int) -> bool:
+def archive_object(thing: Thing, user_id: int) -> bool:
     """Archive an object; return False if it was archived before. Deletes nothing."""
     return _set_archived(thing, user_id, AuditEntry.Action.ARCHIVE)
 
 
 @transaction.atomic
-def restore(thing: Thing, user_id: int) -> bool:
+def restore_object(thing: Thing, user_id: int) -> bool:
     """Restore an archived object; return False if not archived, or being deleted."""
     if is_being_deleted(thing):
         return False
@@ -201,13 +201,13 @@ def request_deletion(thing: Thing, user_id: int) -> Removal:
         thing,
         AuditEntry.Action.DELETE,
         hanging,
-        name=get_name(thing),
+        name=get_display_name(thing),
         owner_id=_get_owner_id(thing),
         asked_by=user_id,
     )
 
 
-def run_turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
+def delete_for_seconds(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
     """Work on the oldest deletion for some seconds; return whether there was one to work on.
 
     Deletions that wait for a run or fail are skipped, and failures are logged.
@@ -242,7 +242,7 @@ def _delete_batch(removal: Removal) -> StepResult:
             row.delete()
             if isinstance(row, Run):
                 update_admissions(row.version.question_set_id)
-        finish(removal, AuditEntry.Action.DELETED)
+        finish_removal(removal, AuditEntry.Action.DELETED)
     return StepResult.ALL
 
 
@@ -271,12 +271,12 @@ def _set_archived(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool
         action=action,
         kind=_get_kind(thing),
         object_id=thing.public_id,
-        name=get_name(thing),
+        name=get_display_name(thing),
     )
     return True
 
 
-def get_name(thing: Thing) -> str:
+def get_display_name(thing: Thing) -> str:
     """Return the display name of a set, run or model."""
     if not isinstance(thing, Run):
         return thing.name

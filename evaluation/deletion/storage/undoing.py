@@ -33,12 +33,12 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    add_withdrawn,
+    add_withdrawn_counts,
     count_answers_by_run,
     count_rows,
     delete_batch,
     find_request,
-    finish,
+    finish_removal,
     format_runs_were,
     is_in_use,
     store_request,
@@ -82,7 +82,7 @@ def find_item_dependents(brought: Import) -> DependentRows:
     going = [
         item.pk
         for item in _select_unused_items(brought)
-        .prefetch_related(*_get_related_rows(brought))
+        .prefetch_related(*_get_related_names(brought))
         .iterator(record.BATCH)
         # An item that a user has edited since stays.
         if hash_item(item) == item.brought_as
@@ -93,7 +93,7 @@ def find_item_dependents(brought: Import) -> DependentRows:
         why = "".join(f" {note}" for note in notes)
         return DependentRows({}, [brought.sha256], (Note("none_can_go", noun=noun, why=why),))
     counts = {noun: len(going)}
-    for name, rows in _select_dependents(brought).items():
+    for name, rows in _select_dependent_rows(brought).items():
         if n := sum(
             rows.filter(**{_get_lookup(brought): some}).count() for some in _split_keys(going)
         ):
@@ -124,7 +124,7 @@ def undo_items_step(removal: Removal, brought: Import) -> StepResult:
             _delete_items(removal, brought, keys)
             return StepResult.SOME
         Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        finish(removal, AuditEntry.Action.UNDONE)
+        finish_removal(removal, AuditEntry.Action.UNDONE)
     return StepResult.ALL
 
 
@@ -133,12 +133,12 @@ def _delete_items(removal: Removal, brought: Import, keys: list[int]) -> None:
     rows = (
         _select_unused_items(brought)
         .filter(pk__in=keys)
-        .prefetch_related(*_get_related_rows(brought))
+        .prefetch_related(*_get_related_names(brought))
     )
     going = [item for item in rows if hash_item(item) == item.brought_as]
     ITEMS[brought.what]._default_manager.filter(pk__in=[item.pk for item in going]).delete()
     n = len(going) + sum(
-        len(getattr(item, name).all()) for item in going for name in _get_related_rows(brought)
+        len(getattr(item, name).all()) for item in going for name in _get_related_names(brought)
     )
     removal.pending = {"after": keys[-1]}
     removal.save(update_fields=["pending"])
@@ -167,12 +167,12 @@ def _select_unused_items(brought: Import) -> QuerySet[Any, Any]:
     )
 
 
-def _get_related_rows(brought: Import) -> tuple[str, ...]:
+def _get_related_names(brought: Import) -> tuple[str, ...]:
     """Return the names of the relations that are deleted with an item of this import."""
     return RELATED_ROWS[ITEMS[brought.what]]
 
 
-def _select_dependents(brought: Import) -> dict[str, QuerySet[Any, Any]]:
+def _select_dependent_rows(brought: Import) -> dict[str, QuerySet[Any, Any]]:
     """Return the rows that would be deleted with the import's items, by name."""
     result: dict[str, QuerySet[Any, Any]] = {"translations": Translation.objects.all()}
     if brought.what == Import.What.QUESTIONS:
@@ -265,8 +265,8 @@ def undo_batch(removal: Removal) -> StepResult:
                 return StepResult.SOME
             _delete_empty_version(brought)
             Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        if finish(removal, AuditEntry.Action.UNDONE):
-            add_withdrawn(removal.pending.get("runs", {}))
+        if finish_removal(removal, AuditEntry.Action.UNDONE):
+            add_withdrawn_counts(removal.pending.get("runs", {}))
     return StepResult.ALL
 
 
@@ -320,8 +320,8 @@ def _list_unused_rows(brought: Import) -> Parts:
     theirs = {"submission": OuterRef("pk")}
     submissions = Submission.objects.filter(
         ~Exists(others.filter(**theirs)),
-        ~Exists(_select_rows(Decision, **theirs)),
-        ~Exists(_select_rows(BonusPayment, **theirs)),
+        ~Exists(_select_all_rows(Decision, **theirs)),
+        ~Exists(_select_all_rows(BonusPayment, **theirs)),
         version=brought.version_id,
         source=Submission.Source.IMPORTED,
         withdrawn_at=None,
@@ -365,7 +365,7 @@ def _select_unused_models(brought: Import) -> QuerySet[LanguageModel, LanguageMo
     )
 
 
-def _select_rows(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
+def _select_all_rows(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
     """Return the rows of a table that meet conditions, also those that its manager hides."""
     rows: QuerySet[Any, Any] = model._base_manager.filter(**conditions)
     return rows
@@ -418,8 +418,8 @@ def _build_notes(brought: Import) -> list[Note]:
         notes.append(Note("questions_stay", n=made - free))
     if n_submissions := Submission.objects.filter(
         Exists(Response.objects.filter(submission=OuterRef("pk"), brought_by=brought)),
-        Exists(_select_rows(Decision, submission=OuterRef("pk")))
-        | Exists(_select_rows(BonusPayment, submission=OuterRef("pk"))),
+        Exists(_select_all_rows(Decision, submission=OuterRef("pk")))
+        | Exists(_select_all_rows(BonusPayment, submission=OuterRef("pk"))),
     ).count():
         notes.append(Note("workers_stay", n=n_submissions))
     notes.append(Note("workers_go"))

@@ -29,7 +29,7 @@ from evaluation.core.stats.simulation import (
     WorkerGroup,
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
@@ -136,7 +136,7 @@ def inspect_simulated(
     groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None
 ) -> RaisedAlarms:
     """Return the alarms of a simulated crowd without texts."""
-    crowd = simulate(groups, n_questions, 300, seed, answers)
+    crowd = simulate_crowd(groups, n_questions, 300, seed, answers)
     aqer = AQER(n_draws=0, seed=seed).fit(crowd.vectors, crowd.workers, crowd.questions)
     return RaisedAlarms.from_findings(
         build_findings(compute_run_checks(aqer)), aqer.workers_.astype(np.int64)

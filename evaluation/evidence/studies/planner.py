@@ -25,9 +25,9 @@ from evaluation.consensus.signatures import collect_versions, combine_hashes, ha
 from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.planner import (
-    compute_error,
+    compute_exemplar_error,
     estimate_similarity_to_truth,
-    plan_error,
+    compute_error_bounds,
     predict_width,
 )
 from evaluation.evidence.corpus import CorpusVectors
@@ -72,7 +72,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
     with OutputFolder(request.output) as folder:
         cells = [(mu, m) for mu in MUS for m in WORKERS]
         for done, (mu, m) in enumerate(cells):
-            planned = plan_error(mu, m, DELTA)
+            planned = compute_error_bounds(mu, m, DELTA)
             rng = np.random.default_rng([request.seeds.start, done])
             draws = DRAWS * request.repetitions
             equal_similarities = np.full((draws, m), mu)
@@ -246,8 +246,8 @@ def measure_halves(
         left_out = float(np.clip((first * others).sum(axis=1) / lengths, -1, 1).mean())
         # Each answer was compared with a mean of half - 1 others.
         to_truth = estimate_similarity_to_truth(max(0.0, left_out), half - 1)
-        similarity = (1 - compute_error(to_truth, half)) * (
-            1 - compute_error(to_truth, len(order) - half)
+        similarity = (1 - compute_exemplar_error(to_truth, half)) * (
+            1 - compute_exemplar_error(to_truth, len(order) - half)
         )
         a, b = first.mean(axis=0), second.mean(axis=0)
         forecast.append(1 - float(similarity))

@@ -3,7 +3,7 @@
 Stress AQER with simulated crowds that get worse step by step (app. F).
 
 Each setting is a simulated crowd with the right truth; the same with "-script" behind it is
-compared with the truth as the authors' script defines it (`SimulatedCrowd.quality_of_script`).
+compared with the truth as the authors' script defines it (`SimulatedCrowd.compute_script_quality`).
 
 Measure what AQER's remedies repair, on crowds that AQER alone ranks wrongly.
 
@@ -33,10 +33,10 @@ from evaluation.core.stats.simulation import (
     WorkerGroup,
     build_biased_groups,
     build_correlated_weak_groups,
-    build_few_workers,
+    build_few_worker_groups,
     build_noisy_groups,
     compute_actual_correlation,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.evidence.data_sets import CROWD, MOHLER, GradedAnswers, assign_answers, load_mohler
 from evaluation.evidence.tables import (
@@ -83,7 +83,7 @@ TESTS = (
     StressTest(
         "workers",
         (90, 60, 48, 39, 30, 21, 12, 9, 6, 3),
-        lambda level: build_few_workers(int(level)),
+        lambda level: build_few_worker_groups(int(level)),
     ),
     StressTest(
         "noise",
@@ -164,10 +164,10 @@ LEVELS = [(test, level) for test in TESTS for level in test.levels]
 
 def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
     """Yield the rows of a level, under the true quality and under the published script's."""
-    truths = {"": SimulatedCrowd.quality, SCRIPT: SimulatedCrowd.quality_of_script}
+    truths = {"": SimulatedCrowd.compute_quality, SCRIPT: SimulatedCrowd.compute_script_quality}
     correlations = {(truth, method): Correlations.empty() for truth in truths for method in METHODS}
     for seed in seeds:
-        crowd = simulate(test.crowd(level), test.n_questions, test.dimension, seed)
+        crowd = simulate_crowd(test.crowd(level), test.n_questions, test.dimension, seed)
         for method, (switches, transform) in METHODS.items():
             aqer = AQER(n_draws=0, **switches)  # type: ignore[arg-type]
             aqer.fit(transform(crowd.vectors), crowd.workers, crowd.questions)
@@ -319,7 +319,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
 
     The expert's grade of a suggested answer is 5 times its cosine to the truth, plus noise.
     """
-    crowd = simulate(build_correlated_weak_groups(rho, share), *SIMULATED, seed)
+    crowd = simulate_crowd(build_correlated_weak_groups(rho, share), *SIMULATED, seed)
     columns = (crowd.vectors, crowd.workers, crowd.questions)
     suggesting = AqerParameters(bootstrap=0, leave_one_out=True, suggest_anchors=count)
     first = grade_with_remedies(suggesting, *columns, OutsideInformation())
@@ -334,7 +334,7 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     outside = OutsideInformation(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
     anchoring = AqerParameters(bootstrap=0, leave_one_out=True, anchors=True)
     settled = grade_with_remedies(anchoring, *columns, outside).aqer
-    quality = crowd.quality()
+    quality = crowd.compute_quality()
     return (
         compute_correlations(sort_raw_by_worker(first.aqer), quality)[0],
         compute_correlations(sort_raw_by_worker(settled), quality)[0],

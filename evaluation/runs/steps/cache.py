@@ -21,7 +21,7 @@ from evaluation.core.backends import (
     parse_embedder_spec,
 )
 from evaluation.core.backends.embedding.contract import PRECISIONS
-from evaluation.core.text.quality import check_language
+from evaluation.core.text.quality import find_language_warning
 from evaluation.models import EmbedderVersion, Embedding, RunTask, text_hash
 from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
 from evaluation.runs.steps.run_tasks import (
@@ -68,7 +68,7 @@ def _embed_or_load(
         parameters.embedder, parameters.precision, texts, turn
     )
     n = len(answers)
-    messages = [build_truncation_warning(cut, info), check_language(texts, info)]
+    messages = [build_truncation_warning(cut, info), find_language_warning(texts, info)]
     return Embedded(
         vectors[:n],
         None if of_models is None else vectors[n:],

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evaluation.core.options import TERMINAL
-from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
+from evaluation.core.stats.planner import compute_exemplar_error, estimate_similarity_to_truth
 from evaluation.runs.flow.forecast import GradedQuestion
 from evaluation.sample_size.run.plan import ScoreNow, build_plan
 from evaluation.sample_size.run.trial import PlanTargets
@@ -13,7 +13,7 @@ from evaluation.sample_size.run.trial import PlanTargets
 
 def left_out(similarity, answers):
     """The mean leave-one-out score that answers of that likeness to the truth would have."""
-    return similarity * (1 - float(compute_error(similarity, answers - 1)))
+    return similarity * (1 - float(compute_exemplar_error(similarity, answers - 1)))
 
 
 def question(name, similarity, answers):
@@ -29,8 +29,8 @@ def test_a_question_gets_what_it_lacks_and_costs_pay_and_fee():
     found = made([question("q", 0.5, 24)], pay=0.2, fee=40, currency="EUR")
     (row,) = found.questions
     assert (row.answers, row.needed, row.more, row.standing) == (24, 28, 4, "wanted")
-    assert row.off == pytest.approx(float(compute_error(0.5, 24)))
-    assert row.off_then == pytest.approx(float(compute_error(0.5, 28)))
+    assert row.off == pytest.approx(float(compute_exemplar_error(0.5, 24)))
+    assert row.off_then == pytest.approx(float(compute_exemplar_error(0.5, 28)))
     assert row.off_then <= 0.05 < row.off
     # 4 x .20 x 1.40 = 1.12; so far 24 x .28 = 6.72
     assert (row.cost, found.plan.cost, found.plan.total_cost) == (1.12, 6.72, 1.12)

@@ -6,7 +6,7 @@ from django.urls import reverse
 from evaluation.consensus.inputs import build_truncation_warning
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.options import SITE
-from evaluation.core.text.quality import check_language, check_short_answers
+from evaluation.core.text.quality import find_language_warning, find_short_answer_warning
 from evaluation.models import ExemplaryAnswer, Run
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import looked
@@ -81,9 +81,9 @@ def test_the_facts_are_those_of_the_run(site, rana):
 def test_a_warning_of_the_engine_is_what_the_page_says(site, rana):
     info = EmbedderInfo("minilm", "MiniLM", "", "float32", 384, 256, "en")
     warnings = [
-        check_language(["Где находится эта река, кто знает?"] * 9, info),
+        find_language_warning(["Где находится эта река, кто знает?"] * 9, info),
         build_truncation_warning(3, info),
-        check_short_answers(["1866"], "minilm"),
+        find_short_answer_warning(["1866"], "minilm"),
     ]
     run = world.finished(owner=rana, n_workers=14)
     Run.objects.filter(pk=run.pk).update(warnings=[w.as_dict() for w in warnings])

@@ -171,7 +171,7 @@ class PrecomputedVectors:
             )
         return cls(path, answers, models)
 
-    def check(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
+    def check_array(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
         """Raise EmbedderError unless the array named `array` fits a file of `n_rows` rows.
 
         `used_rows` is a mask of n_rows booleans or row indices, None for all; other rows (EMPTY,

@@ -272,7 +272,7 @@ class SentenceEmbedder(Embedder):
             revision=revision or self._find_revision(source),
             precision=chosen,
             dimension=self._model.truncate_dim or self._model.get_embedding_dimension(),
-            max_length=self._max_length(),
+            max_length=self._find_max_length(),
             languages=languages or _find_languages(source),
             versions={**find_versions(*LIBRARIES), **(versions or {})},
         )
@@ -377,7 +377,7 @@ class SentenceEmbedder(Embedder):
         )
         return [len(row) for row in tokens["input_ids"]]
 
-    def _max_length(self) -> int | None:
+    def _find_max_length(self) -> int | None:
         """Return the most tokens that the model reads of a text; None without a limit."""
         length = getattr(self._model, "max_seq_length", None)
         # Tokenizers without a limit say so with a number like 10^30.

@@ -30,7 +30,7 @@ from evaluation.core.stats.inference.intervals import (
 )
 from evaluation.core.stats.inference.paired import (
     check_draws,
-    check_right,
+    check_right_wrong_marks,
     compute_bootstrap_mean_difference,
     compute_detectable_standard_errors,
     compute_mcnemar_mid_p_values,
@@ -307,7 +307,7 @@ def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatAr
     """Return scores as floats (models, questions). Raises ValueError if the names do not fit."""
     if test not in ("permutation", "mcnemar"):
         raise ValueError('test must be "permutation" or "mcnemar"')
-    values = check_right(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)
+    values = check_right_wrong_marks(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)
     if values.ndim != 2 or len(values) != len(names):
         raise ValueError("scores must have shape (models, questions), one row for every name")
     if np.isinf(values).any():

@@ -187,7 +187,7 @@ def compute_t_interval(
         estimate, a cosine outside -1..1, n negative or not whole, shapes that do not fit.
     """
     values, errors, n_rows = _broadcast_columns(estimate, standard_error, n)
-    _check(level, scale)
+    _check_level_and_scale(level, scale)
     _check_estimates(values, scale)
     if np.any(errors < 0) or np.any(np.isinf(errors)):
         raise ValueError("standard_error must be finite and not negative")
@@ -250,7 +250,7 @@ def compute_bootstrap_t_interval(
     """
     values, n_rows = _broadcast_columns(estimate, n)
     rows = shape_draws(draws, len(values))
-    _check(level, scale)
+    _check_level_and_scale(level, scale)
     _check_estimates(values, scale)
     enough = np.count_nonzero(~np.isnan(rows), axis=1) >= 2
     # Where n < 2 the row is null in any case.
@@ -311,7 +311,7 @@ def compute_widened_percentile_interval(
     """
     rows = shape_draws(draws)
     n_rows = np.broadcast_to(_check_counts(n), len(rows))
-    _check(level, "identity")
+    _check_level_and_scale(level, "identity")
     n_defined = np.count_nonzero(~np.isnan(rows), axis=1)
     reasons = _find_reasons(np.zeros(len(rows)), n_rows)
     reasons[(reasons == "") & (n_defined < 2)] = FEWER_THAN_2_DRAWS
@@ -361,7 +361,7 @@ def _check_counts(n: ArrayLike) -> FloatArray:
     return counts
 
 
-def _check(level: float, scale: str) -> None:
+def _check_level_and_scale(level: float, scale: str) -> None:
     """Raise ValueError for a level outside 0 to 1 or an unknown scale."""
     if not 0 < level < 1:
         raise ValueError("level must lie strictly between 0 and 1")
@@ -467,7 +467,7 @@ def compare_selection_rates(
             + 1 / (hit[best] + more)
             - 1 / (count[best] + more)
         )
-        reach = np.exp(_compute_quantile(len(large), level) * error)
+        reach = np.exp(_compute_range_quantile(len(large), level) * error)
         ends = np.where(small, np.nan, [own / best_own / reach, own / best_own * reach])
     ends[0, (hit == 0) & ~small] = 0.0
     ends[:, best] = np.nan  # compared with itself
@@ -481,7 +481,7 @@ def compare_selection_rates(
 
 
 @lru_cache
-def _compute_quantile(n_groups: int, level: float) -> float:
+def _compute_range_quantile(n_groups: int, level: float) -> float:
     """Return the quantile of the largest difference of any two of several normal values.
 
     In standard errors of one difference: 1.96 for two groups, 2.34 for three.

@@ -147,7 +147,7 @@ def compute_bootstrap_mean_difference(
         method="bootstrap-t" if n_draws else "closed-form",
         n_draws=n_draws,
         seed=seed if n_draws else None,
-        reason=_find_reason(n_clusters),
+        reason=_find_too_few_reason(n_clusters),
     )
 
 
@@ -187,7 +187,7 @@ def compute_permutation_p_value(
     totals, sizes = sum_by_cluster(differences, known, clusters)
     p_values = compute_sign_flip_p_values(totals[None, :], n_permutations, seed, sizes)
     exact = bool(p_values.exact[0])
-    reason = _find_reason(len(sizes))
+    reason = _find_too_few_reason(len(sizes))
     return PermutationTest(
         p_value=float(p_values.p_values[0]) if reason is None else None,
         n=len(differences),
@@ -220,7 +220,7 @@ def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest
     ------
     ValueError : lengths differ, or a value other than 0, 1 and NaN.
     """
-    differences, _ = compute_paired_differences(check_right(right_a), check_right(right_b))
+    differences, _ = compute_paired_differences(check_right_wrong_marks(right_a), check_right_wrong_marks(right_b))
     only_a = int(np.count_nonzero(differences > 0))
     only_b = int(np.count_nonzero(differences < 0))
     if len(differences) == 0:
@@ -287,7 +287,7 @@ def compute_smallest_detectable_difference(
     """
     differences, known = compute_paired_differences(a, b)
     totals, sizes = sum_by_cluster(differences, known, clusters)
-    reason = _find_reason(len(sizes))
+    reason = _find_too_few_reason(len(sizes))
     value = None
     if reason is None:
         error = compute_clustered_standard_errors(totals[None, :], sizes)[0]
@@ -301,7 +301,7 @@ def check_draws(n_draws: int) -> None:
         raise ValueError("n_draws must be 0 (closed form) or at least 2")
 
 
-def check_right(right: ArrayLike) -> FloatArray:
+def check_right_wrong_marks(right: ArrayLike) -> FloatArray:
     """Return right/wrong marks as floats. Raises ValueError unless all are 0, 1 or NaN."""
     values = np.asarray(right, dtype=np.float64)
     if not np.all((values == 0) | (values == 1) | np.isnan(values)):
@@ -309,7 +309,7 @@ def check_right(right: ArrayLike) -> FloatArray:
     return values
 
 
-def _find_reason(n_clusters: int) -> str | None:
+def _find_too_few_reason(n_clusters: int) -> str | None:
     """Return why `n_clusters` clusters are too few to test (none, or fewer than 2), else None."""
     if n_clusters == 0:
         return NO_PAIRS

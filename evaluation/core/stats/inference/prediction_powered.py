@@ -283,7 +283,7 @@ TOO_FEW_GRADED = "fewer_than_5_judged"
 
 
 @dataclass(frozen=True)
-class GroupMean:
+class PoweredGroupMean:
     """Mean grade of one group, from its grades alone and with the scores of ungraded items.
 
     Attributes
@@ -310,7 +310,7 @@ def estimate_powered_group_means(
     groups: ArrayLike,
     level: float = 0.95,
     weights: ArrayLike | None = None,
-) -> list[GroupMean]:
+) -> list[PoweredGroupMean]:
     """Return the mean grade of each group with grades, in order of first appearance.
 
     The weight lambda of PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6) is a slope over
@@ -358,13 +358,13 @@ def estimate_powered_group_means(
         if rest and not has_equal_weights(w[graded]):
             weighted = replace(compute_weighted_mean(y[graded], w[graded], level), n_predicted=rest)
             weighted = _drop_doubtful_interval(weighted, y[graded])
-            means.append(GroupMean(str(label), weighted, weighted))
+            means.append(PoweredGroupMean(str(label), weighted, weighted))
             continue
         # Predictions on the scale of grades, so that lambda is from 0 to 1.
         predicted = slopes[place] * s[is_member]
         weight = rest / (rest + int(graded.sum())) if slopes[place] > 0 else 0.0
         means.append(
-            GroupMean(
+            PoweredGroupMean(
                 str(label),
                 _drop_doubtful_interval(
                     estimate_powered_mean(y[is_member], s[is_member], None, 0.0, level), y[graded]

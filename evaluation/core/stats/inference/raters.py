@@ -143,7 +143,7 @@ class PanelAgreement:
     alpha_ordinal: ClusteredEstimate
     alpha_interval: ClusteredEstimate
 
-    def coefficients(self) -> Iterator[tuple[str, ClusteredEstimate]]:
+    def iterate_coefficients(self) -> Iterator[tuple[str, ClusteredEstimate]]:
         """Yield the name and estimate of each agreement coefficient, in field order."""
         for name, value in vars(self).items():
             if isinstance(value, ClusteredEstimate):

@@ -280,7 +280,7 @@ def detect_mean_shifts(
     ]
     known = [test for test in tests if test is not None]
     for done, test in enumerate(known):
-        test.draw(FIRST_DRAWS)
+        test.run_permutations(FIRST_DRAWS)
         if progress is not None:
             progress(done + 1, len(known))
     # Only questions with few extreme permutations need more of them: the others are far from
@@ -289,7 +289,7 @@ def detect_mean_shifts(
     while rare:
         wanted = max(MORE_DRAWS, ceil(FINER * len(known) / (alpha * len(rare))))
         for test in rare:
-            test.draw(wanted - test.drawn)
+            test.run_permutations(wanted - test.drawn)
         rare = [test for test in rare if test.drawn == wanted and test.reached < FEW]
         if wanted >= FINER * len(known) / (alpha * max(1, len(rare))):
             break
@@ -342,7 +342,7 @@ class _PermutationTest:
         """P-value from the permutations drawn so far, (reached + 1) / (drawn + 1)."""
         return (self.reached + 1) / (self.drawn + 1)
 
-    def draw(self, count: int) -> None:
+    def run_permutations(self, count: int) -> None:
         """Draw `count` more permutations of the wave labels; none if `count` is negative."""
         at_once = max(1, DRAWN_AT_ONCE // len(self.label))
         while count > 0:

@@ -297,7 +297,7 @@ STEPS = 2
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ExpertAgreement:
     """Agreement of one pair of experts on the answers that both graded.
 
     Attributes
@@ -315,7 +315,7 @@ class Agreement:
     kappa: float | None
 
 
-def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
+def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[ExpertAgreement]:
     """Return the agreement of each pair of experts; `grades` by expert, then by answer."""
     experts = []
     for one, other in combinations(sorted(grades), 2):
@@ -325,5 +325,5 @@ def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement
         a = np.array([grades[one][key] for key in common_keys])
         b = np.array([grades[other][key] for key in common_keys])
         kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic")
-        experts.append(Agreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
+        experts.append(ExpertAgreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
     return experts

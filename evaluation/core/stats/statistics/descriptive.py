@@ -181,7 +181,7 @@ class ThresholdErrors:
         return asdict(self)
 
 
-def measure_threshold(
+def measure_threshold_errors(
     similarity: Floats, is_right: Booleans, threshold: float, source: str
 ) -> ThresholdErrors:
     """Return both errors of a threshold on labelled pairs.
@@ -208,14 +208,14 @@ def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
     middles = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
     right, wrong = np.sort(similarity[is_right]), np.sort(similarity[~is_right])
     # side="right": a similarity equal to the threshold is taken for wrong, as in
-    # `measure_threshold`.
+    # `measure_threshold_errors`.
     missed = np.searchsorted(right, middles, side="right") / len(right)
     taken = 1.0 - np.searchsorted(wrong, middles, side="right") / len(wrong)
     errors = missed + taken
     return float(middles[np.flatnonzero(errors <= errors.min() + 1e-12)[-1]])
 
 
-def draw_half(groups: Sequence[str], seed: int) -> Booleans:
+def draw_tuning_half(groups: Sequence[str], seed: int) -> Booleans:
     """Return flags of the pairs for tuning: those of a random half of the groups."""
     # Sorted, because the order of a set of texts differs between processes.
     distinct = sorted(set(groups))
@@ -233,11 +233,11 @@ def tune_threshold(
     ------
     ValueError : a half has no right pair, or no wrong one.
     """
-    tunes = draw_half(groups, seed)
+    tunes = draw_tuning_half(groups, seed)
     if not (is_right[tunes].any() and (~is_right[tunes]).any()):
         raise ValueError("right and wrong pairs are needed")
     threshold = round(choose_threshold(similarity[tunes], is_right[tunes]), THRESHOLD_DIGITS)
-    return measure_threshold(similarity[~tunes], is_right[~tunes], threshold, source)
+    return measure_threshold_errors(similarity[~tunes], is_right[~tunes], threshold, source)
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -10,9 +10,9 @@ import pytest
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.quality import (
     MINIMAL_PAIRS_AUC,
-    check_short_answers,
+    find_short_answer_warning,
     compute_short_share,
-    is_short,
+    is_short_answer,
 )
 from evaluation.evidence.studies.minimal_pairs import (
     KINDS,
@@ -190,7 +190,7 @@ class TestWarning:
         ],
     )
     def test_short_or_numeric(self, text):
-        assert is_short(text)
+        assert is_short_answer(text)
 
     @pytest.mark.parametrize(
         "text",
@@ -202,26 +202,26 @@ class TestWarning:
         ],
     )
     def test_long_enough(self, text):
-        assert not is_short(text)
+        assert not is_short_answer(text)
 
     def test_it_comes_when_more_than_half_are_short(self):
         short, long = "in 1969", "the moon pulls at the water of the sea"
         assert compute_short_share([short, short, long, long]) == 0.5
-        assert check_short_answers([short, short, long, long], "minilm") is None
-        found = check_short_answers([short, short, short, long], "minilm")
+        assert find_short_answer_warning([short, short, long, long], "minilm") is None
+        found = find_short_answer_warning([short, short, short, long], "minilm")
         auc = MINIMAL_PAIRS_AUC["minilm"]
         values = {"share": 0.75, "embedder": "minilm", "auc": auc}
         assert (found.code, found.values) == ("short_answers", values)
         assert {"(75%),", f"{auc:.0%}"} <= set(TERMINAL.format_message(found).split())
-        assert check_short_answers([], "minilm") is None
+        assert find_short_answer_warning([], "minilm") is None
 
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
-        assert "tfidf-word prefers" in TERMINAL.format_message(check_short_answers(texts, "tfidf-word"))
+        assert "tfidf-word prefers" in TERMINAL.format_message(find_short_answer_warning(texts, "tfidf-word"))
 
     @pytest.mark.parametrize("embedder", ["precomputed:x.npz", "openai:m@http://127.0.0.1/v1"])
     def test_it_cites_no_figure_where_nothing_was_measured(self, embedder):
-        found = check_short_answers(["yes"] * 3, embedder)
+        found = find_short_answer_warning(["yes"] * 3, embedder)
         assert (found.code, found.values) == ("short_answers_unmeasured", {"share": 1.0})
 
     def test_a_graded_file_of_years_gets_it(self, tmp_path):
