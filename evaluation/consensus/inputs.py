@@ -24,7 +24,7 @@ from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import divide_where_positive
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.text.quality import find_language_warning, correct_spelling
+from evaluation.core.text.quality import correct_spelling, find_language_warning
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,11 @@ from annotations.web.scope import (
     select_visible,
 )
 from annotations.web.texts import mark_code
-from evaluation.deletion.report import build_import_rows, count_answers_without_import, select_imports
+from evaluation.deletion.report import (
+    build_import_rows,
+    count_answers_without_import,
+    select_imports,
+)
 from evaluation.deletion.storage import erasing, removals, undoing
 from evaluation.deletion.storage.record import find_request
 from evaluation.deletion.storage.removals import Thing, get_display_name
@@ -207,7 +211,9 @@ def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
 def _archive_object(request: HttpRequest, thing: Thing) -> HttpResponse:
     """Archive an object, and redirect to its page or list with a message."""
     if removals.archive_object(thing, get_user_id(request)):
-        messages.success(request, f"{get_display_name(thing)} is archived. Everything in it stays stored.")
+        messages.success(
+            request, f"{get_display_name(thing)} is archived. Everything in it stays stored."
+        )
         if isinstance(thing, Run) and getattr(thing, "of_record", None) is not None:
             messages.info(
                 request,

@@ -7,7 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters, build_draws_option
-from evaluation.core.backends import BackendError, find_model_name, find_reserved_kind, parse_embedder_spec
+from evaluation.core.backends import (
+    BackendError,
+    find_model_name,
+    find_reserved_kind,
+    parse_embedder_spec,
+)
 from evaluation.core.options import (
     Parameters,
     Problem,

@@ -24,7 +24,7 @@ from evaluation.evidence.data_sets import (
     load_mohler,
     load_mohler_questions,
 )
-from evaluation.evidence.tables import Request
+from evaluation.evidence.tables import ReproductionRequest
 from evaluation.llm_judge.options import SCORE
 
 
@@ -50,13 +50,13 @@ class CorpusVectors:
         """Return one vector per text of the corpus. Raises `BackendError`."""
         return self._embed(spec).answers
 
-    def embed_others(self, spec: str) -> Vectors:
+    def embed_reference_texts(self, spec: str) -> Vectors:
         """Return the vectors of the reference texts, which must exist. Raises `BackendError`."""
         models = self._embed(spec).models
         assert models is not None
         return models
 
-    def embed_further(self, spec: str, texts: Sequence[str]) -> Vectors:
+    def embed_further_texts(self, spec: str, texts: Sequence[str]) -> Vectors:
         """Return vectors of further texts in the corpus's space. Raises `BackendError`."""
         if spec not in self._fitted:
             # Fitted on the corpus alone: TF-IDF weights must not change with the further texts.
@@ -86,7 +86,7 @@ def build_corpus(
     texts: Sequence[str],
     questions: ArrayLike,
     vectors: CorpusVectors,
-    request: Request,
+    request: ReproductionRequest,
     progress: Progress | None = None,
     *,
     asked: Mapping[str, str] | None = None,
@@ -122,22 +122,24 @@ def build_corpus(
         questions,
         vectors.embed_texts,
         request.embedder,
-        references=vectors.embed_others if references else None,
+        references=vectors.embed_reference_texts if references else None,
         judged=judged,
-        entails=None if request.nli is None else _load_entailment(request.nli, texts, progress),
+        entails=None
+        if request.nli is None
+        else _build_entailment_function(request.nli, texts, progress),
         contradicts=None
         if request.nli is None
-        else _load_contradiction(request.nli, texts, progress),
+        else _build_contradiction_function(request.nli, texts, progress),
         reference_entails=None
         if request.nli is None or reference_texts is None
-        else _load_reference_entailment(
+        else _build_reference_entailment_function(
             *(request.nli, texts, np.asarray(questions).tolist(), reference_texts, progress)
         ),
     )
     return corpus, description
 
 
-def _load_entailment(
+def _build_entailment_function(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
     """Return a function from (premise, hypothesis) row pairs to entailment probabilities."""
@@ -152,7 +154,7 @@ def _load_entailment(
     return _remember_pairs(compute)
 
 
-def _load_reference_entailment(
+def _build_reference_entailment_function(
     name: str,
     texts: Sequence[str],
     questions: Sequence[str],
@@ -172,7 +174,7 @@ def _load_reference_entailment(
     return lambda rows: remembered(np.column_stack([rows, rows]))
 
 
-def _load_contradiction(
+def _build_contradiction_function(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
     """Return a function from row pairs to contradiction probabilities."""
@@ -229,7 +231,7 @@ class GradedCorpus:
     judged: dict[str, object] | None
 
     @classmethod
-    def load(cls, request: Request, progress: Progress | None = None) -> GradedCorpus:
+    def load(cls, request: ReproductionRequest, progress: Progress | None = None) -> GradedCorpus:
         """Read the data set of Mohler et al. and embed it. Raises `InputError`, `BackendError`."""
         graded, question_texts = load_mohler(request.data), load_mohler_questions(request.data)
         questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
@@ -250,7 +252,7 @@ class GradedCorpus:
         )
         return cls(graded, corpus, vectors, judged)
 
-    def summary(self, study: str, request: Request) -> dict[str, object]:
+    def build_summary(self, study: str, request: ReproductionRequest) -> dict[str, object]:
         """Return the summary entries on data, seeds and versions; call it after embedding."""
         return {
             "study": study,

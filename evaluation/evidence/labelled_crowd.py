@@ -101,10 +101,10 @@ def compare_methods(
         scored.append(score_trials(trials, method))
         if on_step is not None:
             on_step()
-    return build_rows(setting, scored, np.array([trial.truth for trial in trials]), seed)
+    return build_evidence_rows(setting, scored, np.array([trial.truth for trial in trials]), seed)
 
 
-def build_rows(
+def build_evidence_rows(
     setting: str, scored_methods: Sequence[MethodScores], truth: Floats, seed: int = 0
 ) -> list[EvidenceRow]:
     """Return a row for each scored method; `truth` is repetitions x workers."""
@@ -164,7 +164,7 @@ def _build_row(setting: str, scored: MethodScores, truth: Floats) -> EvidenceRow
 
 def _build_empty_row(setting: str, method: str, reason: str) -> EvidenceRow:
     """Return an empty table row with the reason for its missing correlations."""
-    row = EvidenceRow.empty(setting, method, reason)
+    row = EvidenceRow.build_empty(setting, method, reason)
     return replace(row, reasons={**row.reasons, "paper": NOT_VERIFIED})
 
 
@@ -254,7 +254,7 @@ class LabelledCrowd:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class MethodAgreement:
     """Correlations of a method with the true values, with intervals over workers and questions.
 
     Attributes
@@ -272,7 +272,7 @@ class Agreement:
     n_questions: int
     n_answers: int
 
-    def cells(self) -> tuple[object, ...]:
+    def list_cells(self) -> tuple[object, ...]:
         """Return the table row in the order of `AGREEMENT_HEADER`; None for an empty cell."""
         found: list[object] = [self.row.setting, self.row.method]
         for name, value in (
@@ -291,7 +291,7 @@ def compute_agreements(
     methods: Sequence[Method],
     seed: int = 0,
     on_step: StepCallback | None = None,
-) -> list[Agreement]:
+) -> list[MethodAgreement]:
     """Return each method's agreement with the true values.
 
     Parameters
@@ -309,7 +309,7 @@ def compute_agreements(
         halves.append(_correlate_halves(labelled, trials, scored[-1], seed))
         if on_step is not None:
             on_step()
-    rows = build_rows(setting, scored, truth, seed)
+    rows = build_evidence_rows(setting, scored, truth, seed)
     reason = _find_undefined_reason(truth)
     return [
         _compute_agreement(row, scores, of_halves, trials, truth, seed, reason)
@@ -325,7 +325,7 @@ def _compute_agreement(
     truth: Floats,
     seed: int,
     reason: str | None,
-) -> Agreement:
+) -> MethodAgreement:
     """Return the agreement of one method, with intervals over workers and over questions."""
     crowd = trials[0].crowd
     n = len(np.unique(crowd.questions))
@@ -334,7 +334,7 @@ def _compute_agreement(
     if np.isnan(row.pearson_mean) or scored.scores is None:
         why_empty = scored.reason or reason
         if why_empty is not None:
-            row = EvidenceRow.empty(row.setting, row.method, why_empty)
+            row = EvidenceRow.build_empty(row.setting, row.method, why_empty)
         worker_ends = question_ends = no_ends
     else:
         drawn = _bootstrap_workers(scored.scores, truth, seed)
@@ -352,7 +352,7 @@ def _compute_agreement(
             for k, name in enumerate(names)
         }
     n_workers = len(np.unique(crowd.workers))
-    return Agreement(row, worker_ends, question_ends, n_workers, n, len(crowd.rows))
+    return MethodAgreement(row, worker_ends, question_ends, n_workers, n, len(crowd.rows))
 
 
 def _bootstrap_workers(scores: Floats, truth: Floats, seed: int) -> Floats:

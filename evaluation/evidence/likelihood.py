@@ -58,7 +58,7 @@ class Likelihoods:
     asked: Mapping[str, Any] = field(default_factory=dict)
 
 
-def draw_others(questions: Sequence[str], workers: Sequence[str], seed: int) -> Integers:
+def draw_other_answers(questions: Sequence[str], workers: Sequence[str], seed: int) -> Integers:
     """Return for each answer the row of another worker's answer to its question; -1 for none."""
     rng = np.random.default_rng([seed, 7])
     found = np.full(len(questions), -1, dtype=np.int64)

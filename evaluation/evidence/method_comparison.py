@@ -56,7 +56,7 @@ class AnswerMeasure:
     measure: str
     estimate: ClusteredEstimate
 
-    def cells(self) -> tuple[object, ...]:
+    def list_cells(self) -> tuple[object, ...]:
         """Return the table row of the measure in the order of `HEADER`; None for an empty cell."""
         estimate = self.estimate
         return (
@@ -109,9 +109,9 @@ def _compute_measures(
     crowd = trial.crowd
     reason = NO_ANSWER_SCORES
     scores = None
-    if method.answers is not None:
+    if method.score_answers is not None:
         try:
-            scores = method.answers(crowd)
+            scores = method.score_answers(crowd)
         except UnavailableError as error:
             reason = error.reason
     if scores is None:
@@ -218,7 +218,7 @@ def choose_method(
     return MethodChoice(best, rows, means, questions, seed)
 
 
-def write_choice(folder: OutputFolder, choice: MethodChoice) -> None:
+def write_choice_table(folder: OutputFolder, choice: MethodChoice) -> None:
     """Write choosing.csv and choosing.md: all candidates on the half used for choosing."""
     cells = [
         (

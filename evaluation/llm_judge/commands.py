@@ -167,7 +167,9 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             np.concatenate([worker_scores, model_scores[_find_rows_with_text(loaded.grading)]]),
             request.parameters,
         )
-        warnings = TERMINAL.format_messages([*loaded.warnings, *embedding.warnings, *findings.warnings])
+        warnings = TERMINAL.format_messages(
+            [*loaded.warnings, *embedding.warnings, *findings.warnings]
+        )
         info = embedding.info
         summary = build_study_summary(
             "judge",

@@ -83,7 +83,9 @@ class RunCommand(SetCommand):
             print_report(self.stdout, PAUSED)
             return
         if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {TERMINAL.format_message(run.error) or 'no results'}")
+            raise CommandError(
+                f"the run {run.state}: {TERMINAL.format_message(run.error) or 'no results'}"
+            )
         self.show(kind, run, options)
 
     def without_excluded(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log
 
-from evaluation.core.charts.chart import NAMED, Chart, Row, Series, build_estimates_chart, build_line_chart
+from evaluation.core.charts.chart import (
+    NAMED,
+    Chart,
+    Row,
+    Series,
+    build_estimates_chart,
+    build_line_chart,
+)
 from evaluation.maqa.messages import MEASURES
 from evaluation.maqa.run.tables import SHARES, SURENESS, BinRow, CurveRow, ItemRow
 

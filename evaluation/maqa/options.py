@@ -191,4 +191,6 @@ class MaqaRunOptions(MaqaParameters):
 
     def build_evaluation_parameters(self) -> MaqaParameters:
         """Return only the options of evaluating replies, without those of asking models."""
-        return MaqaParameters(**{name: getattr(self, name) for name in MaqaParameters.get_options()})
+        return MaqaParameters(
+            **{name: getattr(self, name) for name in MaqaParameters.get_options()}
+        )

@@ -193,7 +193,10 @@ class OptionForm(forms.Form):
 
     def sentences(self, error: OptionError) -> list[str]:
         """Return the problems as sentences, for a page that does not show the posted form."""
-        return [_capitalise(SITE.format_field_problem(self.options_of, wrong)) for wrong in error.problems]
+        return [
+            _capitalise(SITE.format_field_problem(self.options_of, wrong))
+            for wrong in error.problems
+        ]
 
     def parameters(self) -> Any:
         """Return the chosen options, as an object of the form's options class."""
@@ -280,7 +283,9 @@ def _ids(value: Any) -> list[str]:
 def list_options(parameters: type[Parameters]) -> dict[str, Option]:
     """Return the options of runs in the database by name, without those only for files."""
     return {
-        name: option for name, option in parameters.get_options().items() if DATABASE in option.places
+        name: option
+        for name, option in parameters.get_options().items()
+        if DATABASE in option.places
     }
 
 
@@ -331,7 +336,9 @@ class ParsedField(forms.CharField):
             return self.option.parse(text)
         except OptionError as error:
             wrong = error.problems[0]
-            raise ValidationError(SITE.format_field_problem(Parameters, wrong), wrong.code) from error
+            raise ValidationError(
+                SITE.format_field_problem(Parameters, wrong), wrong.code
+            ) from error
 
     def prepare_value(self, value: Any) -> Any:
         """Return the value as text for the form: ids as lines, an object as JSON."""

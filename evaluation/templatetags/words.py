@@ -17,7 +17,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends.embedding.contract import EmbedderInfo
 from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
-from evaluation.core.text.quality import find_language_warning, detect_main_language
+from evaluation.core.text.quality import detect_main_language, find_language_warning
 from evaluation.runs.judging import Progress
 from evaluation.runs.judging.tasks import load_inbox, sum_by_set
 

@@ -313,7 +313,9 @@ class TriageViewSet(GradingViewSet):
             raise ApiProblem("conflict", reason) from None
         except OptionError as error:
             options = self.get_kind(run).options
-            sentences = (f"{API.format_field_problem(options, problem)}." for problem in error.problems)
+            sentences = (
+                f"{API.format_field_problem(options, problem)}." for problem in error.problems
+            )
             raise ApiProblem("conflict", " ".join(sentences)) from None
         link = reverse("api:run-detail", args=[new_run.public_id])
         return Response(

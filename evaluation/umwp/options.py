@@ -185,4 +185,6 @@ class UmwpRunOptions(UmwpParameters):
 
     def evaluation(self) -> UmwpParameters:
         """Return only the options of evaluating replies, without those of asking models."""
-        return UmwpParameters(**{name: getattr(self, name) for name in UmwpParameters.get_options()})
+        return UmwpParameters(
+            **{name: getattr(self, name) for name in UmwpParameters.get_options()}
+        )

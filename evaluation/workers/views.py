@@ -19,7 +19,7 @@ from annotations.models.notes import may_note
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.scope import get_visible_or_404
-from evaluation.core.charts.chart import Chart, HistoryPoint, build_history_chart
+from evaluation.core.charts.chart import Chart, HistoryPoint, build_score_history_chart
 from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, build_worker_history
 from evaluation.workers.report.workers import Workers
 
@@ -126,7 +126,7 @@ def build_history_chart(history: WorkerHistory) -> Chart | None:
     ]
     if len(occasions) < 2:
         return None
-    return build_history_chart(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
+    return build_score_history_chart(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
 
 
 def _get_worker(request: HttpRequest, worker_id: UUID) -> Any:

@@ -83,7 +83,9 @@ def record(output: Path, say: Callable[[str], None] = lambda _: None) -> int:
     Raises RecordingError, or ChatError when the model cannot be had. Nothing is written unless
     all answers are in.
     """
-    model = get_chat_model("local:smollm2", patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER))
+    model = get_chat_model(
+        "local:smollm2", patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER)
+    )
     rows = ask_all(model, SYSTEMS, say)
     write(output, rows, describe(smollm2.FILE, rows))
     return len(rows)

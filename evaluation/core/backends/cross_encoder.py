@@ -15,7 +15,11 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from evaluation.core.backends.embedding import sentences
-from evaluation.core.backends.embedding.contract import Progress, find_distinct_texts, import_library
+from evaluation.core.backends.embedding.contract import (
+    Progress,
+    find_distinct_texts,
+    import_library,
+)
 from evaluation.core.backends.errors import BackendError, EntailmentError, RerankerError
 
 
@@ -84,7 +88,9 @@ class CrossEncoder:
         """
         from evaluation.core.backends.embedding import batching
 
-        find_distinct_texts(text for pair in pairs for text in pair)  # refuses what no tokenizer takes
+        find_distinct_texts(
+            text for pair in pairs for text in pair
+        )  # refuses what no tokenizer takes
         unique = list(dict.fromkeys(pairs))
         places = {pair: place for place, pair in enumerate(unique)}
         unique_logits = np.empty((len(unique), len(self.labels)), dtype=np.float64)

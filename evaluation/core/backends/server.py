@@ -384,7 +384,9 @@ def find_error_message(value: Any, depth: int = 0) -> str:
     if isinstance(value, str):
         message = value
     elif isinstance(value, list) and depth < 4:
-        message = "; ".join(filter(None, (find_error_message(item, depth + 1) for item in value[:5])))
+        message = "; ".join(
+            filter(None, (find_error_message(item, depth + 1) for item in value[:5]))
+        )
     elif isinstance(value, Mapping) and depth < 4:
         for name in ("message", "msg", "detail", "error", "errors", "error_description", "title"):
             if message := find_error_message(value.get(name), depth + 1):

@@ -225,7 +225,9 @@ def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row
         if row.low is not None and row.high is not None:
             drawing.add_line(scale(row.low), y, scale(row.high), y, f"whisker{row.style}")
         if row.value is None:
-            drawing.add_text(layout.left + 4, y + 4, "undefined" if layout.has_names else "", "faint")
+            drawing.add_text(
+                layout.left + 4, y + 4, "undefined" if layout.has_names else "", "faint"
+            )
         elif row.style == "-model":
             drawing.add_diamond(scale(row.value), y, "dot-model")
         else:
@@ -308,7 +310,9 @@ def build_line_chart(
         # SVG paints in order: the ranges of all series are drawn first and lie behind every line.
         for index, line in enumerate(series):
             for place, low, high in line.ranges:
-                drawing.add_line(x(place), y(low), x(place), y(high), WHISKERS[index % len(WHISKERS)])
+                drawing.add_line(
+                    x(place), y(low), x(place), y(high), WHISKERS[index % len(WHISKERS)]
+                )
         for index, line in enumerate(series):
             css_class = f"series-{index % N_SERIES_STYLES}"
             left, row = keys[index]
@@ -381,7 +385,9 @@ class HistoryPoint(NamedTuple):
     link: str = ""
 
 
-def build_history_chart(occasions: Iterable[HistoryPoint], axis: str, whose: str, of_model: bool) -> Chart:
+def build_score_history_chart(
+    occasions: Iterable[HistoryPoint], axis: str, whose: str, of_model: bool
+) -> Chart:
     """Return the chart of a worker's or model's scores over question sets, oldest at the top.
 
     `whose` is the worker's or model's name for the title; `axis` is the title of the axis.

@@ -171,7 +171,9 @@ class Drawing:
         through = " ".join(f"{format_coordinate(x)},{format_coordinate(y)}" for x, y in points)
         self._add_element("polyline", {"points": through}, css_class)
 
-    def add_rectangle(self, x: float, y: float, width: float, height: float, css_class: str) -> None:
+    def add_rectangle(
+        self, x: float, y: float, width: float, height: float, css_class: str
+    ) -> None:
         """Add a rectangle."""
         sides = {
             "width": format_coordinate(max(0, width)),

@@ -42,7 +42,8 @@ class ThresholdNumber(float):
             text = format(value, f"{before}.{digits}{kind}")
             rounded = float(text.rstrip("%").replace(",", "")) / (100 if kind == "%" else 1)
             if all(
-                _compare_with_threshold(rounded, threshold) == _compare_with_threshold(value, threshold)
+                _compare_with_threshold(rounded, threshold)
+                == _compare_with_threshold(value, threshold)
                 for threshold in self.thresholds
             ):
                 break

@@ -254,7 +254,7 @@ def describe_undefined_statistic(code: str | None) -> str:
     return _find_text(WHY_UNCHECKED, code)
 
 
-def describe_undecided_ranking(code: str | None) -> str:
+def describe_missing_choice(code: str | None) -> str:
     """Return the sentence on why experts' grades select no ranking; "" without a code."""
     return _find_text(WHY_NOT_CHOSEN, code)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from evaluation.core.messages.message import Message, Sentence, format_count
-from evaluation.core.messages.reasons import describe_undecided_ranking, describe_reason
+from evaluation.core.messages.reasons import describe_reason, describe_missing_choice
 
 
 def _format_no_reply(values: Mapping[str, Any]) -> str:
@@ -200,10 +200,10 @@ WARNINGS: Mapping[str, Sentence] = {
     "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
     "Check whether these models answered any question",
     "anchors_changed_nothing": lambda values: (
-        f"The graded answers (anchors) changed nothing: {describe_undecided_ranking(values['reason'])}"
+        f"The graded answers (anchors) changed nothing: {describe_missing_choice(values['reason'])}"
     ),
     "no_anchors_suggested": lambda values: (
-        f"No answers are suggested as anchors: {describe_undecided_ranking(values['reason'])}"
+        f"No answers are suggested as anchors: {describe_missing_choice(values['reason'])}"
     ),
     "several_rankings": "The crowd falls into camps, and {count} rankings are possible; the one "
     "shown is only the usual one until an expert has graded the suggested answers",

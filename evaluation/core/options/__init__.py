@@ -29,9 +29,9 @@ from evaluation.core.options.parameters import (
     API,
     SITE,
     TERMINAL,
+    InterfaceWording,
     Parameters,
     Setting,
-    InterfaceWording,
     build_signature_parts,
 )
 
@@ -42,6 +42,7 @@ __all__ = [
     "Choice",
     "File",
     "Ids",
+    "InterfaceWording",
     "JsonObject",
     "Option",
     "OptionError",
@@ -54,7 +55,6 @@ __all__ = [
     "Switch",
     "Text",
     "Whole",
-    "InterfaceWording",
     "build_problem",
     "build_signature_parts",
     "declare_option",

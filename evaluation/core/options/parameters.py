@@ -76,7 +76,9 @@ class Parameters:
 
     def find_problems(self) -> list[Problem]:
         """Return the problems of single values; if none, those between options."""
-        checked = (known.find_problem(getattr(self, name)) for name, known in self.get_options().items())
+        checked = (
+            known.find_problem(getattr(self, name)) for name, known in self.get_options().items()
+        )
         problems = [wrong for wrong in checked if wrong is not None]
         # Checks between options rely on the types of the single values.
         return problems or [*self._find_idle_options(), *self.find_conflicts()]
@@ -109,7 +111,8 @@ class Parameters:
     def as_dict(self) -> dict[str, Any]:
         """Return the option values as plain values by name, ready for JSON."""
         return {
-            name: known.to_json_value(getattr(self, name)) for name, known in self.get_options().items()
+            name: known.to_json_value(getattr(self, name))
+            for name, known in self.get_options().items()
         }
 
     @classmethod
@@ -270,7 +273,9 @@ class InterfaceWording(Catalogue):
 
     def fill_option_names(self, parameters: type[Parameters], text: str, **values: Any) -> str:
         """Return a text with options named as the interface names them, and values filled in."""
-        mentioned = {name: _Mention(known, self) for name, known in parameters.get_options().items()}
+        mentioned = {
+            name: _Mention(known, self) for name, known in parameters.get_options().items()
+        }
         return text.format_map({**mentioned, **values})
 
     def format_help(self, parameters: type[Parameters], name: str) -> str:
@@ -405,4 +410,6 @@ SITE = InterfaceWording(
     called=lambda option: f"“{option.label}”",
     with_value=_build_label_with_value,
 )
-API = InterfaceWording(option=str, called=lambda option: option.name, with_value=_build_key_with_value)
+API = InterfaceWording(
+    option=str, called=lambda option: option.name, with_value=_build_key_with_value
+)

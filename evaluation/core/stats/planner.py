@@ -210,7 +210,10 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
     average = worst = None
     reason = MEAN_NOT_POSITIVE
     if mu > 0:
-        average, worst = _find_smallest_number(average_reached), _find_smallest_number(worst_reached)
+        average, worst = (
+            _find_smallest_number(average_reached),
+            _find_smallest_number(worst_reached),
+        )
         reason = TARGET_OUT_OF_REACH
     return WorkerRequirement(
         mu,

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from evaluation.core.text.matching import fold_spaces, normalise_text
+from evaluation.core.text.matching import fold_spaces, normalise_for_matching
 
 _OPEN, _CLOSE = r"[\s\"'“”‘’(\[{*_]*", r"[\s\"'“”‘’)\]}*_.:,;]*"
 _LETTER = re.compile(rf"{_OPEN}([A-Za-z]){_CLOSE}")
@@ -90,7 +90,7 @@ class Choices:
         """Index of each choice by normalised text; None where two differ by punctuation only."""
         index_by_text: dict[str, int | None] = {}
         for index, text in enumerate(self.texts):
-            key = normalise_text(text)
+            key = normalise_for_matching(text)
             # Ambiguous texts name no choice: the first one would be a guess.
             index_by_text[key] = None if key in index_by_text else index
         return index_by_text
@@ -130,9 +130,9 @@ class Choices:
     def _find_by_text(self, text: str) -> int | None:
         """Return the index of the choice that has this text; None without one."""
         index = self._spaced.get(fold_spaces(text))
-        # `normalise_text` would take the letter "a" for an article and drop it.
+        # `normalise_for_matching` would take the letter "a" for an article and drop it.
         if index is None and not _A_AND_MORE.match(text):
-            return self._normalised.get(normalise_text(text))
+            return self._normalised.get(normalise_for_matching(text))
         return index
 
     def _find_by_letter(self, letter: str) -> ParsedChoice:

@@ -1,6 +1,6 @@
 """Compare texts: short answers, shared and differing words, rewordings, mistyped ids.
 
-`normalise_text` removes case, punctuation, articles and spaces, as evaluations of extractive questions
+`normalise_for_matching` removes case, punctuation, articles and spaces, as evaluations of extractive questions
 do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
 
 `align_words` compares two texts by the words that they share in the same order. A rewording of a question
@@ -47,7 +47,7 @@ def fold_spaces(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def normalise_text(text: str) -> str:
+def normalise_for_matching(text: str) -> str:
     """Return a text without case, punctuation, English articles and repeated space.
 
     Where nothing would be left ("the", "?!") only case and space are taken out.
@@ -107,7 +107,9 @@ def is_similar(one: str, other: str, least: float) -> bool:
     if one == other:
         return True
     # The shorter one could be within the longer at best.
-    return 2 * shorter >= least * (shorter + longer) and compute_letter_similarity(one, other) >= least
+    return (
+        2 * shorter >= least * (shorter + longer) and compute_letter_similarity(one, other) >= least
+    )
 
 
 NAMED = 3

@@ -13,7 +13,13 @@ from django.utils import timezone
 
 from annotations.models import AuditEntry, Import, JoinedFacts, QuestionSet, Response
 from evaluation.deletion.storage import record
-from evaluation.deletion.storage.record import DependentRows, Note, StepResult, finish_removal, is_in_use
+from evaluation.deletion.storage.record import (
+    DependentRows,
+    Note,
+    StepResult,
+    finish_removal,
+    is_in_use,
+)
 from evaluation.models import Removal
 
 FACTS = "facts of workers, by answer"

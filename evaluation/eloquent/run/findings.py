@@ -193,7 +193,10 @@ def _embed_answers(
     report_progress = partial(progress, "embedding") if progress else None
     vectors = embedder.embed(texts, report_progress)
     info = embedder.describe()
-    warnings = [build_truncation_warning(embedder.n_truncated_, info), find_language_warning(texts, info)]
+    warnings = [
+        build_truncation_warning(embedder.n_truncated_, info),
+        find_language_warning(texts, info),
+    ]
     return vectors, info, [warning for warning in warnings if warning is not None]
 
 

@@ -29,7 +29,7 @@ from evaluation.core.backends.server import Patience
 from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines import entailment, overlap, weighting
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
-from evaluation.evidence.baselines.weighting import VARIANTS, Standardised, Variant
+from evaluation.evidence.baselines.weighting import VARIANTS, AqerVariant, StandardisedScores
 from evaluation.llm_judge.options import SCORE
 from evaluation.llm_judge.run import read_score as read_score
 from evaluation.runs.flow.asking.asker import Settings, ask
@@ -88,13 +88,13 @@ class Judge:
         pairs = zip(questions, answers, strict=True)
         prompts = [SCORE.messages({"question": q, "answer": a}) for q, a in pairs]
         replies = self._request_replies(prompts, progress)
-        scores = [parse_score(reply) for reply in replies]
+        scores = [parse_judge_score(reply) for reply in replies]
         missing = [index for index, score in enumerate(scores) if score is None]
         retry_prompts = [
             SCORE.build_second_request(prompts[index], replies[index]) for index in missing
         ]
         for index, reply in zip(missing, self._request_replies(retry_prompts), strict=True):
-            scores[index] = parse_score(reply)
+            scores[index] = parse_judge_score(reply)
         return np.array([np.nan if score is None else score for score in scores])
 
     def _request_replies(
@@ -114,7 +114,7 @@ class Judge:
         return [reply.text for reply in replies]
 
 
-def parse_score(reply: str) -> float | None:
+def parse_judge_score(reply: str) -> float | None:
     """Return the score in a judge's reply, 0 to 5; None without exactly one score."""
     return read_score(reply)[0]
 
@@ -127,7 +127,7 @@ __all__ = [
     "Crowd",
     "Method",
     "UnavailableError",
-    "Variant",
+    "AqerVariant",
     "list_methods",
 ]
 
@@ -153,12 +153,12 @@ class Method:
     core: bool = True
 
     @property
-    def answers(self) -> Callable[[Crowd], Floats] | None:
+    def score_answers(self) -> Callable[[Crowd], Floats] | None:
         """Function from a crowd to (N,) scores of its answers.
 
         None if the method scores workers only.
         """
-        return getattr(self.score, "answers", None)
+        return getattr(self.score, "score_answers", None)
 
 
 _ALL = (
@@ -177,8 +177,8 @@ _ALL = (
         Method(name, variant, "aqer", core=name != "aqer_entailment_init")
         for name, variant in VARIANTS.items()
     ),
-    Method("tfidf_char+standardised", Standardised(("tfidf-char",)), "aqer"),
-    Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
+    Method("tfidf_char+standardised", StandardisedScores(("tfidf-char",)), "aqer"),
+    Method("hybrid+standardised", StandardisedScores(("tfidf-char", None)), "aqer"),
     Method("length", overlap.score_by_length, "control"),
     Method("reference_answer", overlap.score_by_reference, "supervised"),
 )

@@ -84,7 +84,7 @@ class Corpus:
         """Number of distinct questions in the corpus."""
         return len(self.labels)
 
-    def refuse_entailment(self, reason: str) -> Corpus:
+    def copy_without_entailment(self, reason: str) -> Corpus:
         """Return this corpus with entailment models that are unavailable for the reason."""
 
         def refuse(_: Integers) -> Floats:
@@ -110,13 +110,13 @@ class Corpus:
             place[rows] = np.arange(len(rows))
         return place
 
-    def cache(self, key: Hashable, make: Callable[[], T]) -> T:
+    def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
         """Return the value cached under the key; compute it with `make` the first time."""
         if key not in self._cached:
             self._cached[key] = make()
         return self._cached[key]  # type: ignore[return-value]
 
-    def forget(self, key: Hashable) -> None:
+    def forget_value(self, key: Hashable) -> None:
         """Remove the value that `cache` stored under the key."""
         self._cached.pop(key, None)
 
@@ -127,7 +127,9 @@ class Corpus:
         and differs by question: cosines and distances within a question stay the same up to
         rounding, those across questions have no meaning.
         """
-        return self.cache(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
+        return self.compute_once(
+            ("compact", spec), lambda: compacted(self.vectors(spec), self.members)
+        )
 
     def join_embeddings(self, specs: Sequence[str]) -> Floats:
         """Return unit-length vectors of several embedders side by side, one row per answer.
@@ -148,7 +150,7 @@ class Corpus:
                 ]
             )
 
-        return self.cache(("side by side", tuple(specs)), joined)
+        return self.compute_once(("side by side", tuple(specs)), joined)
 
     def tabulate_pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
         """Return the zero-padded table (question, answer, answer) of similarities of answer pairs.
@@ -156,7 +158,7 @@ class Corpus:
         `table` is a function from n rows to the (n, n) similarities of row i to row j. The diagonal
         of the result is 0.
         """
-        return self.cache(("pairs", name), lambda: self._fill_pair_table(table))
+        return self.compute_once(("pairs", name), lambda: self._fill_pair_table(table))
 
     def _fill_pair_table(self, table: Callable[[Integers], Floats]) -> Floats:
         """Compute the table (question, answer, answer) by question, with zero diagonals."""
@@ -228,7 +230,7 @@ class Crowd:
         count = np.bincount(self.workers[known], minlength=m)
         return divide_where_positive(total, count)
 
-    def compute_mean_to_others(self, pairs: Floats) -> Floats:
+    def compute_mean_similarity_to_others(self, pairs: Floats) -> Floats:
         """Return each answer's mean similarity to the other voters' answers of its question.
 
         `pairs` is a table of `Corpus.tabulate_pairs`; NaN if no other voter answered.
@@ -263,11 +265,11 @@ class MeanAnswer:
 
     Attributes
     ----------
-    answers : function from a crowd to (N,) scores of its answers, higher is better; else NaN.
+    score_answers : function from a crowd to (N,) scores of its answers, higher is better; else NaN.
     """
 
-    answers: Callable[[Crowd], Floats]
+    score_answers: Callable[[Crowd], Floats]
 
     def __call__(self, crowd: Crowd) -> Floats:
         """Return each worker's mean answer score; NaN for a worker without scores."""
-        return crowd.compute_worker_means(self.answers(crowd))
+        return crowd.compute_worker_means(self.score_answers(crowd))

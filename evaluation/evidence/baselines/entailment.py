@@ -12,9 +12,9 @@ import numpy as np
 
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.baselines.corpus import Crowd, MeanAnswer, UnavailableError
-from evaluation.evidence.baselines.weighting import Variant
+from evaluation.evidence.baselines.weighting import AqerVariant
 
-PLAIN_AQER = Variant()
+PLAIN_AQER = AqerVariant()
 
 
 def pair_with_exemplary(crowd: Crowd) -> Integers:
@@ -23,7 +23,7 @@ def pair_with_exemplary(crowd: Crowd) -> Integers:
     Shape (N, 2). The exemplary answer is the voter's answer with the highest AQER score; it is
     itself paired with the second.
     """
-    closeness = np.where(crowd.votes, PLAIN_AQER.answers(crowd), -np.inf)
+    closeness = np.where(crowd.votes, PLAIN_AQER.score_answers(crowd), -np.inf)
     pairs = np.full((len(crowd.rows), 2), -1, dtype=np.int64)
     pairs[:, 1] = crowd.rows
     for question in np.unique(crowd.questions):
@@ -77,13 +77,15 @@ def score_entailment_by_reference(crowd: Crowd) -> Floats:
 @MeanAnswer
 def score_aqer_and_entailment(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment` of each answer."""
-    return _add_z_scores(PLAIN_AQER.answers(crowd), score_entailment.answers(crowd))
+    return _add_z_scores(PLAIN_AQER.score_answers(crowd), score_entailment.score_answers(crowd))
 
 
 @MeanAnswer
 def score_aqer_and_reference(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment_by_reference` of each answer."""
-    return _add_z_scores(PLAIN_AQER.answers(crowd), score_entailment_by_reference.answers(crowd))
+    return _add_z_scores(
+        PLAIN_AQER.score_answers(crowd), score_entailment_by_reference.score_answers(crowd)
+    )
 
 
 def _add_z_scores(first: Floats, second: Floats) -> Floats:

@@ -38,7 +38,7 @@ def score_by_length(crowd: Crowd) -> Floats:
     A control that reads no answer: its agreement with the truth is due to length alone.
     """
     texts = crowd.corpus.texts
-    return crowd.corpus.cache("log words", lambda: compute_log_words(texts))[crowd.rows]
+    return crowd.corpus.compute_once("log words", lambda: compute_log_words(texts))[crowd.rows]
 
 
 def tokenize_squad(text: str) -> list[str]:
@@ -105,7 +105,7 @@ def score_by_bleu(crowd: Crowd, order: int) -> Floats:
     pairs = tabulate_token_similarity(
         crowd.corpus, f"bleu{order}", split_words, lambda a, b: compute_sentence_bleu(a, b, order)
     )
-    return crowd.compute_mean_to_others(pairs)
+    return crowd.compute_mean_similarity_to_others(pairs)
 
 
 @MeanAnswer
@@ -127,7 +127,7 @@ def score_by_token_f1(crowd: Crowd) -> Floats:
     Adapted: the other answers to the question replace the missing reference.
     """
     pairs = tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
-    return crowd.compute_mean_to_others(pairs)
+    return crowd.compute_mean_similarity_to_others(pairs)
 
 
 def tabulate_gleu(corpus: Corpus) -> Floats:
@@ -157,7 +157,7 @@ def score_by_shared_patterns(crowd: Crowd) -> Floats:
     held by 2 answers or more; each counts its length times the share of answers that hold it, and
     an answer's score is the sum of its patterns over the sum of all. NaN where none is common.
     """
-    tables = crowd.corpus.cache("patterns", lambda: _tabulate_patterns(crowd.corpus))
+    tables = crowd.corpus.compute_once("patterns", lambda: _tabulate_patterns(crowd.corpus))
     scores = np.full(len(crowd.rows), np.nan)
     for question in np.unique(crowd.questions):
         matrix, lengths = tables[question]
@@ -177,7 +177,7 @@ def stem_words(text: str) -> list[str]:
     return [_stem(word) for word in split_words(text) if word not in ENGLISH_STOP_WORDS]
 
 
-def find_patterns(words: Sequence[str]) -> set[Pattern]:
+def find_word_patterns(words: Sequence[str]) -> set[Pattern]:
     """Return the sequences of 1 to 3 words in order, with at most 2 words between neighbours."""
     patterns: set[Pattern] = set()
 
@@ -212,7 +212,7 @@ def _tabulate_question_patterns(texts: Sequence[str]) -> tuple[sparse.csr_array,
     column: dict[Pattern, int] = {}
     row, columns = [], []
     for index, text in enumerate(texts):
-        for pattern in find_patterns(stem_words(text)):
+        for pattern in find_word_patterns(stem_words(text)):
             row.append(index)
             columns.append(column.setdefault(pattern, len(column)))
     shape = (len(texts), max(1, len(column)))
@@ -229,7 +229,7 @@ def score_by_bertscore(crowd: Crowd) -> Floats:
     Adapted: the other answers to the question replace the reference, and the vectors are those
     of the last layer of all-MiniLM-L6-v2, which comes with the platform, instead of RoBERTa's.
     """
-    return crowd.compute_mean_to_others(_tabulate_bertscore(crowd.corpus))
+    return crowd.compute_mean_similarity_to_others(_tabulate_bertscore(crowd.corpus))
 
 
 def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
@@ -269,12 +269,12 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
             raise UnavailableError("no_minilm") from error
 
     def table(rows: Integers) -> Floats:
-        vectors = corpus.cache("tokens", tokens)
+        vectors = corpus.compute_once("tokens", tokens)
         return compute_bertscore_f1([vectors[row] for row in rows])
 
     pairs = corpus.tabulate_pairs("bertscore", table)
     # Vectors of all tokens are far larger than the finished table.
-    corpus.forget("tokens")
+    corpus.forget_value("tokens")
     return pairs
 
 
@@ -342,7 +342,7 @@ def score_by_reference(crowd: Crowd) -> Floats:
             )[:, 0]
         return similarities
 
-    return corpus.cache(("reference", spec), cosines)[crowd.rows]
+    return corpus.compute_once(("reference", spec), cosines)[crowd.rows]
 
 
 def _normalise_rows(x: Floats) -> Floats:

@@ -3,7 +3,7 @@
 Score workers with AQER and its variants; a variant's name lists the switches it turns on.
 
 Similarities vary more on some questions than on others for reasons unrelated to workers, such as
-the length of answers. `Standardised` weights questions only by how well they separate good workers
+the length of answers. `StandardisedScores` weights questions only by how well they separate good workers
 from poor ones.
 
 RASA and HRRASA estimate an answer to each question as a weighted mean of vectors, and a worker's
@@ -38,7 +38,7 @@ from evaluation.evidence.baselines.overlap import tabulate_gleu
 
 
 @dataclass(frozen=True)
-class Variant:
+class AqerVariant:
     """Callable AQER variant: scores the workers of a crowd with certain switches on.
 
     Attributes
@@ -60,7 +60,7 @@ class Variant:
         outsiders = crowd.compute_worker_means(self.score_nonvoters(crowd, model, x))
         return np.where(np.isnan(raw), outsiders, raw)
 
-    def answers(self, crowd: Crowd) -> Floats:
+    def score_answers(self, crowd: Crowd) -> Floats:
         """Return each answer's similarity to the exemplary answer of the final weights.
 
         With leave-one-out the exemplary answer is that of the other workers. NaN for an answer that
@@ -153,35 +153,35 @@ def _compute_entailment_start(crowd: Crowd) -> Floats:
         found[different] = entails(pairs[different])
         return found.reshape(len(rows), len(rows))
 
-    return crowd.compute_mean_to_others(corpus.tabulate_pairs("entailment", table))
+    return crowd.compute_mean_similarity_to_others(corpus.tabulate_pairs("entailment", table))
 
 
-VARIANTS: dict[str, Variant] = {
-    "aqer": Variant(),
-    "question_contrast": Variant({"question_contrast": True}),
-    "aqer_one_pass": Variant({"max_iterations": 1}),
-    "aqer_euclidean": Variant({"similarity": "euclidean"}),
-    "aqer_random_init": Variant({"init": "random"}),
-    "aqer_entailment_init": Variant({"init": "entailment"}),
-    "bow_majority": Variant({"aggregation": "majority"}, ("bow",)),
-    "tfidf_word": Variant({}, ("tfidf-word",)),
-    "tfidf_char": Variant({}, ("tfidf-char",)),
-    "leave_one_out": Variant({"leave_one_out": True}),
-    "difficulty": Variant({"difficulty": True}),
-    "discrimination": Variant({"discrimination": True}),
-    "tfidf_char+discrimination": Variant({"discrimination": True}, ("tfidf-char",)),
-    "tfidf_char+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char",)),
-    "tfidf_char+leave_one_out+discrimination": Variant(
+VARIANTS: dict[str, AqerVariant] = {
+    "aqer": AqerVariant(),
+    "question_contrast": AqerVariant({"question_contrast": True}),
+    "aqer_one_pass": AqerVariant({"max_iterations": 1}),
+    "aqer_euclidean": AqerVariant({"similarity": "euclidean"}),
+    "aqer_random_init": AqerVariant({"init": "random"}),
+    "aqer_entailment_init": AqerVariant({"init": "entailment"}),
+    "bow_majority": AqerVariant({"aggregation": "majority"}, ("bow",)),
+    "tfidf_word": AqerVariant({}, ("tfidf-word",)),
+    "tfidf_char": AqerVariant({}, ("tfidf-char",)),
+    "leave_one_out": AqerVariant({"leave_one_out": True}),
+    "difficulty": AqerVariant({"difficulty": True}),
+    "discrimination": AqerVariant({"discrimination": True}),
+    "tfidf_char+discrimination": AqerVariant({"discrimination": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out": AqerVariant({"leave_one_out": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out+discrimination": AqerVariant(
         {"leave_one_out": True, "discrimination": True}, ("tfidf-char",)
     ),
-    "hybrid": Variant({}, ("tfidf-char", None)),
-    "hybrid+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char", None)),
-    "hybrid+discrimination": Variant({"discrimination": True}, ("tfidf-char", None)),
+    "hybrid": AqerVariant({}, ("tfidf-char", None)),
+    "hybrid+leave_one_out": AqerVariant({"leave_one_out": True}, ("tfidf-char", None)),
+    "hybrid+discrimination": AqerVariant({"discrimination": True}, ("tfidf-char", None)),
 }
 
 
 @dataclass(frozen=True)
-class Standardised:
+class StandardisedScores:
     """Z-scores of answers within their question, weighted by the question's item-rest correlation.
 
     The leave-one-out scores of AQER (with discrimination) are scaled to mean 0 and standard
@@ -191,14 +191,14 @@ class Standardised:
 
     Attributes
     ----------
-    embedders : as in `Variant`.
+    embedders : as in `AqerVariant`.
     """
 
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
         """Return each worker's weighted mean z-score of its answers, around 0."""
-        z = self.answers(crowd)
+        z = self.score_answers(crowd)
         weights = _compute_question_weights(z, crowd)[crowd.questions]
         known = ~np.isnan(z)
         weights = np.where(known, weights, 0.0)
@@ -207,9 +207,9 @@ class Standardised:
         count = np.bincount(crowd.workers, weights, minlength=m)
         return divide_where_positive(total, count)
 
-    def answers(self, crowd: Crowd) -> Floats:
+    def score_answers(self, crowd: Crowd) -> Floats:
         """Return each answer's z-score within its question; NaN without spread."""
-        variant = Variant({"leave_one_out": True, "discrimination": True}, self.embedders)
+        variant = AqerVariant({"leave_one_out": True, "discrimination": True}, self.embedders)
         model, x = variant.fit_voters(crowd)
         votes = crowd.votes
         scores = np.empty(len(crowd.rows))
@@ -273,8 +273,8 @@ def score_by_hrrasa(crowd: Crowd) -> Floats:
     left out. Adapted: vectors as in `score_by_rasa`, and GLEU between words (crowd-kit's default
     compares the words of one answer with the letters of the other).
     """
-    local = crowd.compute_mean_to_others(_tabulate_nearness(crowd.corpus)) / 2
-    local += crowd.compute_mean_to_others(tabulate_gleu(crowd.corpus)) / 2
+    local = crowd.compute_mean_similarity_to_others(_tabulate_nearness(crowd.corpus)) / 2
+    local += crowd.compute_mean_similarity_to_others(tabulate_gleu(crowd.corpus)) / 2
     # Where only one worker votes there is no answer of the crowd, for outsiders either.
     voters = crowd.vote_table.sum(axis=1)[crowd.questions]
     return _estimate_reliabilities(crowd, np.where(voters > 1, local, np.nan))
@@ -376,4 +376,4 @@ def _compute_spaces(corpus: Corpus) -> tuple[Floats, Floats]:
     x = corpus.compact_vectors(corpus.embedder)
     norm = np.linalg.norm(x, axis=1, keepdims=True)
     meaning = divide_where_positive(x, norm, 0.0)
-    return corpus.cache("collocations", collocations), meaning
+    return corpus.compute_once("collocations", collocations), meaning

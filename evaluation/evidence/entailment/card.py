@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.evidence.entailment.pairs import LabelledAnswers
-from evaluation.evidence.entailment.training import Schedule, Trained
+from evaluation.evidence.entailment.training import TrainedModel, TrainingSchedule
 
 BASE = "all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True)
-class Figures:
+class HeldOutFigures:
     """How well a model separates held-out answers, with 95% intervals over questions.
 
     Attributes
@@ -45,7 +45,7 @@ class Figures:
         }
 
 
-def format_figures(figures: Figures) -> str:
+def format_figures(figures: HeldOutFigures) -> str:
     """Return the figures as a sentence, without a capital and with a full stop."""
     parts = [
         f"on {figures.n_answers:,} answers to {figures.n_questions:,} held-out questions: AUC of "
@@ -77,13 +77,13 @@ def _describe_estimate(estimate: ClusteredEstimate) -> dict[str, object]:
     }
 
 
-def build_card(
-    figures: Figures,
-    trained: Trained,
+def build_model_card(
+    figures: HeldOutFigures,
+    trained: TrainedModel,
     answers: LabelledAnswers,
     source: str,
     n_trained: int,
-    schedule: Schedule,
+    schedule: TrainingSchedule,
 ) -> str:
     """Return the model card as Markdown."""
     n_with_reference = sum(question in answers.references for question in set(answers.questions))

@@ -25,20 +25,25 @@ from evaluation.core.backends.embedding.contract import find_versions
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import auc
-from evaluation.evidence.entailment.card import BASE, Figures, build_card, format_figures
+from evaluation.evidence.entailment.card import (
+    BASE,
+    HeldOutFigures,
+    build_model_card,
+    format_figures,
+)
 from evaluation.evidence.entailment.pairs import (
     CLASSES,
     LabelledAnswers,
-    Split,
+    QuestionSplit,
     build_held_out_pairs,
     select_labelled_answers,
     split_by_question,
 )
 from evaluation.evidence.entailment.training import (
     CHECKPOINT,
-    Schedule,
     Training,
-    compute_class_shares,
+    TrainingSchedule,
+    compute_probabilities_by_class,
     read_checkpoint_identity,
 )
 
@@ -67,7 +72,7 @@ class TrainingRequest:
 
     data: Path
     output: Path
-    schedule: Schedule
+    schedule: TrainingSchedule
     held_out: float = 0.25
     limit: int | None = None
     columns: Mapping[str, str] | None = None
@@ -75,7 +80,7 @@ class TrainingRequest:
 
 def train_model(
     request: TrainingRequest, say_line: SayLine, progress: Progress | None = None
-) -> Figures:
+) -> HeldOutFigures:
     """Train a model, write it into the folder with its card and record, and return its figures.
 
     Continues an interrupted training of the same data and options. Raises `InputError` and
@@ -96,7 +101,7 @@ def train_model(
         figures = measure_model(model, answers, np.sort(drawn[:EARLY_ANSWERS]), schedule.seed)
         say_line(f"After {share:.0%} of the training, {format_figures(figures)}")
 
-    trained = training.run(request.output, report_early, progress)
+    trained = training.train(request.output, report_early, progress)
     figures = measure_model(
         trained.model,
         answers,
@@ -110,7 +115,7 @@ def train_model(
         training.tokenizer.save_pretrained(request.output)
     source = get_layout(marked.layout).title
     n_trained = len(split.training)
-    card = build_card(figures, trained, answers, source, n_trained, schedule)
+    card = build_model_card(figures, trained, answers, source, n_trained, schedule)
     (request.output / CARD).write_text(card, encoding="utf-8")
     record = {
         "data": {"file": marked.name, "sha256": marked.sha256, "layout": marked.layout},
@@ -172,7 +177,7 @@ def measure_model(
     progress: Callable[[int, int], None] | None = None,
     *,
     with_cosine: bool = False,
-) -> Figures:
+) -> HeldOutFigures:
     """Return the figures of a model on held-out answers.
 
     An answer's probability is the mean over its pairs, the right answer first.
@@ -181,7 +186,7 @@ def measure_model(
     counts = np.bincount(places, minlength=len(rows))
     shares = {
         name: np.bincount(places, found, minlength=len(rows)) / counts
-        for name, found in compute_class_shares(model, pairs, progress).items()
+        for name, found in compute_probabilities_by_class(model, pairs, progress).items()
     }
     labels = np.array([answers.labels[row] for row in rows.tolist()])
     true = np.array([CLASSES[label] for label in labels.tolist()])
@@ -196,7 +201,7 @@ def measure_model(
     else:
         of_contradiction = ClusteredEstimate(reason="no_class_for_contradiction")
     is_right = true == "entailment"
-    return Figures(
+    return HeldOutFigures(
         len(rows),
         int(questions.max()) + 1,
         float((guessed == true).mean()),
@@ -239,7 +244,7 @@ def digest_answer(text: str) -> str:
     return hashlib.sha256(normalise_text(text).casefold().encode()).hexdigest()[:16]
 
 
-def _list_trained_digests(answers: LabelledAnswers, split: Split) -> set[str]:
+def _list_trained_digests(answers: LabelledAnswers, split: QuestionSplit) -> set[str]:
     """Return the hashes of all answers to the questions that were trained on."""
     held = {answers.questions[row] for row in split.held_out.tolist()}
     return {

@@ -142,7 +142,7 @@ def _read_label(marked: MarkedFile, line: int, marks: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Split:
+class QuestionSplit:
     """Rows of the answers to train on, and of those on held-out questions."""
 
     training: Integers
@@ -151,7 +151,7 @@ class Split:
 
 def split_by_question(
     answers: LabelledAnswers, share: float, seed: int, limit: int | None = None
-) -> Split:
+) -> QuestionSplit:
     """Return the split of the answers, with a random share of the questions held out, at least 1.
 
     With a `limit`, so many training answers are drawn. Raises `InputError` if all answers of a part
@@ -165,7 +165,7 @@ def split_by_question(
     training = np.flatnonzero(~flags)
     if limit is not None and limit < len(training):
         training = np.sort(rng.permutation(training)[:limit])
-    split = Split(training, np.flatnonzero(flags))
+    split = QuestionSplit(training, np.flatnonzero(flags))
     is_right = np.array([one == "entailment" for one in answers.classes])
     for rows, part in ((split.training, "to train on"), (split.held_out, "held out")):
         if len(rows) == 0 or is_right[rows].all() or not is_right[rows].any():

@@ -51,7 +51,7 @@ class EntailmentRow:
     auc: ClusteredEstimate
     n_questions: int
 
-    def cells(self) -> tuple[object, ...]:
+    def list_cells(self) -> tuple[object, ...]:
         """Return the table row in the order of `HEADER`; None for an empty cell."""
         gain = self.gain
         agreement = self.agreement
@@ -63,16 +63,16 @@ class EntailmentRow:
         )
 
 
-def flag_untrained(corpus: Corpus, nli: str) -> Booleans:
+def flag_untrained_questions(corpus: Corpus, nli: str) -> Booleans:
     """Return for each question whether the model was not trained on it. Raises `InputError`."""
     labels = [str(corpus.labels[code]) for code in corpus.question.tolist()]
     trained = flag_trained_questions(corpus.texts, labels, find_trained_answers(nli))
     return np.array([str(label) not in trained for label in corpus.labels])
 
 
-def refuse_trained(corpus: Corpus, untrained: Booleans) -> Corpus:
+def block_trained_model(corpus: Corpus, untrained: Booleans) -> Corpus:
     """Return the corpus for tables on all questions, without a model that was trained on some."""
-    return corpus if untrained.all() else corpus.refuse_entailment(TRAINED)
+    return corpus if untrained.all() else corpus.copy_without_entailment(TRAINED)
 
 
 def build_entailment_rows(
@@ -132,12 +132,14 @@ def build_entailment_rows(
     return rows
 
 
-def write_entailment(folder: OutputFolder, rows: Sequence[EntailmentRow], name: str = NAME) -> None:
+def write_entailment_table(
+    folder: OutputFolder, rows: Sequence[EntailmentRow], name: str = NAME
+) -> None:
     """Write entailment.csv and entailment.md, or a table of the same columns by another name."""
-    write_table(folder, name, HEADER, [row.cells() for row in rows])
+    write_table(folder, name, HEADER, [row.list_cells() for row in rows])
 
 
-def describe_gains(rows: Sequence[EntailmentRow]) -> str:
+def describe_differences_from_aqer(rows: Sequence[EntailmentRow]) -> str:
     """Return sentences on what the model adds to AQER, in each setting; "" without rows."""
     parts = []
     for row in rows:

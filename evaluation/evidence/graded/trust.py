@@ -34,7 +34,7 @@ from evaluation.evidence.labelled_crowd import (
     FEWEST_WORKERS,
     MethodScores,
     Trial,
-    build_rows,
+    build_evidence_rows,
     score_trials,
 )
 from evaluation.evidence.method_comparison import MethodChoice, choose_method, draw_choosing_half
@@ -119,7 +119,7 @@ def compare_on_grades(
     if not np.ptp(scored_parts["full"].truth, axis=1).any():
         raise TooFewGradesError(Message("graded.no_spread"))
     setting = DEALT if crowds.workers is None else REAL
-    return _MethodSelector(setting, methods, scored_parts, half, corpus, seed).compare()
+    return _MethodSelector(setting, methods, scored_parts, half, corpus, seed).choose_method()
 
 
 def _score_or_reuse(
@@ -200,7 +200,7 @@ class _MethodSelector:
     corpus: Corpus
     seed: int
 
-    def compare(self) -> MethodComparison:
+    def choose_method(self) -> MethodComparison:
         """Return the rows of all methods and the verdict; "small" without two halves."""
         full = self.parts["full"]
         table = self._build_rows(self.setting, "full")
@@ -222,7 +222,7 @@ class _MethodSelector:
             self._build_method_row(method, rows[method.name], choice.means, leads)
             for method in self.methods
         )
-        verdict, best, rival, lead = self._decide(choice, leads)
+        verdict, best, rival, lead = self._decide_verdict(choice, leads)
         method = best if verdict == "better" else DEFAULT
         n_held = int((~self.half).sum())
         return MethodComparison(
@@ -243,9 +243,11 @@ class _MethodSelector:
     def _build_rows(self, setting: str, part: str) -> list[EvidenceRow]:
         """Return the evidence rows of one part of the questions."""
         scored_part = self.parts[part]
-        return build_rows(setting, list(scored_part.scored.values()), scored_part.truth, self.seed)
+        return build_evidence_rows(
+            setting, list(scored_part.scored.values()), scored_part.truth, self.seed
+        )
 
-    def _decide(
+    def _decide_verdict(
         self, choice: MethodChoice, leads: Mapping[str, Estimate]
     ) -> tuple[Verdict, str, str, Estimate]:
         """Return the verdict, the best method on the choosing half, its rival, and its lead."""
@@ -299,7 +301,7 @@ class _MethodSelector:
         return MethodRow(
             *(name, method.kind, of_full, rank, means.get(name), held, lead),
             run=find_run_options(name),
-            reason=None if of_full.value is not None else row.reason("pearson_mean"),
+            reason=None if of_full.value is not None else row.get_reason("pearson_mean"),
         )
 
 

@@ -178,7 +178,7 @@ def study_prompting(
     ]
     with StudyFolder(request.output, asking, progress) as folder:
         replies: dict[tuple[str, int, str], tuple[str, AnswerStatus]] = {}
-        models = _name_models(request, asking)
+        models = _collect_settings_by_model(request, asking)
         for name, settings in models.items():
             for number, prompt in enumerate(prompts):
                 items = [
@@ -258,7 +258,9 @@ def read_prompt(path: Path | None, system: str) -> Prompt:
         raise InputError.single(str(path), str(error)) from error
 
 
-def _name_models(request: PromptingRequest, asking: AskSettings) -> dict[str, AskSettings]:
+def _collect_settings_by_model(
+    request: PromptingRequest, asking: AskSettings
+) -> dict[str, AskSettings]:
     """Return each model's settings by name; raises `InputError` if two have the same name."""
     settings = [asking, *(replace(asking, model=spec, name=None) for spec in request.models)]
     named = {setting.name_of(setting.chat()): setting for setting in settings}

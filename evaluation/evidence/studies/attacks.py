@@ -40,7 +40,7 @@ from evaluation.evidence.data_sets import (
     load_beetle,
     load_beetle_questions,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_table
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
 HEADER = (
@@ -226,7 +226,7 @@ class AttackOutcome:
     honest_repeated: float
 
 
-def reproduce_attacks(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_attacks(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write attacks.csv, attacks.md and summary.json; return the table.
 
     Raises `InputError` and `BackendError`.
@@ -245,7 +245,7 @@ def reproduce_attacks(request: Request, progress: Progress | None = None) -> Stu
         rows = []
         for done, attack in enumerate(attacks):
             outcomes = [
-                _measure(vectors, crowd, *crowd.replace_texts(attack, seed))
+                _measure_attack(vectors, crowd, *crowd.replace_texts(attack, seed))
                 for seed in request.seeds
             ]
             means = np.mean([list(vars(outcome).values()) for outcome in outcomes], axis=0).tolist()
@@ -304,7 +304,7 @@ class _AttackVectors:
         out = self.students.copy()
         new = list(dict.fromkeys(t for row in written if (t := texts[row]) not in self._known))
         if new:
-            vectors = convert_to_dense(self.corpus.embed_further(self.embedder, new))
+            vectors = convert_to_dense(self.corpus.embed_further_texts(self.embedder, new))
             for text, row in zip(new, vectors, strict=True):
                 self._known[text] = len(self._further)
                 self._further.append(row)
@@ -313,7 +313,7 @@ class _AttackVectors:
         return out
 
 
-def _measure(
+def _measure_attack(
     vectors: _AttackVectors, crowd: AttackedCrowd, texts: list[str], attackers: Integers
 ) -> AttackOutcome:
     """Return the attackers' scores among the honest students, and how many an alarm names."""
@@ -331,7 +331,7 @@ def _measure(
     is_repeated = _find_named([alarm for alarm in alarms if alarm.kind == "repeated"], m)
     is_named = _find_named([alarm for alarm in alarms if alarm.severity == "alarm"], m)
     return AttackOutcome(
-        compute_beaten_share(_average_left_out(aqer, worker), is_attacker, honest),
+        compute_beaten_share(_average_leave_one_out_scores(aqer, worker), is_attacker, honest),
         compute_beaten_share(aqer.contrasts_.means, is_attacker, honest),
         float(is_repeated[attackers].mean()),
         float(is_named[attackers].mean()),
@@ -339,7 +339,7 @@ def _measure(
     )
 
 
-def _average_left_out(aqer: AQER, worker: Integers) -> Floats:
+def _average_leave_one_out_scores(aqer: AQER, worker: Integers) -> Floats:
     """Return each worker's mean leave-one-out score. Shape (M,)."""
     scores = aqer.leave_one_out_scores_
     known = ~np.isnan(scores)

@@ -37,7 +37,7 @@ from evaluation.evidence.data_sets import (
     load_crowdwsa,
     load_mohler,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_table
 from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, choose_case
 from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, detect_alarms
 
@@ -82,7 +82,7 @@ class RealCrowd:
         """Number of workers."""
         return int(self.workers.max()) + 1
 
-    def sample(self, size: int, seed: int) -> NDArray[np.int64]:
+    def draw_rows(self, size: int, seed: int) -> NDArray[np.int64]:
         """Return the rows of all answers of `size` random workers."""
         chosen = np.random.default_rng(seed).choice(self.n_workers, size, replace=False)
         return np.flatnonzero(np.isin(self.workers, chosen))
@@ -173,15 +173,15 @@ FIRST = 5
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Setting of the study: resamples of one size of one crowd, one for each seed."""
+class SampleSetting:
+    """SampleSetting of the study: resamples of one size of one crowd, one for each seed."""
 
     crowd: str
     size: int
     seeds: Sequence[int]
 
 
-def reproduce_false_rings(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_false_alarms(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table: false alarm rate by crowd, size and alarm.
 
     `looked_at` is the number of resamples with enough answers for the statistic, and `share` the
@@ -201,7 +201,7 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
                 done += 1
                 if progress is not None:
                     progress("false rings", done, total)
-            rows += build_rows(setting, of_setting)
+            rows += build_setting_rows(setting, of_setting)
         write_table(folder, "table", HEADER, rows)
         sources = [BEETLE, MOHLER, *list_crowdwsa_files("T1")[:1], *list_crowdwsa_files("T2")[:1]]
         folder.write_json(
@@ -232,7 +232,9 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
     return StudyTable(HEADER, rows)
 
 
-def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tuple[object, ...]]:
+def build_setting_rows(
+    setting: SampleSetting, inspections: Sequence[Inspection]
+) -> list[tuple[object, ...]]:
     """Return the table rows of a setting, alarms before notices."""
     cases = [(case, "alarm") for case in ALARMS] + [(ANY, "alarm")]
     cases += [(case, "notice") for case in NOTICES]
@@ -250,7 +252,7 @@ def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tupl
     return rows
 
 
-def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealCrowd]:
+def _load_crowds(request: ReproductionRequest, progress: Progress | None) -> dict[str, RealCrowd]:
     """Return the real crowds by name; each corpus is embedded once."""
     beetle, mohler = load_beetle(request.data), load_mohler(request.data)
     columns = {"beetle": (beetle.texts, beetle.workers, beetle.questions)}
@@ -271,25 +273,25 @@ def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealC
     }
 
 
-def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[Setting]:
+def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[SampleSetting]:
     """Return settings of each crowd: all sizes below its number of workers, then all workers."""
     settings = []
     for name, crowd in crowds.items():
         most = CROWD if name == DEALT else crowd.n_workers
-        settings += [Setting(name, size, seeds) for size in SIZES if size < most]
-        settings.append(Setting(name, most, seeds if name == DEALT else seeds[:1]))
+        settings += [SampleSetting(name, size, seeds) for size in SIZES if size < most]
+        settings.append(SampleSetting(name, most, seeds if name == DEALT else seeds[:1]))
     return settings
 
 
 def _draw_resamples(
-    crowds: dict[str, RealCrowd], settings: Sequence[Setting], request: Request
+    crowds: dict[str, RealCrowd], settings: Sequence[SampleSetting], request: ReproductionRequest
 ) -> Iterator[Resample]:
     """Yield the resamples of all settings, in the order of their seeds."""
     mohler = load_mohler(request.data)
     for setting in settings:
         for seed in setting.seeds:
             if setting.crowd != DEALT:
-                rows = crowds[setting.crowd].sample(setting.size, seed)
+                rows = crowds[setting.crowd].draw_rows(setting.size, seed)
                 yield Resample(setting.crowd, rows)
                 continue
             assignment = assign_answers(mohler, TIER, seed)

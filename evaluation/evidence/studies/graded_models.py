@@ -31,13 +31,13 @@ from evaluation.evidence.labelled_crowd import (
     FEWEST_WORKERS,
     MethodScores,
     Trial,
-    build_rows,
+    build_evidence_rows,
     find_best_baselines,
     score_trials,
 )
 from evaluation.evidence.tables import (
     EvidenceRow,
-    Request,
+    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -75,7 +75,7 @@ class GradedModels:
     hashes: Sequence[str]
 
 
-def load_graded_models(request: Request) -> GradedModels:
+def load_graded_models(request: ReproductionRequest) -> GradedModels:
     """Read the three files of a study of graded models.
 
     Left out and counted: answers without a text, rejected answers, models' answers that nobody
@@ -138,7 +138,7 @@ def load_graded_models(request: Request) -> GradedModels:
     )
 
 
-def reproduce_graded_models(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_graded_models(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table; setting M=n has n voting workers of the crowd.
 
     Numbers of workers beyond the crowd's are left out; the whole crowd is the last setting.
@@ -160,13 +160,15 @@ def reproduce_graded_models(request: Request, progress: Progress | None = None) 
             trials = [draw_trial(graded_models, corpus, size, seed) for seed in request.seeds]
             scored = []
             for method in methods:
-                scored.append(_keep_models(score_trials(trials, method), len(graded_models.models)))
+                scored.append(
+                    _keep_model_scores(score_trials(trials, method), len(graded_models.models))
+                )
                 done += 1
                 if progress is not None:
                     progress("methods", done, total)
             truth = np.array([trial.truth for trial in trials])
             setting = f"M={size}"
-            rows += build_rows(setting, scored, truth, request.seed)
+            rows += build_evidence_rows(setting, scored, truth, request.seed)
             model_rows += _build_model_rows(setting, scored, graded_models)
         write_table(folder, "models", MODELS_HEADER, model_rows)
         write_evidence(
@@ -207,7 +209,7 @@ def draw_trial(graded_models: GradedModels, corpus: Corpus, size: int, seed: int
     return Trial(crowd, graded_models.grades)
 
 
-def _keep_models(scored: MethodScores, n_models: int) -> MethodScores:
+def _keep_model_scores(scored: MethodScores, n_models: int) -> MethodScores:
     """Return the method's scores of the models alone, without those of the workers."""
     scores = scored.scores
     return replace(scored, scores=None if scores is None else scores[:, :n_models])
@@ -243,7 +245,7 @@ def _build_model_rows(
 
 def _build_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
     """Return the chart of correlations by number of voting workers, a line for each method."""
-    found = {(row.setting, row.method): row.cells()[2] for row in rows}
+    found = {(row.setting, row.method): row.list_cells()[2] for row in rows}
     names = dict.fromkeys(row.method for row in rows)
 
     def find_points(method: str) -> list[tuple[float, float | None]]:

@@ -34,7 +34,7 @@ from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.statistics.descriptive import auc
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.tables import Request, StudyTable, write_charts, write_table
+from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_charts, write_table
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import find_crowd_facts
 from evaluation.grading.facts.run.reading import MODEL
@@ -119,7 +119,7 @@ class Contradictions:
     paraphrase: Integers
     changed: Integers
 
-    def select(self, chosen: Sequence[bool]) -> Contradictions:
+    def select_pairs(self, chosen: Sequence[bool]) -> Contradictions:
         """Return the numbers of contradictions of the pairs that `chosen` selects."""
         return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
@@ -171,7 +171,7 @@ class Cosines:
     paraphrase: Floats
     changed: Floats
 
-    def select(self, chosen: Sequence[bool]) -> Cosines:
+    def select_pairs(self, chosen: Sequence[bool]) -> Cosines:
         """Return the cosines of the pairs that `chosen` selects."""
         return Cosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
@@ -197,7 +197,7 @@ def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
     )
 
 
-def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_minimal_pairs(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return auc.csv; pairs.csv contains the cosines of every pair.
 
     harder.csv is auc.csv for the harder pairs, flagged.csv counts the sentences of which a fact
@@ -278,7 +278,7 @@ def _build_rows(
 ) -> Iterator[tuple[str, str, float | None, int]]:
     """Yield (embedder, kind, AUC, number of pairs) for each kind of pair."""
     for kind, chosen in _group_by_kind(pairs):
-        yield spec, kind, measure.select(chosen).auc, sum(chosen)
+        yield spec, kind, measure.select_pairs(chosen).auc, sum(chosen)
 
 
 def _count_flagged(
@@ -286,7 +286,7 @@ def _count_flagged(
 ) -> Iterator[tuple[str, int, int, int]]:
     """Yield (kind, flagged paraphrases, flagged changes, number of pairs)."""
     for kind, chosen in _group_by_kind(pairs):
-        yield kind, *contradictions.select(chosen).flagged, sum(chosen)
+        yield kind, *contradictions.select_pairs(chosen).flagged, sum(chosen)
 
 
 def _group_by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[bool]]]:

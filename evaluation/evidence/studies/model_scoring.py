@@ -32,11 +32,11 @@ from evaluation.core.stats.cells import Floats, Integers, convert_nan_to_none, d
 from evaluation.core.stats.grams import convert_to_dense
 from evaluation.evidence.baselines import (
     METHODS,
+    AqerVariant,
     Corpus,
     Crowd,
     Method,
     UnavailableError,
-    Variant,
     list_methods,
 )
 from evaluation.evidence.baselines.overlap import (
@@ -48,10 +48,14 @@ from evaluation.evidence.baselines.overlap import (
 )
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import AnswerAssignment, assign_answers
-from evaluation.evidence.labelled_crowd import MethodScores, build_rows, find_best_baselines
+from evaluation.evidence.labelled_crowd import (
+    MethodScores,
+    build_evidence_rows,
+    find_best_baselines,
+)
 from evaluation.evidence.tables import (
     EvidenceRow,
-    Request,
+    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -70,15 +74,15 @@ HEADER = (
 )
 
 # From a crowd to (N,) how good an answer seems: the greatest of a question is chosen.
-Merit = Callable[[Crowd], Floats]
+Rating = Callable[[Crowd], Floats]
 
 
-def build_variant_merit(name: str) -> Merit:
+def build_variant_rating(name: str) -> Rating:
     """Return a function that rates answers by their similarity to a variant's exemplary answer."""
 
     def merit(crowd: Crowd) -> Floats:
         variant = METHODS[name].score
-        assert isinstance(variant, Variant)
+        assert isinstance(variant, AqerVariant)
         return variant.fit_voters(crowd)[0].final_scores_
 
     return merit
@@ -86,7 +90,7 @@ def build_variant_merit(name: str) -> Merit:
 
 def rate_by_best_worker(crowd: Crowd) -> Floats:
     """Return each answer's rating: the raw score of its worker."""
-    model, _ = Variant().fit_voters(crowd)
+    model, _ = AqerVariant().fit_voters(crowd)
     return np.asarray(model.raw_[np.argsort(model.workers_)][crowd.workers])
 
 
@@ -113,12 +117,12 @@ def rate_by_bleu(crowd: Crowd) -> Floats:
     pairs = tabulate_token_similarity(
         crowd.corpus, "bleu4", split_words, lambda a, b: compute_sentence_bleu(a, b, 4)
     )
-    return crowd.compute_mean_to_others(pairs)
+    return crowd.compute_mean_similarity_to_others(pairs)
 
 
 def rate_by_token_f1(crowd: Crowd) -> Floats:
     """Return each answer's mean token F1 against the other answers to its question."""
-    return crowd.compute_mean_to_others(
+    return crowd.compute_mean_similarity_to_others(
         tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
     )
 
@@ -143,12 +147,12 @@ def rate_equally(crowd: Crowd) -> Floats:
     return np.zeros(len(crowd.rows))
 
 
-MERITS: dict[str, Merit] = {
-    "aqer": build_variant_merit("aqer"),
-    "aqer_one_pass": build_variant_merit("aqer_one_pass"),
-    "leave_one_out": build_variant_merit("leave_one_out"),
-    "tfidf_word": build_variant_merit("tfidf_word"),
-    "tfidf_char": build_variant_merit("tfidf_char"),
+MERITS: dict[str, Rating] = {
+    "aqer": build_variant_rating("aqer"),
+    "aqer_one_pass": build_variant_rating("aqer_one_pass"),
+    "leave_one_out": build_variant_rating("leave_one_out"),
+    "tfidf_word": build_variant_rating("tfidf_word"),
+    "tfidf_char": build_variant_rating("tfidf_char"),
     "best_worker": rate_by_best_worker,
     "mean_vote": rate_by_mean_vote,
     "bleu4": rate_by_bleu,
@@ -161,7 +165,7 @@ MERITS: dict[str, Merit] = {
 ORACLE = "best_possible"
 
 
-def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats, Floats]:
+def grade_chosen_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats, Floats]:
     """Return, per question, the grade of the top-rated answer, and its odds of being the best one.
 
     Of tied answers the mean. `merit` are the ratings, `grades` those of the corpus's rows; ratings
@@ -180,7 +184,7 @@ def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats,
     return grade, _sum_by_question(crowd.questions, is_best, n)[answered] / n_top[answered]
 
 
-def compare_choices(
+def compare_choice_rules(
     setting: str, crowds: Sequence[Crowd], grades: Floats
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
     """Return the table rows of all rules, and the reasons for missing rows.
@@ -195,7 +199,7 @@ def compare_choices(
 
     for name, merit in {**MERITS, ORACLE: rate_by_grade}.items():
         try:
-            chosen = [choose_answers(crowd, merit(crowd), grades) for crowd in crowds]
+            chosen = [grade_chosen_answers(crowd, merit(crowd), grades) for crowd in crowds]
         except UnavailableError as error:
             reasons[name] = error.reason
             continue
@@ -256,7 +260,7 @@ def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
     return panels
 
 
-def score_as_models(
+def score_held_out_workers(
     method: Method, corpus: Corpus, assignment: AnswerAssignment, panels: Sequence[Panel], seed: int
 ) -> Floats:
     """Return each held-out worker's score as a model. Raises `UnavailableError`."""
@@ -280,7 +284,7 @@ def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, see
     )
 
 
-def reproduce_model_scoring(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_model_scoring(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table; setting M=n has n voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
@@ -302,15 +306,17 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
             ]
             scored = []
             for method in chosen:
-                scored.append(_score_all(method, data.corpus, deals, panels_by_seed, request.seeds))
+                scored.append(
+                    _score_repetitions(method, data.corpus, deals, panels_by_seed, request.seeds)
+                )
                 done += 1
                 if progress is not None:
                     progress("methods", done, total)
-            rows += build_rows(f"M={voters}", scored, truth, request.seed)
+            rows += build_evidence_rows(f"M={voters}", scored, truth, request.seed)
         interval_rows = [
             row
             for voters in VOTERS
-            for row in compute_intervals(data, deals[0], truth[0], voters, request.seeds[0])
+            for row in build_interval_rows(data, deals[0], truth[0], voters, request.seeds[0])
         ]
         chosen_answers, missing = _compare_best_responses(data, request)
         folder.write_csv("intervals.csv", INTERVALS, interval_rows)
@@ -319,7 +325,7 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
             folder,
             rows,
             {
-                **data.summary("model-scoring", request),
+                **data.build_summary("model-scoring", request),
                 "responders": RESPONDERS,
                 "questions_used": int(len(deals[0].rows) / RESPONDERS),
                 "best_baseline": find_best_baselines(rows),
@@ -334,7 +340,7 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
     return build_study_table(rows)
 
 
-def _score_all(
+def _score_repetitions(
     method: Method,
     corpus: Corpus,
     assignments: Sequence[AnswerAssignment],
@@ -344,7 +350,7 @@ def _score_all(
     """Return a method's scores of all repetitions, or why it is unavailable."""
     try:
         scores = [
-            score_as_models(method, corpus, dealt, some, seed)
+            score_held_out_workers(method, corpus, dealt, some, seed)
             for dealt, some, seed in zip(assignments, panels_by_seed, seeds, strict=True)
         ]
     except UnavailableError as error:
@@ -352,7 +358,7 @@ def _score_all(
     return MethodScores(method, np.array(scores))
 
 
-def compute_intervals(
+def build_interval_rows(
     data: GradedCorpus, assignment: AnswerAssignment, truth: Floats, voters: int, seed: int
 ) -> Iterator[tuple[object, ...]]:
     """Yield interval rows: each worker scored as a model, leave-one-out, 400 draws."""
@@ -377,7 +383,7 @@ def compute_intervals(
 
 
 def _compare_best_responses(
-    data: GradedCorpus, request: Request
+    data: GradedCorpus, request: ReproductionRequest
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
     """Return the table rows on chosen answers for all crowds, and reasons for missing rows."""
     rows: list[tuple[object, ...]] = []
@@ -390,7 +396,7 @@ def _compare_best_responses(
             Crowd(data.corpus, dealt.rows, dealt.workers, seed=seed)
             for dealt, seed in zip(assignments, request.seeds, strict=True)
         ]
-        setting_rows, reasons = compare_choices(setting, crowds, data.graded.grades)
+        setting_rows, reasons = compare_choice_rules(setting, crowds, data.graded.grades)
         rows += setting_rows
         missing |= reasons
     return rows, missing
@@ -398,7 +404,7 @@ def _compare_best_responses(
 
 def _build_chart(rows: Sequence[EvidenceRow]) -> Chart:
     """Return the chart of correlations by number of voting workers, a line for each method."""
-    correlations_by_key = {(row.setting, row.method): row.cells()[2] for row in rows}
+    correlations_by_key = {(row.setting, row.method): row.list_cells()[2] for row in rows}
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
         found = [(voters, correlations_by_key.get((f"M={voters}", method))) for voters in VOTERS]

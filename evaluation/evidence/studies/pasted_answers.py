@@ -50,7 +50,7 @@ from evaluation.core.stats.grams import convert_to_dense
 from evaluation.core.stats.inference.intervals import Interval, compute_t_interval
 from evaluation.core.stats.statistics.descriptive import auc, pearson
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_table
 from evaluation.grading.alarms.methods import survey
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
@@ -107,7 +107,7 @@ class PastedCrowd:
         return np.flatnonzero(np.bincount(self.workers) >= FEWEST_ANSWERS)
 
 
-def load_pasted_crowd(request: Request) -> PastedCrowd:
+def load_pasted_crowd(request: ReproductionRequest) -> PastedCrowd:
     """Read the workers' answers and the models'; the model with the most samples is pasted.
 
     With `labels` or `columns` the workers' file has grades. Questions are left out if a worker or
@@ -169,7 +169,7 @@ def _get_sample(reply: ModelAnswerRecord) -> int:
 Row = tuple[str, str, str, float | None]
 
 
-def _read_answers(request: Request) -> tuple[list[Row], str]:
+def _read_answers(request: ReproductionRequest) -> tuple[list[Row], str]:
     """Return (worker, question, text, grade or None) of each answer, and the file's hash."""
     assert request.file is not None
     if request.labels or request.columns:
@@ -205,7 +205,7 @@ class RuleOutcome:
     truth: float = np.nan
 
 
-def reproduce_pasted_answers(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_pasted_answers(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write pasted.csv, pasted.md and summary.json; return the table and the decision.
 
     Raises `InputError` and `BackendError`.
@@ -217,17 +217,17 @@ def reproduce_pasted_answers(request: Request, progress: Progress | None = None)
         x = convert_to_dense(vectors.embed_texts(request.embedder))
         x = divide_where_positive(x, np.linalg.norm(x, axis=1, keepdims=True), 0.0)
         n = len(crowd.workers)
-        before = grade_workers(x[:n], crowd.workers, crowd.questions[:n], crowd.n_workers)
+        before = compute_raw_scores(x[:n], crowd.workers, crowd.questions[:n], crowd.n_workers)
         cases = _list_cases(crowd)
         rows: list[tuple[object, ...]] = []
         for done, (share, count, known) in enumerate(cases):
             outcomes = [
-                measure_crowd(crowd, x, before, count, known, seed) for seed in request.seeds
+                measure_rules(crowd, x, before, count, known, seed) for seed in request.seeds
             ]
             rows += _build_rows(share, count, known, outcomes)
             if progress is not None:
                 progress("crowds", done + 1, len(cases))
-        winners = find_winners(rows)
+        winners = find_winning_rules(rows)
         write_table(folder, "pasted", HEADER, rows)
         folder.write_json(
             "summary.json",
@@ -265,7 +265,7 @@ def _list_cases(crowd: PastedCrowd) -> list[tuple[float, int, Known]]:
     return cases
 
 
-def measure_crowd(
+def measure_rules(
     crowd: PastedCrowd, x: Floats, before: Floats, count: int, known: Known, seed: int
 ) -> dict[str, RuleOutcome]:
     """Replace `count` random workers by samples of the model; return the outcome of each rule.
@@ -291,12 +291,12 @@ def measure_crowd(
     if crowd.grades is not None:
         truth = np.bincount(crowd.workers, crowd.grades) / np.bincount(crowd.workers)
     aqer = AQER(leave_one_out=True, n_draws=0).fit(x[rows], crowd.workers, question)
-    alarm, named = compute_alarm(x, rows, aqer, known_rows)
-    suspicion = alarm | condition_on_model(x, rows, crowd.workers, question, own_known)
+    alarm, named = compute_alarm_numbers(x, rows, aqer, known_rows)
+    suspicion = alarm | compute_conditional_suspicion(x, rows, crowd.workers, question, own_known)
     votes = ~named[crowd.workers]
     scores = {
         AS_GRADED: list_raw_scores(aqer, m),
-        Z: grade_workers(x[rows[votes]], crowd.workers[votes], question[votes], m),
+        Z: compute_raw_scores(x[rows[votes]], crowd.workers[votes], question[votes], m),
         **{name: -suspicion[name] for name in CONDITIONAL if name != EXPLAINED},
     }
     outcomes = {}
@@ -315,7 +315,7 @@ def measure_crowd(
     return outcomes
 
 
-def grade_workers(x: Floats, workers: Integers, questions: Integers, n_workers: int) -> Floats:
+def compute_raw_scores(x: Floats, workers: Integers, questions: Integers, n_workers: int) -> Floats:
     """Return each worker's leave-one-out raw score by AQER. Shape (M,); NaN without answers."""
     aqer = AQER(leave_one_out=True, n_draws=0).fit(x, workers, questions)
     return list_raw_scores(aqer, n_workers)
@@ -328,7 +328,7 @@ def list_raw_scores(aqer: AQER, n_workers: int) -> Floats:
     return raw
 
 
-def compute_alarm(
+def compute_alarm_numbers(
     x: Floats, rows: Integers, aqer: AQER, known: Integers
 ) -> tuple[dict[str, Floats], Booleans]:
     """Return the two numbers of the alarm `model_like` and whether it names each worker.
@@ -351,7 +351,7 @@ def compute_alarm(
     return {Z: z, CLOSED: closed}, named
 
 
-def condition_on_model(
+def compute_conditional_suspicion(
     x: Floats, rows: Integers, workers: Integers, questions: Integers, known: Integers
 ) -> dict[str, Floats]:
     """Return, by conditional rule, each worker's suspicion; greater values are more suspicious.
@@ -482,7 +482,7 @@ def _estimate_mean(
     return mean, interval.low, interval.high
 
 
-def find_winners(rows: Sequence[Sequence[object]]) -> list[str]:
+def find_winning_rules(rows: Sequence[Sequence[object]]) -> list[str]:
     """Return the conditional rules that beat both numbers of the alarm in every case that decides.
 
     Those are the cases in which samples of the pasted model are known. Empty without intervals.

@@ -25,9 +25,9 @@ from evaluation.consensus.signatures import collect_versions, combine_hashes, ha
 from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.planner import (
+    compute_error_bounds,
     compute_exemplar_error,
     estimate_similarity_to_truth,
-    compute_error_bounds,
     predict_width,
 )
 from evaluation.evidence.corpus import CorpusVectors
@@ -39,7 +39,7 @@ from evaluation.evidence.data_sets import (
     load_crowdwsa,
     load_mohler,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_charts, write_table
+from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_charts, write_table
 
 HEADER = (
     "mu",
@@ -60,7 +60,7 @@ DIMENSION = 384
 DRAWS = 20
 
 
-def reproduce_planner(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_planner(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return planner.csv: one row per mean similarity and number of workers.
 
     error_average and error_worst are the formulas (None where a bound is undefined);
@@ -162,7 +162,7 @@ REASONS = {"ratio_95": "one_number_a_repetition"}
 Codes = NDArray[np.generic]
 
 
-def reproduce_forecasts(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_forecasts(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return forecasts.csv: one row per data set and forecast.
 
     `forecast` and `seen` are means over repetitions (and questions), `ratio` is seen / forecast,
@@ -189,10 +189,10 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
             vectors = np.asarray(
                 CorpusVectors(texts, progress).embed_texts(request.embedder), dtype=float
             )
-            rows.append((name, "consensus", *_forecast_consensus(vectors, questions, request)))
+            rows.append((name, "consensus", *_build_consensus_row(vectors, questions, request)))
             if workers is not None:
                 rows.append(
-                    (name, "width", *_forecast_widths(vectors, questions, workers, request))
+                    (name, "width", *_build_width_row(vectors, questions, workers, request))
                 )
             if progress is not None:
                 progress("forecasts", index + 1, len(data))
@@ -222,7 +222,7 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
     return StudyTable(FORECASTS_HEADER, rows)
 
 
-def measure_halves(
+def measure_half_distances(
     vectors: Floats, questions: Codes, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
     """Return the forecast and the observed distance of two halves' mean vectors, per question.
@@ -255,10 +255,13 @@ def measure_halves(
     return np.array(forecast), np.array(seen)
 
 
-def _forecast_consensus(vectors: Floats, questions: Codes, request: Request) -> tuple[object, ...]:
+def _build_consensus_row(
+    vectors: Floats, questions: Codes, request: ReproductionRequest
+) -> tuple[object, ...]:
     """Return the table row on half-to-half distances: means, ratio and its 95% quantile."""
     halves = [
-        measure_halves(vectors, questions, np.random.default_rng(seed)) for seed in request.seeds
+        measure_half_distances(vectors, questions, np.random.default_rng(seed))
+        for seed in request.seeds
     ]
     forecast = np.concatenate([one for one, _ in halves])
     seen = np.concatenate([one for _, one in halves])
@@ -272,8 +275,8 @@ def _forecast_consensus(vectors: Floats, questions: Codes, request: Request) -> 
     )
 
 
-def _forecast_widths(
-    vectors: Floats, questions: Codes, workers: Codes, request: Request
+def _build_width_row(
+    vectors: Floats, questions: Codes, workers: Codes, request: ReproductionRequest
 ) -> tuple[object, ...]:
     """Return the table row on the median interval width, forecast from half the questions."""
     labels = np.unique(questions)

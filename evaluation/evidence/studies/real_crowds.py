@@ -23,12 +23,17 @@ from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import Translations, list_crowdwsa_files, load_crowdwsa
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
 from evaluation.evidence.graded.trust import build_summary, compare_on_grades
-from evaluation.evidence.labelled_crowd import Trial, build_rows, find_best_baselines, score_trials
-from evaluation.evidence.method_comparison import build_method_charts, write_choice
+from evaluation.evidence.labelled_crowd import (
+    Trial,
+    build_evidence_rows,
+    find_best_baselines,
+    score_trials,
+)
+from evaluation.evidence.method_comparison import build_method_charts, write_choice_table
 from evaluation.evidence.tables import HEADER as GRADED_HEADER
 from evaluation.evidence.tables import (
     EvidenceRow,
-    Request,
+    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -42,7 +47,7 @@ LONGEST_NGRAM = 4
 NO_PUNCTUATION = str.maketrans(string.punctuation, " " * len(string.punctuation))
 
 
-def compute_gleu(corpus: Translations) -> NDArray[np.float64]:
+def compute_gleu_to_truth(corpus: Translations) -> NDArray[np.float64]:
     """Return the sentence GLEU of each answer to its true translation (n-grams 1 to 4)."""
     from nltk.translate.gleu_score import sentence_gleu
 
@@ -61,7 +66,9 @@ def split_words(text: str) -> list[str]:
     return text.lower().translate(NO_PUNCTUATION).split()
 
 
-def compute_cosine(corpus: Translations, progress: Progress | None = None) -> NDArray[np.float64]:
+def compute_cosine_to_truth(
+    corpus: Translations, progress: Progress | None = None
+) -> NDArray[np.float64]:
     """Return the MiniLM cosine of each answer to its true translation."""
     true = [corpus.truth[sentence] for sentence in corpus.sentences.tolist()]
     embedded = embed(AqerParameters(), corpus.texts, true, progress)
@@ -70,7 +77,7 @@ def compute_cosine(corpus: Translations, progress: Progress | None = None) -> ND
     return np.einsum("nd,nd->n", x, y) / norms
 
 
-def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_crowdwsa(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table: T1 and T2 with GLEU and with cosine as truth.
 
     Raises `InputError` and `BackendError`.
@@ -129,7 +136,7 @@ def _score_crowd(
     name: str,
     translations: Translations,
     corpus: Corpus,
-    request: Request,
+    request: ReproductionRequest,
     progress: Progress | None,
 ) -> list[EvidenceRow]:
     """Return the rows of one crowd under both truths; each method scores the crowd once."""
@@ -143,13 +150,13 @@ def _score_crowd(
         if progress is not None:
             progress(f"methods on {name}", index + 1, len(methods_used))
     truths = {
-        name: compute_gleu(translations),
-        f"{name}-cosine": compute_cosine(translations, progress),
+        name: compute_gleu_to_truth(translations),
+        f"{name}-cosine": compute_cosine_to_truth(translations, progress),
     }
     return [
         row
         for setting, truth in truths.items()
-        for row in build_rows(
+        for row in build_evidence_rows(
             setting, scored, crowd.compute_worker_means(truth)[None, :], request.seed
         )
     ]
@@ -158,7 +165,7 @@ def _score_crowd(
 FILES = ("table.csv", "methods.csv", "choosing.csv", "summary.json")
 
 
-def reproduce_graded(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_graded(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the table of methods on a graded file; the verdict is in `StudyTable.said`.
 
     Raises `InputError` and `BackendError`.
@@ -213,11 +220,13 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 charts,
             )
             if comparison.choice is not None:
-                write_choice(folder, comparison.choice)
+                write_choice_table(folder, comparison.choice)
             write_table(folder, "methods", METHODS_HEADER, build_method_rows(summary))
     except TooFewGradesError as error:
         raise InputError.single(graded_file.name, TERMINAL.format_message(error.message)) from error
     warnings = [f"Warning: {note}" for note in notes]
     return StudyTable(
-        GRADED_HEADER, [row.cells() for row in comparison.table], "\n".join([*warnings, *verdict])
+        GRADED_HEADER,
+        [row.list_cells() for row in comparison.table],
+        "\n".join([*warnings, *verdict]),
     )

@@ -44,23 +44,23 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.entailment.table import (
     EntailmentRow,
+    block_trained_model,
     build_entailment_rows,
-    describe_gains,
-    flag_untrained,
-    refuse_trained,
-    write_entailment,
+    describe_differences_from_aqer,
+    flag_untrained_questions,
+    write_entailment_table,
 )
 from evaluation.evidence.labelled_crowd import (
     AGREEMENT_HEADER,
-    Agreement,
     LabelledCrowd,
+    MethodAgreement,
     compute_agreements,
     find_best_baselines,
 )
 from evaluation.evidence.likelihood import (
     Likelihoods,
     describe_likelihoods,
-    draw_others,
+    draw_other_answers,
     measure_likelihoods,
 )
 from evaluation.evidence.method_comparison import HEADER as ANSWERS_HEADER
@@ -69,7 +69,7 @@ from evaluation.evidence.method_comparison import (
     build_method_charts,
     measure_answer_scores,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_evidence, write_table
+from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_evidence, write_table
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import CrowdFacts, RequestedSlots, find_crowd_facts
 from evaluation.grading.facts.texts import Reader
@@ -82,7 +82,7 @@ GATED = ("stated", "questions", "flagged", "not_correct", "share", "low", "high"
 FLAGS = ("stated", "question", "worker", "answer", "label", "slot", "value", "crowd", "n", "of")
 
 
-def write_facts(
+def write_fact_tables(
     folder: OutputFolder, students: StudentAnswers, question_texts: Mapping[str, str]
 ) -> None:
     """Write the tables fact_questions, fact_gates and fact_flags of real students' facts.
@@ -94,7 +94,7 @@ def write_facts(
     answers = Answers.from_rows(
         (row, *cells, False) for row, cells in enumerate(zip(*columns, strict=True))
     )
-    wanted = _find_wanted_slots(answers, question_texts)
+    wanted = _find_requested_slots(answers, question_texts)
     facts_by_gate = {gate: find_crowd_facts(question_texts, answers, stated=gate) for gate in GATES}
     write_table(
         folder,
@@ -116,7 +116,7 @@ def write_facts(
     )
 
 
-def _find_wanted_slots(
+def _find_requested_slots(
     answers: Answers, question_texts: Mapping[str, str]
 ) -> dict[str, RequestedSlots]:
     """Return for each question the fact slots that its answers state, and their shares."""
@@ -145,7 +145,7 @@ def _build_question_rows(
     yield from sorted(rows, key=lambda row: (-row[4], row[0]))
 
 
-def _list_flagged(crowd_facts: CrowdFacts) -> list[int]:
+def _list_flagged_answers(crowd_facts: CrowdFacts) -> list[int]:
     """Return the sorted row numbers of the answers that contradict the crowd."""
     return sorted(
         {answer.key for answer in crowd_facts.answers if answer.verdict == Verdict.CONTRADICTS}
@@ -156,7 +156,7 @@ def _build_gate_row(
     gate: float, crowd_facts: CrowdFacts, students: StudentAnswers
 ) -> tuple[float, int, int, int, float | None, float | None, float | None]:
     """Return a gate's counts of questions, flagged and wrong answers, and the share wrong."""
-    flagged = _list_flagged(crowd_facts)
+    flagged = _list_flagged_answers(crowd_facts)
     wrong = int((students.labels[flagged] != CORRECT).sum())
     share = wrong / len(flagged) if flagged else None
     low, high = wilson_interval(share, len(flagged)) if share is not None else (None, None)
@@ -200,7 +200,7 @@ WITH_MODELS = {
 }
 
 
-def reproduce_real_workers(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_real_workers(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write table.csv, agreement.csv and answers.csv; return the table of agreement.
 
     The tables on facts are fact_questions.csv, fact_gates.csv and fact_flags.csv.
@@ -227,8 +227,8 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         contrasts = _build_contrasts(students)
         gain_rows = []
         if request.nli is not None:
-            untrained = flag_untrained(corpus, request.nli)
-            gain_rows = _measure_gains(
+            untrained = flag_untrained_questions(corpus, request.nli)
+            gain_rows = _compare_entailment_with_aqer(
                 LabelledCrowd(corpus, students.workers, values),
                 untrained,
                 # The last one: with five-way labels it is that of partly right answers.
@@ -236,18 +236,22 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 request,
                 progress,
             )
-            write_entailment(folder, gain_rows)
-            corpus = refuse_trained(corpus, untrained)
+            write_entailment_table(folder, gain_rows)
+            corpus = block_trained_model(corpus, untrained)
         crowd = LabelledCrowd(corpus, students.workers, values)
         chosen = [*list_methods(core=request.core), *([] if request.core else [CONTRADICTION])]
         likelihood_rows = _build_likelihood_rows(crowd, likelihoods, contrasts, request)
         if likelihoods is not None:
-            write_entailment(folder, likelihood_rows, "likelihood")
+            write_entailment_table(folder, likelihood_rows, "likelihood")
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
-        answer_rows = _measure_answers(crowd, chosen, contrasts, request, progress)
-        write_table(folder, "agreement", AGREEMENT_HEADER, [row.cells() for row in agreement_rows])
-        write_table(folder, "answers", ANSWERS_HEADER, [measure.cells() for measure in answer_rows])
-        write_facts(folder, students, load_beetle_questions(request.data))
+        answer_rows = _measure_answer_scores(crowd, chosen, contrasts, request, progress)
+        write_table(
+            folder, "agreement", AGREEMENT_HEADER, [row.list_cells() for row in agreement_rows]
+        )
+        write_table(
+            folder, "answers", ANSWERS_HEADER, [measure.list_cells() for measure in answer_rows]
+        )
+        write_fact_tables(folder, students, load_beetle_questions(request.data))
         rows = [agreement.row for agreement in agreement_rows]
         write_evidence(
             folder,
@@ -282,13 +286,13 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         )
     return StudyTable(
         AGREEMENT_HEADER,
-        [row.cells() for row in agreement_rows],
+        [row.list_cells() for row in agreement_rows],
         "\n\n".join(
             filter(
                 None,
                 (
                     describe_contradiction_auc(answer_rows),
-                    describe_gains(gain_rows),
+                    describe_differences_from_aqer(gain_rows),
                     describe_likelihoods(likelihoods, likelihood_rows),
                 ),
             )
@@ -324,7 +328,7 @@ def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
     return ""
 
 
-def _load_question_texts(request: Request, students: StudentAnswers) -> Mapping[str, str]:
+def _load_question_texts(request: ReproductionRequest, students: StudentAnswers) -> Mapping[str, str]:
     """Return the text of each question; empty unless all are known."""
     question_texts = load_beetle_questions(request.data)
     return question_texts if set(students.questions.tolist()) <= set(question_texts) else {}
@@ -342,7 +346,7 @@ def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Bool
 
 
 def _measure_likelihoods(
-    students: StudentAnswers, request: Request, progress: Progress | None
+    students: StudentAnswers, request: ReproductionRequest, progress: Progress | None
 ) -> Likelihoods | None:
     """Return the likelihood scores of answers to some questions; None without a model.
 
@@ -366,7 +370,7 @@ def _measure_likelihoods(
         request.likelihood,
         [students.texts[row] for row in rows.tolist()],
         [question_texts[question] for question in questions],
-        draw_others(questions, students.workers[rows].tolist(), request.seed),
+        draw_other_answers(questions, students.workers[rows].tolist(), request.seed),
         request.output,
         progress or (lambda *_: None),
     )
@@ -379,7 +383,7 @@ def _build_likelihood_rows(
     crowd: LabelledCrowd,
     likelihoods: Likelihoods | None,
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
-    request: Request,
+    request: ReproductionRequest,
 ) -> list[EntailmentRow]:
     """Return the rows of AQER and of the likelihood scores, on the answers that have one."""
     if likelihoods is None or np.isnan(likelihoods.scores).all():
@@ -397,11 +401,11 @@ def _build_likelihood_rows(
     )
 
 
-def _measure_gains(
+def _compare_entailment_with_aqer(
     crowd: LabelledCrowd,
     untrained: Booleans,
     contrast: tuple[Booleans, Booleans],
-    request: Request,
+    request: ReproductionRequest,
     progress: Progress | None,
 ) -> list[EntailmentRow]:
     """Return the entailment model's rows on the questions that it was not trained on.
@@ -431,8 +435,8 @@ def _measure_gains(
 
 
 def _compute_agreements(
-    crowd: LabelledCrowd, chosen: Sequence[Method], request: Request, progress: Progress | None
-) -> list[Agreement]:
+    crowd: LabelledCrowd, chosen: Sequence[Method], request: ReproductionRequest, progress: Progress | None
+) -> list[MethodAgreement]:
     """Return all methods' agreement on all answers and on 40% of them."""
     done = 0
 
@@ -453,11 +457,11 @@ def _compute_agreements(
     ]
 
 
-def _measure_answers(
+def _measure_answer_scores(
     crowd: LabelledCrowd,
     chosen: Sequence[Method],
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
-    request: Request,
+    request: ReproductionRequest,
     progress: Progress | None,
 ) -> list[AnswerMeasure]:
     """Return the measures of all methods' answer scores on the whole crowd."""
@@ -470,13 +474,13 @@ def _measure_answers(
     return measures
 
 
-def _list_empty_agreements(agreements: Sequence[Agreement]) -> list[dict[str, object]]:
+def _list_empty_agreements(agreements: Sequence[MethodAgreement]) -> list[dict[str, object]]:
     """Return the summary entries of methods without a correlation."""
     return [
         {
             "file": "agreement.csv",
             "column": "pearson",
-            "reason": agreement.row.reason("pearson_mean"),
+            "reason": agreement.row.get_reason("pearson_mean"),
             "count": 1,
             "rows": [[agreement.row.setting, agreement.row.method]],
         }

@@ -42,7 +42,7 @@ from evaluation.evidence.data_sets import CROWD, MOHLER, GradedAnswers, assign_a
 from evaluation.evidence.tables import (
     Correlations,
     EvidenceRow,
-    Request,
+    ReproductionRequest,
     StudyTable,
     build_study_table,
     compute_correlations,
@@ -74,7 +74,7 @@ class StressTest:
     n_questions: int = 10
     dimension: int = 300
 
-    def setting(self, level: float) -> str:
+    def format_setting(self, level: float) -> str:
         """Return the name of the setting in the table."""
         return f"{self.name}={level:g}"
 
@@ -127,7 +127,7 @@ METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
 }
 
 
-def reproduce_simulation(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_simulation(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table; breaks.csv has the level at which each method breaks."""
     with OutputFolder(request.output) as folder:
         rows: list[EvidenceRow] = []
@@ -135,7 +135,7 @@ def reproduce_simulation(request: Request, progress: Progress | None = None) -> 
             rows += measure_level(test, level, request.seeds)
             if progress is not None:
                 progress("simulation", done + 1, len(LEVELS))
-        break_rows = list(find_breaks(rows))
+        break_rows = list(find_breaking_levels(rows))
         write_table(folder, "breaks", BREAKS, break_rows)
         write_evidence(
             folder,
@@ -165,26 +165,28 @@ LEVELS = [(test, level) for test in TESTS for level in test.levels]
 def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
     """Yield the rows of a level, under the true quality and under the published script's."""
     truths = {"": SimulatedCrowd.compute_quality, SCRIPT: SimulatedCrowd.compute_script_quality}
-    correlations = {(truth, method): Correlations.empty() for truth in truths for method in METHODS}
+    correlations = {
+        (truth, method): Correlations.build_empty() for truth in truths for method in METHODS
+    }
     for seed in seeds:
         crowd = simulate_crowd(test.crowd(level), test.n_questions, test.dimension, seed)
         for method, (switches, transform) in METHODS.items():
             aqer = AQER(n_draws=0, **switches)  # type: ignore[arg-type]
             aqer.fit(transform(crowd.vectors), crowd.workers, crowd.questions)
             for truth, quality in truths.items():
-                correlations[truth, method].add(aqer.raw_, quality(crowd))
+                correlations[truth, method].add_repetition(aqer.raw_, quality(crowd))
     for (truth, method), agreement in correlations.items():
-        yield agreement.row(test.setting(level) + truth, method)
+        yield agreement.build_row(test.format_setting(level) + truth, method)
 
 
-def find_breaks(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
+def find_breaking_levels(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
     """Yield rows of breaks.csv: the levels up to which a method holds, breaks and is inverted."""
     correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
     for test in TESTS:
         for truth, name in (("", "right"), (SCRIPT, "script")):
             for method in METHODS:
                 correlations = [
-                    (level, correlation_by_key[test.setting(level) + truth, method])
+                    (level, correlation_by_key[test.format_setting(level) + truth, method])
                     for level in test.levels
                 ]
                 first_below = next((n for n, (_, r) in enumerate(correlations) if r < HOLDS), None)
@@ -209,7 +211,7 @@ def _build_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
 
     def build_line(method: str, truth: str) -> Series:
         points = [
-            (level, correlation_by_key[test.setting(level) + truth, method])
+            (level, correlation_by_key[test.format_setting(level) + truth, method])
             for level in test.levels
         ]
         name = f"{method}, script's truth" if truth else method
@@ -253,7 +255,7 @@ RIGHT = 0.9
 Outcome = tuple[float, float, float]
 
 
-def reproduce_remedies(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_remedies(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return remedies.csv: one row per setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
@@ -310,11 +312,11 @@ def _list_anchor_settings() -> Iterator[Setting]:
                 remedy,
                 measure,
                 RIGHT,
-                lambda seed, r=rho, s=share: run_anchored(r, s, seed),  # type: ignore[misc]
+                lambda seed, r=rho, s=share: compare_with_anchors(r, s, seed),  # type: ignore[misc]
             )
 
 
-def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
+def compare_with_anchors(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
     """Return Pearson's r with true quality, plain and with anchors, and 1.0 if an alarm was raised.
 
     The expert's grade of a suggested answer is 5 times its cosine to the truth, plus noise.
@@ -336,20 +338,20 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     settled = grade_with_remedies(anchoring, *columns, outside).aqer
     quality = crowd.compute_quality()
     return (
-        compute_correlations(sort_raw_by_worker(first.aqer), quality)[0],
-        compute_correlations(sort_raw_by_worker(settled), quality)[0],
+        compute_correlations(sort_raw_scores_by_worker(first.aqer), quality)[0],
+        compute_correlations(sort_raw_scores_by_worker(settled), quality)[0],
         float(first.report.candidates.alarm.is_raised),
     )
 
 
-def sort_raw_by_worker(aqer: AQER) -> Floats:
+def sort_raw_scores_by_worker(aqer: AQER) -> Floats:
     """Return the raw scores sorted by worker number."""
     raw = np.empty(len(aqer.workers_))
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
 
 
-def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
+def _list_copy_settings(corpus: GradedAnswers, request: ReproductionRequest) -> Iterator[Setting]:
     """Yield the settings with copiers, repaired by giving each group of copies one vote."""
     for kind, edit in (("pasted", None), ("lightly edited", edit_text)):
         crowds = CopyingCrowds(corpus, request, edit)
@@ -359,7 +361,7 @@ def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Set
             measure = "spearman of the others to the run without the copies"
             yield (
                 *(name, "collapsed, quarter vote", measure, ALIKE),
-                lambda seed, c=crowds, n=asked: c.run(seed, n),  # type: ignore[misc]
+                lambda seed, c=crowds, n=asked: c.compare_with_remedy(seed, n),  # type: ignore[misc]
             )
 
 
@@ -369,7 +371,7 @@ class CopyingCrowds:
     def __init__(
         self,
         corpus: GradedAnswers,
-        request: Request,
+        request: ReproductionRequest,
         edit: Callable[[str, np.random.Generator], str] | None,
     ) -> None:
         self._corpus, self._edit = corpus, edit
@@ -398,7 +400,7 @@ class CopyingCrowds:
             texts.append(text)
         return dealt.workers, questions, texts, np.sort(copiers)
 
-    def run(self, seed: int, n_questions: int) -> Outcome:
+    def compare_with_remedy(self, seed: int, n_questions: int) -> Outcome:
         """Return Spearman's r, plain and collapsed; and 1.0 if exactly the copiers are named."""
         workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
@@ -426,8 +428,8 @@ class CopyingCrowds:
             if group.is_collapsed
         ]
         return (
-            compute_correlations(sort_raw_by_worker(plain)[others], truth)[1],
-            compute_correlations(sort_raw_by_worker(remedied.aqer)[others], truth)[1],
+            compute_correlations(sort_raw_scores_by_worker(plain)[others], truth)[1],
+            compute_correlations(sort_raw_scores_by_worker(remedied.aqer)[others], truth)[1],
             float(groups == [copiers.tolist()]),
         )
 

@@ -39,24 +39,24 @@ from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import CROWD, AnswerAssignment, GradedAnswers, assign_answers
 from evaluation.evidence.entailment.table import (
     EntailmentRow,
+    block_trained_model,
     build_entailment_rows,
-    describe_gains,
-    flag_untrained,
-    refuse_trained,
-    write_entailment,
+    describe_differences_from_aqer,
+    flag_untrained_questions,
+    write_entailment_table,
 )
 from evaluation.evidence.labelled_crowd import Trial, compare_methods, find_best_baselines
 from evaluation.evidence.method_comparison import (
     MethodChoice,
+    build_method_charts,
     choose_method,
     draw_choosing_half,
-    build_method_charts,
-    write_choice,
+    write_choice_table,
 )
 from evaluation.evidence.tables import (
     Correlations,
     EvidenceRow,
-    Request,
+    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -73,48 +73,49 @@ def correlate_with_truth(
     method: AQER, vectors: Vectors, corpus: GradedAnswers, tier: int, seeds: range
 ) -> Correlations:
     """Return the correlations of a method's raw scores with the truth, over seeded crowds."""
-    correlations = Correlations.empty()
+    correlations = Correlations.build_empty()
     for seed in seeds:
         dealt = assign_answers(corpus, tier, seed)
         method.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
         raw = np.empty(CROWD)
         raw[method.workers_.astype(int)] = method.raw_
-        correlations.add(raw, dealt.compute_true_grades(corpus.grades))
+        correlations.add_repetition(raw, dealt.compute_true_grades(corpus.grades))
     return correlations
 
 
-def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_worker_grading(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table. Raises `InputError` and `BackendError`."""
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         deals = _SimulatedCrowds(data.graded, data.corpus, request.seeds)
         gain_rows: list[EntailmentRow] = []
         if request.nli is not None:
-            untrained = flag_untrained(data.corpus, request.nli)
-            gain_rows = _measure_gains(deals, untrained, request, progress)
-            write_entailment(folder, gain_rows)
-            deals = replace(deals, corpus=refuse_trained(data.corpus, untrained))
-        rows, choice = _compare_all(deals, request, progress)
+            untrained = flag_untrained_questions(data.corpus, request.nli)
+            gain_rows = _compare_entailment_with_aqer(deals, untrained, request, progress)
+            write_entailment_table(folder, gain_rows)
+            deals = replace(deals, corpus=block_trained_model(data.corpus, untrained))
+        rows, choice = _compare_all_settings(deals, request, progress)
         write_evidence(
             folder,
             rows,
             {
-                **data.summary("worker-grading", request),
+                **data.build_summary("worker-grading", request),
                 "noise": {NOISY: NOISE},
                 "best_baseline": find_best_baselines(rows),
                 "heldout": choice.describe(),
             },
             _build_charts(rows),
         )
-        write_choice(folder, choice)
+        write_choice_table(folder, choice)
     by_setting = [
-        describe_gains([row for row in gain_rows if row.setting == setting]) for setting in SETTINGS
+        describe_differences_from_aqer([row for row in gain_rows if row.setting == setting])
+        for setting in SETTINGS
     ]
     return replace(build_study_table(rows), said="\n\n".join(filter(None, by_setting)))
 
 
-def _measure_gains(
-    deals: _SimulatedCrowds, untrained: Booleans, request: Request, progress: Progress | None
+def _compare_entailment_with_aqer(
+    deals: _SimulatedCrowds, untrained: Booleans, request: ReproductionRequest, progress: Progress | None
 ) -> list[EntailmentRow]:
     """Return the entailment model's rows in both settings; empty if it knows all questions."""
     rows: list[EntailmentRow] = []
@@ -152,8 +153,8 @@ class _SimulatedCrowds:
         return trials
 
 
-def _compare_all(
-    deals: _SimulatedCrowds, request: Request, progress: Progress | None
+def _compare_all_settings(
+    deals: _SimulatedCrowds, request: ReproductionRequest, progress: Progress | None
 ) -> tuple[list[EvidenceRow], MethodChoice]:
     """Return the rows of all settings, and the method chosen on half of the questions."""
     chosen = list_methods(core=request.core)
@@ -197,7 +198,7 @@ TIER = 2
 CHARTED = ("aqer", "leave_one_out", "tfidf_char", "tfidf_char+discrimination", "bleu4", "mean_vote")
 
 
-def reproduce_questions(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_questions(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table; setting questions=N has N questions.
 
     Counts beyond the data's are left out. Raises `InputError` and `BackendError`.
@@ -216,11 +217,11 @@ def reproduce_questions(request: Request, progress: Progress | None = None) -> S
 
         rows: list[EvidenceRow] = []
         for count in counts:
-            trials = [build_trial(data, count, seed) for seed in request.seeds]
+            trials = [draw_trial(data, count, seed) for seed in request.seeds]
             rows += compare_methods(
                 f"questions={count}", trials, methods_used, request.seed, report_step
             )
-        summary = data.summary("questions", request)
+        summary = data.build_summary("questions", request)
         charts = [_build_chart(rows, counts)] if counts else []
         write_evidence(
             folder, rows, {**summary, "best_baseline": find_best_baselines(rows)}, charts
@@ -228,7 +229,7 @@ def reproduce_questions(request: Request, progress: Progress | None = None) -> S
     return build_study_table(rows)
 
 
-def build_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
+def draw_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
     """Return a seed's crowd on `count` random questions, with true values on these."""
     assignment = assign_answers(data.graded, TIER, seed)
     # A stream of its own: the crowd is that of the other studies.
@@ -245,7 +246,7 @@ def _build_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
         evidence_rows = [row_by_key.get((f"questions={count}", method)) for count in counts]
-        means = [None if row is None else row.cells()[2] for row in evidence_rows]
+        means = [None if row is None else row.list_cells()[2] for row in evidence_rows]
         return [
             (count, mean if isinstance(mean, float) else None)
             for count, mean in zip(counts, means, strict=True)

@@ -144,7 +144,11 @@ def _build_contradictions(grading: Grading) -> dict[str, Any]:
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
     """Return an alarm's values by column of alarms.csv, with its message as text."""
     outcome = "" if alarm.outcome is None else TERMINAL.format_message(alarm.outcome)
-    return {**alarm.as_dict(), "message": TERMINAL.format_message(alarm.message), "outcome": outcome}
+    return {
+        **alarm.as_dict(),
+        "message": TERMINAL.format_message(alarm.message),
+        "outcome": outcome,
+    }
 
 
 def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:

@@ -184,7 +184,9 @@ class ModelForm(forms.Form):
             read: dict[str, Any] = ModelOptions.get_options()["parameters"].parse(text or "{}")
         except OptionError as error:
             wrong = error.problems[0]
-            raise ValidationError(SITE.format_field_problem(Parameters, wrong), wrong.code) from error
+            raise ValidationError(
+                SITE.format_field_problem(Parameters, wrong), wrong.code
+            ) from error
         return read
 
     def clean(self) -> dict[str, Any]:

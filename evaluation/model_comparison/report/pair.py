@@ -22,7 +22,7 @@ from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.paired import compute_mcnemar_exact
 from evaluation.core.stats.inference.significance import Correction
 from evaluation.core.text.items import CHOICE, Choices, MultiqaItem, find_accepted_choices
-from evaluation.core.text.matching import normalise_text
+from evaluation.core.text.matching import normalise_for_matching
 from evaluation.grading.results.report.comparisons import (
     SIGNIFICANT,
     ModelPair,
@@ -228,7 +228,9 @@ def is_correct(question: Question, text: str) -> bool | None:
     """Return whether an answer is correct; None for an answer key that cannot be parsed."""
     accepted = [str(answer) for answer in question.accepted_answers]
     if question.kind != Question.Kind.CHOICE:
-        return bool(text) and normalise_text(text) in set(map(normalise_text, accepted))
+        return bool(text) and normalise_for_matching(text) in set(
+            map(normalise_for_matching, accepted)
+        )
     reader = Choices([str(choice) for choice in question.choices])
     item = MultiqaItem("", CHOICE, "", "", "", reader.texts, tuple(accepted), CHOICE)
     try:

@@ -26,12 +26,12 @@ from evaluation.core.text.items import (
     CHOICE,
     COSINE,
     EXACT,
-    Choices,
     ChoiceFault,
+    Choices,
     MultiqaItem,
     find_accepted_choices,
 )
-from evaluation.core.text.matching import is_similar, normalise_text
+from evaluation.core.text.matching import is_similar, normalise_for_matching
 from evaluation.multiqa.items import NO_REPLY, TEXT, Replies, SystemReplies, group_by_system
 from evaluation.multiqa.methods.panel import NO_VOTE, Panel
 from evaluation.multiqa.options import MultiqaParameters
@@ -192,13 +192,13 @@ class _TextMatcher:
                         readers[item.choices] = reader
                     accepted = find_accepted_choices(item, reader)
                 else:
-                    accepted = frozenset(map(normalise_text, item.answers))
+                    accepted = frozenset(map(normalise_for_matching, item.answers))
             if item.matcher == CHOICE:
                 read = reader.read(texts[text])
                 # A reply that names no choice still votes: equal ones are one answer.
                 if read.fault is not None:
                     self._faults[index] = read.fault
-                    self._answers[index] = codes.assign(normalise_text(texts[text]))
+                    self._answers[index] = codes.assign(normalise_for_matching(texts[text]))
                 elif len(read.choices) == 1:
                     self._answers[index] = min(read.choices)
                 else:
@@ -208,7 +208,7 @@ class _TextMatcher:
                 continue
             reply = normalised_texts.get(text)
             if reply is None:
-                reply = normalised_texts[text] = normalise_text(texts[text])
+                reply = normalised_texts[text] = normalise_for_matching(texts[text])
             self._answers[index] = codes.assign(reply)
             self._right[index] = reply in accepted or (
                 item.matcher != EXACT

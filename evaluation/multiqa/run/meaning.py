@@ -20,7 +20,7 @@ from evaluation.core.backends.cross_encoder import Reranker
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.items import COSINE, MultiqaItem
-from evaluation.core.text.matching import normalise_text
+from evaluation.core.text.matching import normalise_for_matching
 from evaluation.core.text.quality import find_language_warning
 from evaluation.multiqa.items import TEXT, Replies, SystemReplies
 from evaluation.multiqa.methods.panel import (
@@ -349,5 +349,5 @@ def _replace_cluster_labels(
     rows, columns = np.nonzero(judgement.answers != NO_VOTE)
     texts = system.texts[judgement.rows[rows], judgement.representatives[rows, columns]]
     distinct, positions = np.unique(texts, return_inverse=True)
-    codes = [assign_code(normalise_text(replies.texts[text])) for text in distinct.tolist()]
+    codes = [assign_code(normalise_for_matching(replies.texts[text])) for text in distinct.tolist()]
     judgement.answers[rows, columns] = np.array(codes, dtype=np.int64)[positions]

@@ -24,7 +24,7 @@ from evaluation.core.backends.chat.contract import Message
 from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.text.items import MultiqaItem
-from evaluation.core.text.matching import has_same_names, has_same_numbers, normalise_text
+from evaluation.core.text.matching import has_same_names, has_same_numbers, normalise_for_matching
 from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.runs.flow.asking.plan import Item
@@ -155,7 +155,7 @@ class Checker:
         self.questions, self.count = questions, count
         self.accepted: list[list[Rewording]] = [[] for _ in questions]
         # Rejected texts count as seen too, so that a later attempt cannot propose them again.
-        self._seen: list[set[str]] = [{normalise_text(question)} for question in questions]
+        self._seen: list[set[str]] = [{normalise_for_matching(question)} for question in questions]
         self._parameters, self._meaning, self._entailment = parameters, meaning, entailment
         self._nli = EntailmentModel.load(nli) if nli else None
         self._progress = progress
@@ -195,13 +195,13 @@ class Checker:
     def restore(self, checked: Sequence[Rewording]) -> None:
         """Restore the checker's state from the result of an earlier call of `check`."""
         for rewording in checked:
-            self._seen[rewording.item].add(normalise_text(rewording.text))
+            self._seen[rewording.item].add(normalise_for_matching(rewording.text))
             if rewording.variant is not None:
                 self.accepted[rewording.item].append(rewording)
 
     def accept_typed(self, item: int, text: str) -> Rewording:
         """Accept a rewording that a user typed; only a repetition is rejected."""
-        key = normalise_text(text)
+        key = normalise_for_matching(text)
         if key in self._seen[item]:
             return Rewording(item, 0, text, None, REPEATED)
         self._seen[item].add(key)
@@ -211,7 +211,7 @@ class Checker:
 
     def _check_words(self, item: int, text: str, attempt: int) -> Rewording:
         """Return a rewording; reject long or repeated ones, and changed numbers or names."""
-        question, key, reason = self.questions[item], normalise_text(text), None
+        question, key, reason = self.questions[item], normalise_for_matching(text), None
         # A long text is stored cut, so its key must come from the whole text.
         if len(text) > LONGEST:
             text, reason = text[:LONGEST], TOO_LONG

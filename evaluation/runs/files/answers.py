@@ -21,7 +21,12 @@ from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import Answers, Embedded, EmbedTexts, GradingInput, ModelAnswers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, hash_file
-from evaluation.core.backends import EmbedderError, EmbedderInfo, PrecomputedVectors, parse_embedder_spec
+from evaluation.core.backends import (
+    EmbedderError,
+    EmbedderInfo,
+    PrecomputedVectors,
+    parse_embedder_spec,
+)
 from evaluation.runs.files.problem_messages import build_error
 
 Values = NDArray[np.floating[Any]]

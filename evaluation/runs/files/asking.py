@@ -86,7 +86,9 @@ class AskSettings:
 
     def chat(self) -> ChatModel:
         """Return the chat model to ask. Raises ChatError or InputError."""
-        return get_chat_model(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
+        return get_chat_model(
+            self.model, api_key_env=self.key_variable, patience=self.settings.patience
+        )
 
     def name_of(self, model: ChatModel) -> str:
         """Return the name of a model in the tables. Raises InputError for an invalid name."""

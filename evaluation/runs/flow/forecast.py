@@ -16,9 +16,9 @@ from typing import Any
 
 from evaluation.core.stats.planner import (
     ErrorBounds,
+    compute_error_bounds,
     compute_exemplar_error,
     estimate_similarity_to_truth,
-    compute_error_bounds,
 )
 
 TEN = 10

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, F, Max, Min, Sum
 
-from evaluation.core.stats.planner import ErrorBounds, WorkerRequirement, find_workers_needed, compute_error_bounds
+from evaluation.core.stats.planner import (
+    ErrorBounds,
+    WorkerRequirement,
+    compute_error_bounds,
+    find_workers_needed,
+)
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.runs.flow.forecast import DELTA, ErrorForecast, convert_left_out, forecast_error
 from evaluation.runs.reports.about import RunAbout, build_about

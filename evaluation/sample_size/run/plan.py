@@ -322,7 +322,9 @@ def _plan_questions(
                 more=more,
                 needed=int(wanted) if math.isfinite(wanted) else None,
                 off=None if alone else float(compute_exemplar_error(similar, question.answers)),
-                off_then=None if alone else float(compute_exemplar_error(similar, question.answers + more)),
+                off_then=None
+                if alone
+                else float(compute_exemplar_error(similar, question.answers + more)),
                 cost=wishes.cost(more),
                 standing=standing,
             )

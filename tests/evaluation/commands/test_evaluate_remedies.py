@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from evaluation.core.messages.reasons import describe_undecided_ranking
+from evaluation.core.messages.reasons import describe_missing_choice
 from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate_crowd
 from evaluation.grading.commands import NAMES
 from tests.contracts.replay import facts_of
@@ -199,7 +199,7 @@ def test_equal_grades_keep_the_default_and_ask_for_more(output, tmp_path):
         "--anchors", file_with(tmp_path / "equal.csv", *lines),
     )  # fmt: skip
     assert ran.code == 0
-    assert describe_undecided_ranking("equal_grades") in " ".join(ran.out.split())
+    assert describe_missing_choice("equal_grades") in " ".join(ran.out.split())
     assert summary_of(output)["remedies"]["anchors"] == {
         "graded": 2, "chosen": "default", "reason": "equal_grades",
     }  # fmt: skip

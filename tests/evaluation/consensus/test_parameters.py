@@ -114,7 +114,9 @@ def test_every_sentence_can_be_said_by_every_door():
         for code in AqerParameters.sentences:
             text = AqerParameters.sentences[code]
             assert "{" not in words.fill_option_names(AqerParameters, text, reason="why")
-            assert words is TERMINAL or "--" not in words.fill_option_names(AqerParameters, text, reason="")
+            assert words is TERMINAL or "--" not in words.fill_option_names(
+                AqerParameters, text, reason=""
+            )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,9 @@ def test_the_plan_rests_on_leave_one_out_scores_and_answers_a_question(rana):
     assert report.similarity == similarity
     assert report.now.average_error == pytest.approx(float(compute_exemplar_error(similarity, 12)))
     assert report.more.workers == 22
-    saved = 1 - float(compute_exemplar_error(similarity, 22)) / float(compute_exemplar_error(similarity, 12))
+    saved = 1 - float(compute_exemplar_error(similarity, 22)) / float(
+        compute_exemplar_error(similarity, 12)
+    )
     assert report.saved == pytest.approx(saved)
     assert {1, 10, 12, 22, 100} <= {plan.workers for plan in report.table}
 

@@ -41,7 +41,9 @@ def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
 )
 def test_thin_questions_are_counted(questions, level, words):
     fact = facts.build_answers_fact(questions)
-    assert (fact.level, words in SITE.format_message(fact.said)) == (level, True), SITE.format_message(fact.said)
+    assert (fact.level, words in SITE.format_message(fact.said)) == (level, True), (
+        SITE.format_message(fact.said)
+    )
 
 
 @pytest.mark.parametrize(

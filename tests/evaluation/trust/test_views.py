@@ -72,7 +72,10 @@ def test_the_facts_are_those_of_the_run(site, rana):
         "care",
         True,
     )
-    assert (facts["language"].level, SITE.format_message(facts["language"].said)) == ("bad", warnings[0])
+    assert (facts["language"].level, SITE.format_message(facts["language"].said)) == (
+        "bad",
+        warnings[0],
+    )
     assert facts["shortness"].level == "bad"
     assert facts["truncation"].level == "care"
     assert "<b>half</b>" not in response.content.decode()

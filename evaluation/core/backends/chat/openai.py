@@ -33,7 +33,13 @@ from evaluation.core.backends.chat.contract import (
     shorten_logprobs,
 )
 from evaluation.core.backends.errors import ChatError
-from evaluation.core.backends.server import AGAIN, FaultError, OpenAIServer, Patience, find_error_message
+from evaluation.core.backends.server import (
+    AGAIN,
+    FaultError,
+    OpenAIServer,
+    Patience,
+    find_error_message,
+)
 
 # Half a character (a lone surrogate) has no bytes in UTF-8, NUL is refused by readers.
 UNWRITABLE = re.compile("[\ud800-\udfff\0]")
@@ -79,7 +85,9 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     thinking = "\n\n".join(one for one in (separate_thinking, read.thinking) if one)
     if isinstance(refusal, str) and refusal.strip():
         status = AnswerStatus.REFUSED_GENERATION
-    elif status is AnswerStatus.EMPTY and (thinking or _has_reached_token_limit(n_written, parameters)):
+    elif status is AnswerStatus.EMPTY and (
+        thinking or _has_reached_token_limit(n_written, parameters)
+    ):
         status = AnswerStatus.CUT_OFF
     answer = read.text
     if status is AnswerStatus.REFUSED_GENERATION:

@@ -74,7 +74,11 @@ def find_reserved_kind(spec: str) -> str:
 
 def find_model_name(spec: str) -> str:
     """Return the hub name or folder of the model that a SPEC loads; "" if it loads none."""
-    return parse_embedder_spec(spec).target if find_embedder_kind(spec) == "sentence-transformers" else ""
+    return (
+        parse_embedder_spec(spec).target
+        if find_embedder_kind(spec) == "sentence-transformers"
+        else ""
+    )
 
 
 def find_embedder_kind(spec: str) -> str:

@@ -307,7 +307,11 @@ def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatAr
     """Return scores as floats (models, questions). Raises ValueError if the names do not fit."""
     if test not in ("permutation", "mcnemar"):
         raise ValueError('test must be "permutation" or "mcnemar"')
-    values = check_right_wrong_marks(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)
+    values = (
+        check_right_wrong_marks(scores)
+        if test == "mcnemar"
+        else np.asarray(scores, dtype=np.float64)
+    )
     if values.ndim != 2 or len(values) != len(names):
         raise ValueError("scores must have shape (models, questions), one row for every name")
     if np.isinf(values).any():

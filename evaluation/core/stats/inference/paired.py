@@ -220,7 +220,9 @@ def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest
     ------
     ValueError : lengths differ, or a value other than 0, 1 and NaN.
     """
-    differences, _ = compute_paired_differences(check_right_wrong_marks(right_a), check_right_wrong_marks(right_b))
+    differences, _ = compute_paired_differences(
+        check_right_wrong_marks(right_a), check_right_wrong_marks(right_b)
+    )
     only_a = int(np.count_nonzero(differences > 0))
     only_b = int(np.count_nonzero(differences < 0))
     if len(differences) == 0:

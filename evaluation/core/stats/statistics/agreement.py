@@ -325,5 +325,7 @@ def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[ExpertAgr
         a = np.array([grades[one][key] for key in common_keys])
         b = np.array([grades[other][key] for key in common_keys])
         kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic")
-        experts.append(ExpertAgreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
+        experts.append(
+            ExpertAgreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa)
+        )
     return experts

@@ -53,7 +53,9 @@ def build_answers_chart(
             drawing.add_dot(scale(answer.score or 0.0), floor - 7 - lane * LANE, "dot")
             drawing.end_group()
         for index, model in enumerate(scored):
-            drawing.begin_group(_format_tip(model.name, model.score, model.text or f"[{model.status}]"))
+            drawing.begin_group(
+                _format_tip(model.name, model.score, model.text or f"[{model.status}]")
+            )
             layout.draw_row(drawing, index)
             drawing.add_diamond(scale(model.score or 0.0), layout.compute_y(index), "dot-model")
             drawing.end_group()

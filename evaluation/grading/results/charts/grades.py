@@ -270,7 +270,9 @@ def build_convergence_chart(trace: Sequence[float]) -> Chart:
         for power in y.list_ticks(5):
             if power == round(power):
                 drawing.add_line(LEFT, y(power), width - RIGHT, y(power), "grid")
-                drawing.add_text(LEFT - 8, y(power) + 4, _format_power(round(power)), "faint", "end")
+                drawing.add_text(
+                    LEFT - 8, y(power) + 4, _format_power(round(power)), "faint", "end"
+                )
         for tick in x.list_ticks(min(len(trace), 10 if width > 600 else 6) or 1):
             if tick == round(tick):
                 drawing.add_text(x(tick), bottom + 17, f"{tick:.0f}", "faint", "middle")
@@ -338,7 +340,9 @@ def build_run_comparison_chart(
             drawing.add_line(x(tick), AGAINST_TOP, x(tick), bottom, "grid")
             drawing.add_line(left + AGAINST_LEFT, y(tick), right, y(tick), "grid")
             drawing.add_text(x(tick), bottom + 16, format_tick(tick), "faint", "middle")
-            drawing.add_text(left + AGAINST_LEFT - 7, y(tick) + 4, format_tick(tick), "faint", "end")
+            drawing.add_text(
+                left + AGAINST_LEFT - 7, y(tick) + 4, format_tick(tick), "faint", "end"
+            )
         drawing.add_line(x(0), y(0), x(1), y(1), "median")
         drawing.add_text(
             (left + AGAINST_LEFT + right) / 2, side - 8, "earlier grade", "faint", "middle"
@@ -348,7 +352,9 @@ def build_run_comparison_chart(
         for worker in reversed(plotted):
             drawing.begin_group(_format_change_tip(worker), link(worker.worker))
             css_class = "dot-model" if abs(worker.grade_change) > FAR else "dot"
-            drawing.add_dot(x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), css_class, 4.5)
+            drawing.add_dot(
+                x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), css_class, 4.5
+            )
             drawing.end_group()
         return drawing
 

@@ -361,7 +361,11 @@ def _compare_settings(before: Run, after: Run) -> list[SettingChange]:
     names = load_names(stored)
     one, other = (AqerParameters.add_defaults(values) for values in stored)
     return [
-        SettingChange(known.label, known.format_briefly(one[name], names), known.format_briefly(other[name], names))
+        SettingChange(
+            known.label,
+            known.format_briefly(one[name], names),
+            known.format_briefly(other[name], names),
+        )
         for name, known in AqerParameters.get_options().items()
         if one[name] != other[name]
     ]

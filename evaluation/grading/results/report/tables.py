@@ -167,7 +167,10 @@ def build_alarms_table(run: Run) -> Table:
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
                 *(join_ids(workers), join_ids(questions), TERMINAL.format_message(alarm.message)),
-                *(alarm.state, "" if alarm.outcome is None else TERMINAL.format_message(alarm.outcome)),
+                *(
+                    alarm.state,
+                    "" if alarm.outcome is None else TERMINAL.format_message(alarm.outcome),
+                ),
             )
             for alarm, workers, questions in iterate_alarms(run)
         ),

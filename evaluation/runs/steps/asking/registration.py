@@ -83,7 +83,9 @@ def open_chat(model: LanguageModel, patience: Patience | None = None) -> ChatMod
         raise ChatError(f"{model.name} has no address: only its imported answers are known", "spec")
     # Once more, although it was checked at registration: the operator's rules may have changed.
     for wrong in find_registration_problems(read_model_options(model), model.owner):
-        raise ChatError(f"{model.name}: {SITE.format_field_problem(ModelOptions, wrong)}", wrong.code)
+        raise ChatError(
+            f"{model.name}: {SITE.format_field_problem(ModelOptions, wrong)}", wrong.code
+        )
     return get_chat_model(
         model.spec,
         what="model",
@@ -129,7 +131,9 @@ def _may_send(variable: str, url: str, user: AnyUser) -> bool:
     """Return whether the API key in a variable may be sent to `url` for this user."""
     if variable in OWN_SECRETS:
         return False
-    return is_operator(user) or KeyRules.from_entries(settings.KEY_VARIABLES).allows_key(variable, url)
+    return is_operator(user) or KeyRules.from_entries(settings.KEY_VARIABLES).allows_key(
+        variable, url
+    )
 
 
 NAMED = 5
@@ -202,7 +206,10 @@ def _find_model_refusals(model: LanguageModel, name: str) -> list[Problem]:
         return [build_problem("no_spec", name, name=model.name)]
     return [
         build_problem(
-            "model_refused", name, name=model.name, reason=SITE.format_field_problem(ModelOptions, wrong)
+            "model_refused",
+            name,
+            name=model.name,
+            reason=SITE.format_field_problem(ModelOptions, wrong),
         )
         for wrong in find_registration_problems(read_model_options(model), model.owner)
     ]

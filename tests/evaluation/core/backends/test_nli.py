@@ -46,7 +46,9 @@ def test_no_pairs_give_no_numbers_and_progress_ends_at_all(folder):
     model = EntailmentModel.load(str(folder))
     assert model.compute_entailment_probabilities([]).shape == (0,)
     seen = []
-    model.compute_entailment_probabilities(PAIRS, progress=lambda done, total: seen.append((done, total)))
+    model.compute_entailment_probabilities(
+        PAIRS, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen[-1] == (5, 5)
     assert len(model.revision) == 12
 

@@ -288,7 +288,9 @@ def test_words_that_are_said_twice_in_a_row_of_the_matrix_both_count():
     )
     cells = cells_of(workers, questions)
     (one,), (other,) = (compute_gram_blocks(x, cells, centred=False) for x in (packed, twice))
-    np.testing.assert_allclose(one.compute_gram(slice(None)), other.compute_gram(slice(None)), atol=1e-14)
+    np.testing.assert_allclose(
+        one.compute_gram(slice(None)), other.compute_gram(slice(None)), atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
@@ -297,7 +299,9 @@ def test_numbers_whose_squares_are_none_are_scaled_first(scale):
     cells = cells_of(workers, questions)
     (far,) = compute_gram_blocks(packed * scale, cells, centred=False)
     (near,) = compute_gram_blocks(packed, cells, centred=False)
-    np.testing.assert_allclose(far.compute_gram(slice(None)), near.compute_gram(slice(None)), atol=1e-12)
+    np.testing.assert_allclose(
+        far.compute_gram(slice(None)), near.compute_gram(slice(None)), atol=1e-12
+    )
 
 
 def test_a_bag_that_is_not_finite_is_named_by_its_row():

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from evaluation.core.stats.planner import (
     compute_deviation_bound,
+    compute_error_bounds,
     compute_exemplar_error,
     estimate_similarity_to_truth,
     find_answers_for_error,
     find_answers_for_width,
     find_workers_needed,
-    compute_error_bounds,
     predict_width,
 )
 
@@ -79,7 +79,9 @@ def test_the_mean_of_simulated_workers_errs_as_the_formula_says():
     noise = rng.normal(size=(M, dimensions - 1))
     noise *= math.sqrt(1 - S**2) / np.linalg.norm(noise, axis=1)[:, None]
     mean = np.hstack([np.full((M, 1), S), noise]).mean(axis=0)
-    assert 1 - mean[0] / np.linalg.norm(mean) == pytest.approx(float(compute_exemplar_error(S, M)), abs=0.01)
+    assert 1 - mean[0] / np.linalg.norm(mean) == pytest.approx(
+        float(compute_exemplar_error(S, M)), abs=0.01
+    )
 
 
 def test_fewest_workers_on_average_by_the_closed_form():

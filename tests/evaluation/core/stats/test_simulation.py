@@ -43,7 +43,9 @@ class TestCrowd:
         assert crowd.group.tolist() == [0, 0, 1]
 
     def test_the_same_seed_gives_the_same_crowd_and_another_one_another(self):
-        one, same, other = (simulate_crowd(build_honest_groups(6), 3, 4, seed) for seed in (7, 7, 8))
+        one, same, other = (
+            simulate_crowd(build_honest_groups(6), 3, 4, seed) for seed in (7, 7, 8)
+        )
         assert np.array_equal(one.vectors, same.vectors)
         assert not np.array_equal(one.vectors, other.vectors)
 
@@ -57,7 +59,9 @@ class TestCrowd:
         assert set(np.bincount(crowd.workers, minlength=12).tolist()) == {16, 17}
 
     def test_noise_and_bias_are_what_the_group_says(self):
-        crowd = simulate_crowd([WorkerGroup(1, 2.0, bias=0.5)], n_questions=20, dimension=5000, seed=0)
+        crowd = simulate_crowd(
+            [WorkerGroup(1, 2.0, bias=0.5)], n_questions=20, dimension=5000, seed=0
+        )
         error = crowd.vectors - crowd.truth[crowd.questions]
         # 100,000 numbers: the mean is known to 2 / sqrt(100,000) = 0.006, the spread to 0.0045.
         assert error.mean() == pytest.approx(0.5, abs=0.025)
@@ -131,7 +135,9 @@ class TestQuality:
 class TestCorrelation:
     @pytest.mark.parametrize(("rho", "noise"), [(0.0, 3.0), (0.3, 3.0), (0.7, 3.0), (0.5, 1.0)])
     def test_answers_that_rest_on_one_correlate_higher_than_rho_says(self, rho, noise):
-        crowd = simulate_crowd([WorkerGroup(4, noise, rho=rho)], n_questions=20, dimension=4000, seed=3)
+        crowd = simulate_crowd(
+            [WorkerGroup(4, noise, rho=rho)], n_questions=20, dimension=4000, seed=3
+        )
         # Two answers correlate with what they share by c each, so by c^2 with each other.
         expected = compute_actual_correlation(rho, noise) ** 2
         assert correlation_of_answers(crowd, 0, 3) == pytest.approx(expected, abs=0.02)

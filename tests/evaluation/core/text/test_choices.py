@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.core.text.items import Choices, ChoiceFault
+from evaluation.core.text.items import ChoiceFault, Choices
 
 CITIES = Choices(["Paris", "London", "New York, USA", "The Hague"])
 

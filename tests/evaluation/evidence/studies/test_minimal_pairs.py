@@ -10,8 +10,8 @@ import pytest
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.quality import (
     MINIMAL_PAIRS_AUC,
-    find_short_answer_warning,
     compute_short_share,
+    find_short_answer_warning,
     is_short_answer,
 )
 from evaluation.evidence.studies.minimal_pairs import (
@@ -98,7 +98,7 @@ class TestFacts:
         pairs = load_pairs()
         found = {
             name: {
-                kind: some.select([pair.kind == kind for pair in chosen])
+                kind: some.select_pairs([pair.kind == kind for pair in chosen])
                 for kind in ("year", "name", "number")
             }
             for name, chosen in (("minimal", pairs), ("harder", build_harder_pairs(pairs)))
@@ -129,7 +129,7 @@ class TestCosines:
         # 1 is above both changes, 0 above none.
         assert found.auc == 0.5
         assert found.paired == 0.5
-        assert found.select([True, False]).auc == 1.0
+        assert found.select_pairs([True, False]).auc == 1.0
 
     def test_ties_count_half(self):
         assert Cosines(np.array([0.5]), np.array([0.5])).paired == 0.5
@@ -217,7 +217,9 @@ class TestWarning:
 
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
-        assert "tfidf-word prefers" in TERMINAL.format_message(find_short_answer_warning(texts, "tfidf-word"))
+        assert "tfidf-word prefers" in TERMINAL.format_message(
+            find_short_answer_warning(texts, "tfidf-word")
+        )
 
     @pytest.mark.parametrize("embedder", ["precomputed:x.npz", "openai:m@http://127.0.0.1/v1"])
     def test_it_cites_no_figure_where_nothing_was_measured(self, embedder):

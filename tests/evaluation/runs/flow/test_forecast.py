@@ -16,7 +16,9 @@ def test_the_forecast_is_the_planner_s_with_ten_answers_more():
     found = forecast_more_workers(questions, None, within=0.05)
     assert found.answers == 20  # ten people, two questions each
     now = [float(compute_exemplar_error(estimate_question_similarity(one), 5)) for one in questions]
-    then = [float(compute_exemplar_error(estimate_question_similarity(one), 15)) for one in questions]
+    then = [
+        float(compute_exemplar_error(estimate_question_similarity(one), 15)) for one in questions
+    ]
     assert found.off == pytest.approx(sum(now) / 2)
     assert found.off_then == pytest.approx(sum(then) / 2)
     assert [(one.name, one.more) for one in found.wanting] == [("a", 10)]

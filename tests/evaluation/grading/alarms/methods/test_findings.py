@@ -75,7 +75,9 @@ def test_each_camp_is_a_finding_with_answers_of_both_beside_each_other():
 @pytest.mark.parametrize("n_workers", [12, 25, 60])
 def test_honest_crowds_are_silent(n_workers):
     for seed in range(4):
-        found = build_findings(surveyed(simulate_crowd(build_honest_groups(n_workers), 20, 100, seed)))
+        found = build_findings(
+            surveyed(simulate_crowd(build_honest_groups(n_workers), 20, 100, seed))
+        )
         assert RINGING.isdisjoint(kinds(found))
 
 
