@@ -76,7 +76,7 @@ class ConfirmForm(forms.Form):
 
 
 def show_archive(request: HttpRequest) -> HttpResponse:
-    """List archived objects, deletions in progress, and the log of both."""
+    """Show the archive: archived objects, deletions in progress, and the audit log."""
     sets = select_visible(request, QuestionSet.objects.exclude(archived_at=None))
     # Objects being deleted are archived too, but cannot be restored any more.
     gone = Removal.objects.values("target_id")
@@ -115,14 +115,14 @@ def restore_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def delete_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show what depends on a set; delete it when its name is typed."""
+    """Show what depends on a question set; delete the set when the user has typed its name."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     form = ConfirmForm(question_set.name, request.POST or None)
     return _confirm_deletion(request, question_set, form, build_breadcrumbs(question_set))
 
 
 def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask for confirmation and delete an unused draft of a set with an earlier version."""
+    """Ask for confirmation, then delete an unused draft of a set that has an earlier version."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     back = reverse("admin:question-set", args=[question_set.public_id])
     with transaction.atomic():
@@ -157,7 +157,7 @@ def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _is_in_use(version: QuestionSetVersion) -> bool:
-    """Return whether answers, runs, a collection or a writing project use a version."""
+    """Return whether answers, runs, a collection or a writing project use a set's version."""
     answers = Response.objects.filter(question__version=version)
     return (
         answers.exists()
@@ -200,7 +200,7 @@ def restore_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 
 def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Show what depends on a language model; delete it when its name is typed."""
+    """Show what depends on a language model; delete it when the user has typed its name."""
     model = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
     label = "Type the name of the model to confirm"
     form = ConfirmForm(model.name, request.POST or None, label=label)
@@ -209,7 +209,7 @@ def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 
 def _archive_object(request: HttpRequest, thing: Thing) -> HttpResponse:
-    """Archive an object, and redirect to its page or list with a message."""
+    """Archive an object, and redirect to the archive with a message."""
     if removals.archive_object(thing, get_user_id(request)):
         messages.success(
             request, f"{get_display_name(thing)} is archived. Everything in it stays stored."
@@ -224,7 +224,7 @@ def _archive_object(request: HttpRequest, thing: Thing) -> HttpResponse:
 
 
 def _restore_object(request: HttpRequest, thing: Thing) -> HttpResponse:
-    """Restore an archived object, and redirect to its page with a message."""
+    """Restore an archived object, and redirect to its page; else back to the archive."""
     if removals.restore_object(thing, get_user_id(request)):
         messages.success(request, f"{get_display_name(thing)} is back in the lists.")
         return redirect(_build_address(thing))
@@ -239,7 +239,7 @@ def _confirm_deletion(
     form: ConfirmForm | None,
     way: list[tuple[str, str]],
 ) -> HttpResponse:
-    """Show what would be deleted with an object; delete it once the posted form confirms that."""
+    """Show what would be deleted with an object; request the deletion when the form confirms it."""
     hanging = removals.find_dependents(thing)
     confirmed = request.method == "POST" and (form is None or form.is_valid())
     if confirmed and hanging.can_go:
@@ -270,7 +270,7 @@ def _build_archive_address(thing: Thing) -> str:
 
 
 def _get_route(thing: Thing) -> str:
-    """Return the name of the page of a set, run or model."""
+    """Return the URL name of the page of a set, run or model, without "admin:"."""
     if isinstance(thing, LanguageModel):
         return "model"
     return "run" if isinstance(thing, Run) else "question-set"
@@ -320,7 +320,7 @@ UNDO_JOIN_WARNING = (
 
 
 def show_imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """List the imported files, newest first, with the number of rows left of each."""
+    """Show a question set's imported files, newest first, with the number of rows left of each."""
     question_set = get_answered_set(request, set_id)
     page = load_page(request, select_imports(question_set), NEWEST_FIRST)
     rows = build_import_rows(page)

@@ -47,31 +47,31 @@ class CorpusVectors:
         self._fitted: dict[str, Embedder] = {}
 
     def embed_texts(self, spec: str) -> Vectors:
-        """Return one vector per text of the corpus. Raises `BackendError`."""
+        """Return one vector per text of the corpus, by an embedder's SPEC. Raises `BackendError`."""
         return self._embed(spec).answers
 
     def embed_reference_texts(self, spec: str) -> Vectors:
-        """Return the vectors of the reference texts, which must exist. Raises `BackendError`."""
+        """Return the vectors of the further texts `others`, which must exist; or `BackendError`."""
         models = self._embed(spec).models
         assert models is not None
         return models
 
     def embed_further_texts(self, spec: str, texts: Sequence[str]) -> Vectors:
-        """Return vectors of further texts in the corpus's space. Raises `BackendError`."""
+        """Return vectors of texts outside the corpus, in the same space. Raises `BackendError`."""
         if spec not in self._fitted:
             # Fitted on the corpus alone: TF-IDF weights must not change with the further texts.
             self._fitted[spec] = get_embedder(spec).fit(self._texts)
         return self._fitted[spec].embed(texts)
 
     def _embed(self, spec: str) -> Embedded:
-        """Return the vectors of texts and reference texts by one embedder, computed once."""
+        """Return the vectors of the corpus and of `others` by one embedder, computed once."""
         if spec not in self._made:
             parameters = AqerParameters(embedder=spec)
             self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
         return self._made[spec]
 
     def describe(self) -> dict[str, dict[str, str]]:
-        """Return model, revision and precision of each embedder used so far, by specification."""
+        """Return model, revision and precision of each embedder used so far, by SPEC."""
         return {
             spec: {
                 "model": embedded.info.model,
@@ -93,7 +93,7 @@ def build_corpus(
     references: bool = False,
     reference_texts: Mapping[str, str] | None = None,
 ) -> tuple[Corpus, dict[str, object] | None]:
-    """Return the corpus, and the judge's settings (None without a judge).
+    """Build the corpus of a study's texts; return it and the judge's settings (None without one).
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def build_corpus(
 def _build_entailment_function(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
-    """Return a function from (premise, hypothesis) row pairs to entailment probabilities."""
+    """Return a function from (premise, hypothesis) rows to entailment probabilities."""
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -161,7 +161,7 @@ def _build_reference_entailment_function(
     references: Mapping[str, str],
     progress: Progress | None,
 ) -> Callable[[Integers], Floats]:
-    """Return a function from rows to probabilities that the reference entails the answer."""
+    """Return a function from rows to probabilities that the reference entails these answers."""
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -177,7 +177,7 @@ def _build_reference_entailment_function(
 def _build_contradiction_function(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
-    """Return a function from row pairs to contradiction probabilities."""
+    """Return a function from pairs of rows to contradiction probabilities."""
     model: ContradictionModel | None = None
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
@@ -203,7 +203,7 @@ def _build_contradiction_function(
 def _remember_pairs(
     compute: Callable[[Sequence[tuple[int, int]]], Floats],
 ) -> Callable[[Integers], Floats]:
-    """Return a function from row pairs to numbers that computes each pair once."""
+    """Return a function from pairs of rows to numbers that calls `compute` once for each pair."""
     known: dict[tuple[int, int], float] = {}
 
     def find(pairs: Integers) -> Floats:
@@ -253,7 +253,7 @@ class GradedCorpus:
         return cls(graded, corpus, vectors, judged)
 
     def build_summary(self, study: str, request: ReproductionRequest) -> dict[str, object]:
-        """Return the summary entries on data, seeds and versions; call it after embedding."""
+        """Return the entries of summary.json on data, seeds and versions, after embedding."""
         return {
             "study": study,
             "answers": len(self.graded.texts),

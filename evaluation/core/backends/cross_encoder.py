@@ -24,7 +24,7 @@ from evaluation.core.backends.errors import BackendError, EntailmentError, Reran
 
 
 class CrossEncoder:
-    """A transformer that classifies pairs of texts (base of entailment models, re-ranker).
+    """Transformer that reads two texts together: base of the entailment models and the re-ranker.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class CrossEncoder:
 
     @classmethod
     def load(cls, name: str | None) -> Self:
-        """Load a model by hub name or local folder; there is no default model.
+        """Return the model of a hub name or local folder, loaded; there is no default model.
 
         Raises `BackendError` without a name, or if the model cannot be loaded or lacks a class.
         """
@@ -59,7 +59,7 @@ class CrossEncoder:
         source = str(Path(name).expanduser()) if sentences.is_model_folder(name) else name
 
         def load(local_only: bool) -> tuple[Any, Any]:
-            """Return tokenizer and model, only from local files if `local_only`."""
+            """Return the model and its tokenizer, only from local files if `local_only`."""
             # Set explicitly: otherwise transformers asks on standard input.
             only = {"local_files_only": local_only, "trust_remote_code": False}
             tokenizer = library.AutoTokenizer.from_pretrained(source, **only)
@@ -195,7 +195,7 @@ class ContradictionModel(EntailmentModel):
     def compute_contradictions(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return contradiction and entailment probability of each pair, over both orders.
+        """Return the probabilities that each pair contradicts, and that one entails the other.
 
         The model reads each pair in both orders. Contradiction does not depend on the order, so its
         smaller probability is returned; of entailment, which has a direction, the greater one.

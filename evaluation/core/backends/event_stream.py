@@ -17,11 +17,11 @@ _JOINED = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
 class CutStreamError(ValueError):
-    """A body ends before the reply is complete."""
+    """The body of a server's answer ends before the reply is complete."""
 
 
 def parse_body(text: str) -> Any:
-    """Return a response's JSON; chunks of a streamed completion are joined into one.
+    """Return the JSON in a response's body; chunks of a streamed completion are joined into one.
 
     Raises ValueError for what is neither JSON nor such a stream, CutStreamError for either of them
     that ends in the middle, RecursionError for JSON that is nested beyond reason.
@@ -46,7 +46,7 @@ def parse_body(text: str) -> Any:
 
 
 def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Return whether JSON is invalid because its end is missing."""
+    """Return whether a JSON error means that the text's end is missing."""
     return error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
 
 
@@ -93,7 +93,7 @@ def _join_chunks(text: str) -> Any:
 
 
 def _parse_chunks(data: str, is_whole: bool) -> Iterator[Any]:
-    """Yield the JSON of an event, or of each line if no blank line separates the events.
+    """Yield the parsed JSON of an event, or of each line if no blank line separates the events.
 
     Raises CutStreamError for JSON without its end in an event that is not whole.
     """

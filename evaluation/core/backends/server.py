@@ -84,14 +84,17 @@ class Patience:
     longest_wait: float = 60.0
 
     def compute_wait(self, attempt: int, requested: float | None = None) -> float:
-        """Return the seconds to wait after an attempt: as the server `requested`, else doubled."""
+        """Return the seconds to wait after a failed attempt: as `requested`, else doubled.
+
+        `attempt` is the number of the attempt, from 1.
+        """
         if requested is not None:
             return requested
         return float(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
 
 
 class FaultError(Exception):
-    """One attempt to send a request failed.
+    """A single attempt to send a request failed; whether to retry, and what to do.
 
     Attributes
     ----------
@@ -130,8 +133,8 @@ class OpenAIServer:
 
     `what` and `name` identify the caller ("embedder", its SPEC); `path` is the endpoint, such as
     "embeddings"; `error` is the class of the exceptions. With `vet` every connection of
-    `create_async_client` is checked after its host's name was resolved. Raises `error`: the address is
-    none.
+    `create_async_client` is checked after its host's name was resolved. Raises `error` for an
+    invalid address.
     """
 
     def __init__(
@@ -177,13 +180,13 @@ class OpenAIServer:
         )
 
     def _build_pool(self, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
-        """Return a pool of connections; the check `vet`, if set, must accept each address."""
+        """Return a pool of connections, in which `vet` (if set) checks each address."""
         if self.vet is not None:
             return VettedTransport(self.vet, limits)
         return httpx.AsyncHTTPTransport(verify=load_tls_context(), limits=limits)
 
     def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        """Send a request, with retries, and return the response's JSON.
+        """Send a request by POST, with retries, and return the response's JSON.
 
         Raises `error`: the server cannot be reached, refuses, or does not answer JSON.
         """
@@ -211,7 +214,7 @@ class OpenAIServer:
     async def post_once(
         self, client: httpx.AsyncClient, body: dict[str, Any]
     ) -> tuple[Any, httpx.Headers]:
-        """Send a request once; return the response's JSON and headers. Raises FaultError."""
+        """Send a request once by POST; return the response's JSON and headers, or FaultError."""
         key = self._read_key()
         content = bytearray()
         try:
@@ -238,7 +241,7 @@ class OpenAIServer:
         return self._parse_response(response, bytes(content), key), response.headers
 
     def _send_once(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        """Send a request once, synchronously, and return the response's JSON. Raises FaultError."""
+        """Send a request once, synchronously; return the response's JSON. Raises FaultError."""
         key = self._read_key()
         try:
             response = client.post(self._address, json=body, headers=self._build_headers(key))
@@ -254,13 +257,13 @@ class OpenAIServer:
         return f"{base}/{self.path}{mark}{query}"
 
     def _build_headers(self, key: str) -> dict[str, str]:
-        """Return the request headers that carry the API key."""
+        """Return the request headers that hold the API key; none without a key."""
         # A server with versions in its addresses takes keys in a header of its own.
         own = {"api-key": key} if key and "?" in self.url else {}
         return _build_auth_header(key) | own
 
     def _classify_exception(self, error: Exception) -> Exception:
-        """Return the FaultError for a transport error; other exceptions unchanged."""
+        """Return the FaultError that a transport error means; other exceptions unchanged."""
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
             problem = f"the connection failed ({error or type(error).__name__})"
             return FaultError("connection", problem, again=True)
@@ -284,7 +287,7 @@ class OpenAIServer:
         return error
 
     def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Any:
-        """Return the JSON of a response of status 200, the key removed, else raise FaultError."""
+        """Return the JSON of a response of status 200, the API key removed, else raise FaultError."""
         status, headers = response.status_code, response.headers
         # Dummy keys such as "EMPTY", for servers without keys, are also words of normal answers.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
@@ -321,7 +324,7 @@ class OpenAIServer:
         )
 
     def _compute_wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds to wait before the next attempt."""
+        """Return the seconds to wait before the next attempt, from tenacity's state of the call."""
         reason = state.outcome.exception() if state.outcome else None
         requested = reason.wait if isinstance(reason, FaultError) else None
         return self.patience.compute_wait(state.attempt_number, requested)
@@ -354,7 +357,7 @@ def classify_failure(
     api_key_env: str = "OPENAI_API_KEY",
     longest_wait: float = math.inf,
 ) -> FaultError:
-    """Return the fault that a response with a status other than 200 means."""
+    """Return the FaultError for a response with a status other than 200, by status and message."""
     details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
     body = content.decode(errors="replace")
     excerpt = _extract_excerpt(body)
@@ -397,7 +400,7 @@ def find_error_message(value: Any, depth: int = 0) -> str:
 
 
 def _extract_excerpt(body: str) -> str:
-    """Return the message in a server's error body, else the first 200 characters."""
+    """Return the error message in a response's body, else the body's first 200 characters."""
     try:
         message = find_error_message(json.loads(body))
     except (ValueError, RecursionError):
@@ -416,7 +419,7 @@ def _build_auth_header(key: str) -> dict[str, str]:
 
 
 def _choose_fault_code(status: int, words: str) -> str:
-    """Return the fault code of an HTTP status that is not retried."""
+    """Return the fault code for an HTTP status that is not retried; `words` is the error text."""
     if status in {400, 403, 422} and any(word in words for word in FILTERED):
         return "refused_prompt"
     if status == 413 or (status in {400, 422} and any(word in words for word in TOO_LONG)):
@@ -440,7 +443,7 @@ def _decode_body(content: bytes, response: httpx.Response) -> str:
 
 
 def _build_limits(connections: int) -> httpx.Limits:
-    """Return connection-pool limits that keep all connections alive."""
+    """Return the limits of a pool of `connections` connections, all of which are kept alive."""
     return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 

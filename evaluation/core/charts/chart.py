@@ -120,7 +120,7 @@ class Layout:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows in the chart."""
+        """Number of rows of the chart."""
         return len(self.names)
 
     @property
@@ -173,7 +173,7 @@ class Layout:
         return self.bottom + BOTTOM
 
     def compute_y(self, index: int) -> float:
-        """Return the vertical position in pixels of the dot of row `index`."""
+        """Return the vertical position in pixels of a row's dot, by index from the top."""
         top = self.top + index * self.row_height
         return top + (27 if self.has_stacked_names else self.row_height / 2)
 
@@ -239,7 +239,7 @@ def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row
 def build_estimates_chart(
     name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
 ) -> Chart:
-    """Return a chart of estimates with intervals; `axis` is the title of the axis."""
+    """Return a chart with one row per estimate and its interval; `axis` is the axis title."""
 
     def draw(width: float) -> Drawing:
         """Return the drawing at a width in pixels."""
@@ -347,7 +347,7 @@ def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top:
 
 
 def _place_legend_entries(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
-    """Return the left edge in pixels and the row of each entry of the chart's legend."""
+    """Return for each legend entry its left edge in pixels and its row; rows fit in `width`."""
     places, left, row = [], 10.0, 0
     for line in series:
         wide = KEY + 6 + estimate_width(line.name) + 18
@@ -370,13 +370,13 @@ def _split_at_gaps(points: Sequence[tuple[float, float | None]]) -> list[list[tu
 
 
 def _format_range(line: Series, index: float) -> str:
-    """Return the range around a line's point at x = `index` in words; "" without one."""
+    """Return the range of a line at x = `index` as tooltip text; "" without one."""
     bounds = next(((low, high) for place, low, high in line.ranges if place == index), None)
     return "" if bounds is None else f"\n{bounds[0]:.3f} to {bounds[1]:.3f}"
 
 
 class HistoryPoint(NamedTuple):
-    """One score of a worker or model in a question set; `weak` if not comparable."""
+    """Score of a worker or model in one question set; `weak` if it cannot be compared."""
 
     name: str
     when: str
@@ -388,7 +388,7 @@ class HistoryPoint(NamedTuple):
 def build_score_history_chart(
     occasions: Iterable[HistoryPoint], axis: str, whose: str, of_model: bool
 ) -> Chart:
-    """Return the chart of a worker's or model's scores over question sets, oldest at the top.
+    """Return the chart of one worker's or model's scores over question sets, oldest at the top.
 
     `whose` is the worker's or model's name for the title; `axis` is the title of the axis.
     """

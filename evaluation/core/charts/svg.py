@@ -101,7 +101,7 @@ def remove_control_characters(text: str) -> str:
 
 
 def fit_text(text: str, width: float, size: float = LETTERS) -> str:
-    """Return the text on one line, cut in the middle if it is wider than `width`.
+    """Return the text on one line, cut in the middle if wider than `width` pixels.
 
     Names of models and questions differ at their ends.
     """
@@ -135,7 +135,7 @@ def format_coordinate(value: float) -> str:
 class Drawing:
     """An SVG drawing; later shapes are drawn over earlier ones.
 
-    Shapes are added to the drawing, or to the group that `mark` opened last.
+    Shapes are added to the drawing, or to the group that `begin_group` opened last.
     """
 
     def __init__(self, width: float, height: float, title: str, description: str) -> None:
@@ -242,7 +242,7 @@ class Drawing:
             ET.SubElement(added, "title").text = remove_control_characters(full)
 
     def begin_group(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
-        """Begin a group of shapes that share a tooltip and a link.
+        """Begin a group of shapes that share the tooltip `tip` and a link.
 
         `data` are attributes of the group for the page's scripts, such as those of a slider.
         """
@@ -255,7 +255,7 @@ class Drawing:
         self._parent = group
 
     def end_group(self) -> None:
-        """End the group of shapes that `mark` began."""
+        """End the group of shapes that `begin_group` began."""
         self._parent = self.root
 
     def prepare_download(self, title: str, captions: Sequence[str]) -> None:
@@ -295,7 +295,7 @@ STEPS = (1, 2, 2.5, 5, 10)
 
 
 def format_number(value: float | None, missing: str = "–") -> str:
-    """Return a number with three decimals, or in scientific notation below .0005."""
+    """Return a number with three decimals, in scientific notation below .0005; else `missing`."""
     if value is None:
         return missing
     if value and abs(value) < 0.0005:
@@ -304,7 +304,7 @@ def format_number(value: float | None, missing: str = "–") -> str:
 
 
 def format_interval(low: float | None, high: float | None, missing: str = "–") -> str:
-    """Return an interval as "LOW to HIGH"."""
+    """Return an interval as "LOW to HIGH"; `missing` without an end."""
     if low is None or high is None:
         return missing
     return f"{format_number(low)} to {format_number(high)}"
@@ -325,7 +325,7 @@ class Scale:
         return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
 
     def list_ticks(self, most: int = 6) -> list[float]:
-        """Return round numbers within the scale's range, at most `most` + 1."""
+        """Return at most `most` + 1 round numbers within the scale's range, for an axis."""
         span = self.high - self.low
         unit = 10 ** math.floor(math.log10(span / most))
         step = next(unit * step for step in STEPS if span / (unit * step) <= most)

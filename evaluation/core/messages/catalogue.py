@@ -35,7 +35,7 @@ OF_FEATURES: tuple[str, ...] = (
 
 
 def _collect_feature_sentences() -> dict[str, Sentence]:
-    """Return the sentences that all features declare, by message code."""
+    """Return the sentences of all features' messages, by message code."""
     sentences: dict[str, Sentence] = {}
     for name in OF_FEATURES:
         sentences |= resolve_name(name)
@@ -54,7 +54,7 @@ _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The sentences of all message codes as one interface words them.
+    """The sentences of all message codes in the wording of one interface.
 
     Attributes
     ----------
@@ -80,5 +80,5 @@ class Catalogue:
         return [self.format_message(message) for message in messages]
 
     def _format_stored_sentence(self, sentence: str) -> str:
-        """Return an older run's sentence, with this interface's names of options for the flags."""
+        """Return a sentence stored by an older version, its flags replaced by option names."""
         return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

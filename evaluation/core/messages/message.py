@@ -18,7 +18,7 @@ SPEC = re.compile(r"(?P<before>[^.]*)\.(?P<digits>\d+)(?P<kind>[fg%])")
 
 
 class ThresholdNumber(float):
-    """A number whose formatted text never lies on the other side of one of its thresholds.
+    """Float that formats with more digits where rounding would move it across a threshold.
 
     .8996 beside .9 is "0.8996" in the format ".2f", for "0.90" would be no less than .9.
     """
@@ -32,7 +32,7 @@ class ThresholdNumber(float):
         return number
 
     def __format__(self, spec: str) -> str:
-        """Return the number with the digits of `spec`, or more to stay on its side."""
+        """Return the number with the digits of `spec`, or with more to stay on its side."""
         value, match = float(self), SPEC.fullmatch(spec)
         if match is None:
             return format(value, spec)
@@ -77,7 +77,9 @@ OF_OLDER_RUNS = {
 
 @dataclass(frozen=True)
 class Message:
-    """A message as a code and the values of its sentence: numbers, texts, booleans, None.
+    """Message to people as a code and the values of its sentence; each interface formats it.
+
+    The values are numbers, texts, booleans and None.
 
     A value named `sentence` is the whole sentence, the same for every interface.
     """
@@ -87,7 +89,7 @@ class Message:
 
     @classmethod
     def from_stored(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return a message from its stored form: of `as_dict`, `as_text`, or an older sentence."""
+        """Return the message stored by `as_dict` or `as_text`, or as a sentence by older versions."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):
@@ -125,7 +127,7 @@ class Options:
 def fill_sentence(
     sentence: Sentence, values: Mapping[str, Any], option: Callable[[str], str]
 ) -> str:
-    """Return a sentence filled with values and with an interface's names of options."""
+    """Return a message's sentence, filled with values and an interface's names of options."""
     n = values.get("workers", 0)
     people = "1 worker" if n == 1 else f"{n:,} workers"
     known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
@@ -143,7 +145,7 @@ def format_count(n: int, noun: str) -> str:
 
 
 def format_p_value(p: float) -> str:
-    """Return a p-value as text for a sentence, never 0.000."""
+    """Return a p-value for a sentence, such as "p = 0.032" or "p < 0.001"."""
     if p < LEAST_P:
         return "p < 0.001"
     # The page of all words has a name in place of the number.

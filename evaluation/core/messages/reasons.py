@@ -232,12 +232,12 @@ WHY_NOT_CHOSEN: Mapping[str, str] = {
 
 
 def describe_reason(code: str | None) -> str:
-    """Return the sentence on why a number is missing, by reason code; "" without a code."""
+    """Return the text on why a number is missing, by reason code; "" without a code."""
     return _find_text(WHY_EMPTY, code)
 
 
 class RecordWithReason:
-    """Base of records whose number may be missing; `reason` is the code of the cause."""
+    """Mixin of records whose number may be missing; `reason` is the code of the cause."""
 
     __slots__ = ()
 
@@ -250,17 +250,17 @@ class RecordWithReason:
 
 
 def describe_undefined_statistic(code: str | None) -> str:
-    """Return the sentence on why an alarm's statistic is undefined; "" without a code."""
+    """Return the text on why an alarm's statistic is undefined, by code; "" without a code."""
     return _find_text(WHY_UNCHECKED, code)
 
 
 def describe_missing_choice(code: str | None) -> str:
-    """Return the sentence on why experts' grades select no ranking; "" without a code."""
+    """Return the text on why experts' grades chose no camp's ranking, by code; "" without one."""
     return _find_text(WHY_NOT_CHOSEN, code)
 
 
 def _find_text(words: Mapping[str, str], code: str | None) -> str:
-    """Return the text for a code in a table of texts; the code itself if it is unknown."""
+    """Return a code's text; an unknown code with spaces for underscores; "" for None."""
     return words.get(code, code.replace("_", " ")) if code else ""
 
 
@@ -350,13 +350,13 @@ UNKNOWN = FaultTexts("error", "Read the error message, then ask again.")
 
 
 def get_fault_texts(code: str) -> FaultTexts:
-    """Return the texts for a fault code; general ones for an unknown code."""
+    """Return the texts on a fault of a reply, by fault code; general ones for an unknown code."""
     return FAULTS.get(code, UNKNOWN)
 
 
 @dataclass(frozen=True)
-class Reason:
-    """A reason for excluding a worker: its labels, message to the worker, Prolific category.
+class ExclusionReason:
+    """Reason for excluding a worker: labels, message to the worker, category on Prolific.
 
     Attributes
     ----------
@@ -376,48 +376,48 @@ class Reason:
 OWN = "own"
 
 
-REASONS: Mapping[str, Reason] = {
-    "copied": Reason(
+REASONS: Mapping[str, ExclusionReason] = {
+    "copied": ExclusionReason(
         "Copied from others",
         "copied from others",
         told="Your answers are, but for light edits, the same as another participant's answers to "
         "the same questions.",
     ),
-    "low_effort": Reason(
+    "low_effort": ExclusionReason(
         "Clear low effort",
         "clear low effort",
         "LOW_EFFORT",
         "Your answers show clear low effort.",
     ),
-    "instructions": Reason(
+    "instructions": ExclusionReason(
         "Failed the instructions",
         "failed the instructions",
         "FAILED_INSTRUCTIONS",
         "Your answers do not follow the instructions of the task.",
     ),
-    "skipped": Reason(
+    "skipped": ExclusionReason(
         "Skipped required questions",
         "skipped required questions",
         "FAILED_INSTRUCTIONS",
         "You left questions without an answer that the task asks everybody to answer.",
     ),
-    "attention": Reason(
+    "attention": ExclusionReason(
         "Failed an attention check",
         "failed an attention check",
         "FAILED_CHECK",
         "You failed an attention check of the task.",
     ),
-    "too_fast": Reason(
+    "too_fast": ExclusionReason(
         "Far too fast",
         "far too fast",
         "TOO_QUICKLY",
         "You finished the task far too fast to have read what it asks.",
     ),
-    "machine": Reason(
+    "machine": ExclusionReason(
         "Looks written by a language model",
         "looks written by a language model",
         rejects=False,
     ),
-    OWN: Reason("Another reason, in my own words", "another reason"),
+    OWN: ExclusionReason("Another reason, in my own words", "another reason"),
 }
 """By code, in the order in which they are offered."""

@@ -21,7 +21,7 @@ def _format_no_reply(values: Mapping[str, Any]) -> str:
 
 
 def _format_unknown_workers(values: Mapping[str, Any]) -> str:
-    """Return the sentence on ids in a run's options that do not name exactly one worker."""
+    """Return the sentence on ids in a run's options that name no worker, or several."""
     more = f" and {values['more']} more" if values["more"] else ""
     return (
         "Ids in the settings that are not those of one worker who answered here: "
@@ -30,7 +30,7 @@ def _format_unknown_workers(values: Mapping[str, Any]) -> str:
 
 
 def _format_no_rewording(values: Mapping[str, Any]) -> str:
-    """Return the sentences on rewordings that cannot be used; older runs only have the count."""
+    """Return the sentences on a run without usable rewordings; by count only for older runs."""
     reasons, silent = _get_counts(values, "reasons"), _get_counts(values, "silent")
     parts = [f"The rewriter gave no usable rewording: 0 of {values['rewordings']:,} used."]
     if reasons:
@@ -55,7 +55,7 @@ def _format_no_rewording(values: Mapping[str, Any]) -> str:
 
 
 def _get_counts(values: Mapping[str, Any], name: str) -> Mapping[str, int]:
-    """Return a failure's counts stored under a name; empty for older runs."""
+    """Return the counts stored under a name in a failure's values; {} for older runs."""
     counts = values.get(name)
     return counts if isinstance(counts, Mapping) else {}
 
@@ -114,7 +114,10 @@ FAILURES: Mapping[str, Sentence] = {
 
 
 def build_language_warning_formatter(choose: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the function that formats the warning on foreign texts; `choose` names a remedy."""
+    """Return a function that formats the warning that an English model reads other languages.
+
+    `choose` is the template of the remedy.
+    """
 
     def sentence(values: Mapping[str, Any]) -> str:
         if "script" in values:
@@ -136,7 +139,7 @@ def build_language_warning_formatter(choose: str) -> Callable[[Mapping[str, Any]
 
 
 def _format_cut_off_replies(values: Mapping[str, Any]) -> str:
-    """Return the warning that models' replies were cut off."""
+    """Return the warning that models' replies were cut off, with the option to raise."""
     option = values["option"][values["raise"]] if values["raise"] else "max_tokens"
     where = "" if values["raise"] else " in the parameters of the registered model"
     return (
@@ -260,7 +263,7 @@ class TrendTest(Protocol):
 
 
 def _build_trend_sentence(words: str) -> Sentence:
-    """Return the sentence template for a trend that clearly rises or falls."""
+    """Return the sentence template of a significant trend; `words` is "rise" or "fall"."""
     return (
         f"The scores {words} over {{n}} sets: by {{change:.3f}} from one to the next (95% interval "
         "{low:+.3f} to {high:+.3f}). Chance alone would make their order as clear in at most "
@@ -303,7 +306,10 @@ CLEAR = ("rises", "falls")
 
 
 def build_trend_messages(scores: TrendTest, standing: TrendTest) -> tuple[Message, ...]:
-    """Return the messages on the trends of a worker's or model's `scores` and rank (`standing`)."""
+    """Return the messages on the trends of a worker's or model's scores and rank.
+
+    `scores` and `standing` are the tested trends of the score and of the rank.
+    """
     values = {
         "n": scores.n,
         "fewest": FEWEST,
@@ -342,17 +348,17 @@ def _format_interval(
 
 
 def _format_agreement(values: Mapping[str, Any]) -> str:
-    """Return a method's correlation with the grades and its interval as text."""
+    """Return as text a method's correlation with experts' grades, with its interval."""
     return _format_interval(values["r"], values["low"], values["high"], " of at most 1")
 
 
 def _format_lead(values: Mapping[str, Any]) -> str:
-    """Return a method's lead over another one and its interval as text."""
+    """Return as text the difference of two methods' correlations, with its interval."""
     return _format_interval(values["lead"], values["lead_low"], values["lead_high"])
 
 
 def format_better_method(values: Mapping[str, Any]) -> str:
-    """Return the sentence that a method agrees better with the grades than the default."""
+    """Return the sentence that a method agrees significantly better than the default method."""
     return (
         f"Trust {values['method']} here: on the {format_count(values['held'], 'question')} that "
         "it was not "
@@ -362,7 +368,7 @@ def format_better_method(values: Mapping[str, Any]) -> str:
 
 
 def format_default_method(values: Mapping[str, Any]) -> str:
-    """Return the sentence that the default method agrees better than the others."""
+    """Return the sentence that the default method agrees significantly better than the others."""
     return (
         f"Trust {values['method']}, the default, here: on the "
         f"{format_count(values['held'], 'question')} "

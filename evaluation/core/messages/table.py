@@ -55,7 +55,7 @@ REASONS = {
 
 
 class Placeholder(str):
-    """Placeholder for a value in a sentence, shown as the value's name in braces."""
+    """Text in place of a value of a sentence: the value's name in braces, in every format."""
 
     def __format__(self, spec: str) -> str:
         return str(self)
@@ -69,7 +69,7 @@ class Placeholder(str):
 
 
 class Placeholders(Mapping[str, Any]):
-    """Mapping that has a placeholder for every name, to show a sentence without values."""
+    """Mapping with a `Placeholder` for every name, to show a sentence without its values."""
 
     def __getitem__(self, name: str) -> Placeholder:
         return Placeholder(f"{{{name}}}")
@@ -85,7 +85,7 @@ class Placeholders(Mapping[str, Any]):
 
 
 def build_document() -> str:
-    """Return the text of platform/docs/words.md: all message codes with sentences."""
+    """Return the text of platform/docs/words.md: tables of all message codes and sentences."""
     return "\n".join([HEAD, *_build_lines()])
 
 

@@ -33,7 +33,7 @@ class Problem:
 
 
 def build_problem(code: str, option: str = "", **values: Any) -> Problem:
-    """Return the problem of a code, with the values of its sentence as keyword arguments."""
+    """Create a `Problem`; further keyword arguments are the values of its sentence."""
     return Problem(code, option, values)
 
 
@@ -116,11 +116,11 @@ class Option:
         return self._find_problem(value)
 
     def _find_problem(self, value: Any) -> Problem | None:
-        """Return the problem of a value that is not None; None if it is valid."""
+        """Return the problem of a value other than None; None if it is valid."""
         raise NotImplementedError
 
     def parse(self, text: str) -> Any:
-        """Return the value of a text. Raises `OptionError` for an invalid one."""
+        """Return the value that a text from a form or command line states, or raise `OptionError`."""
         value = self._parse(text)
         wrong = self.find_problem(value)
         if wrong is not None:
@@ -128,15 +128,15 @@ class Option:
         return value
 
     def _parse(self, text: str) -> Any:
-        """Return the value in a text, not yet checked."""
+        """Return the value in a text, before the checks of `find_problem`."""
         return text
 
     def to_json_value(self, value: Any) -> Any:
-        """Return the option's value as JSON stores it."""
+        """Convert a value of the option to what JSON stores."""
         return value
 
     def from_json_value(self, value: Any) -> Any:
-        """Return the option's value from what JSON stores."""
+        """Convert what JSON stores to a value of the option."""
         return value
 
     def format_value(self, value: Any) -> str:
@@ -144,7 +144,7 @@ class Option:
         return "none" if value is None else str(value)
 
     def summarize_setting(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return label and value in a few words; `names` has the names of models by id."""
+        """Return label and value as a short phrase; `names` has the names of models by id."""
         words = " ".join(self.format_briefly(value, names).split())
         if len(words) > SHORT_WORDS:
             words = f"{words[: SHORT_WORDS - 1].rstrip()}…"
@@ -157,12 +157,12 @@ class Option:
         return names.get(words) or words.partition(": ")[0]
 
     def _lowercase_label(self) -> str:
-        """Return the label with a small first letter, for use inside a sentence."""
+        """Return the label with a small first letter, unless it begins with an acronym."""
         first, rest = self.label[:1], self.label[1:]
         return self.label if rest[:1].isupper() else f"{first.lower()}{rest}"
 
     def _build_type_problem(self, value: Any, what: str) -> Problem:
-        """Return the problem of a value of the wrong type; `what` is the code of the right type."""
+        """Return the problem that a value has the wrong type; `what` is the right type's code."""
         return build_problem("invalid", self.name, given=value, what=what)
 
 
@@ -276,7 +276,7 @@ class Real(Option):
             raise OptionError([self._build_type_problem(text, "number")]) from None
 
     def from_json_value(self, value: Any) -> Any:
-        """Return a float, also for a whole number as which JSON may store it."""
+        """Convert a stored number to float, also a whole one; None stays None."""
         return float(value) if type(value) is int else value
 
     def format_value(self, value: Any) -> str:
@@ -385,7 +385,7 @@ class Ids(Option):
         return ", ".join(value) or "none"
 
     def format_briefly(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the names of the first three ids and the number of the others."""
+        """Return the names of the first ids and the number of the others; "none" for no ids."""
         labels = [names.get(item, self.gone or item) for item in value[:IDS_SHOWN]]
         more = len(value) - len(labels)
         return ", ".join(labels) + (f" and {more:,} more" if more else "") or "none"
@@ -479,7 +479,7 @@ class JsonObject(Option):
 
 
 def get_model_name(model: str | None) -> str:
-    """Return an option's value as the name of the model that it loads; "" for None."""
+    """Return the name of the model that an option's value loads: the value, or "" for None."""
     return model or ""
 
 

@@ -31,7 +31,7 @@ from evaluation.core.options.declaration import (
 
 @dataclass(frozen=True)
 class Setting:
-    """One option of a run for display: its label and its value as text."""
+    """Label and value of one of a run's options, as texts for display."""
 
     name: str
     label: str
@@ -64,7 +64,7 @@ class Parameters:
 
     @classmethod
     def get_options(cls) -> Mapping[str, Option]:
-        """Return the declared options by name, in the order of the fields."""
+        """Return the class's options by field name, in the order of the fields."""
         if cls not in _OPTIONS:
             _OPTIONS[cls] = {
                 entry.name: replace(
@@ -75,7 +75,7 @@ class Parameters:
         return _OPTIONS[cls]
 
     def find_problems(self) -> list[Problem]:
-        """Return the problems of single values; if none, those between options."""
+        """Return the problems of single values; without any, those of combinations."""
         checked = (
             known.find_problem(getattr(self, name)) for name, known in self.get_options().items()
         )
@@ -97,7 +97,10 @@ class Parameters:
                 yield build_problem("only_with", name, other=other, wanted=wanted)
 
     def find_reserved_values(self, models: Collection[str]) -> list[Problem]:
-        """Return a problem for each value only operators may use; `models` are open to all."""
+        """Return a problem for each value that only operators may use.
+
+        `models` are the names of the models that all users may load.
+        """
         names = []
         for name, known in self.get_options().items():
             value = getattr(self, name)
@@ -129,7 +132,7 @@ class Parameters:
 
     @classmethod
     def add_defaults(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Return stored option values, with the defaults of missing ones added.
+        """Return stored option values by name, with the defaults of missing options added.
 
         Values under unknown names stay unchanged.
         """
@@ -137,7 +140,7 @@ class Parameters:
 
     @classmethod
     def list_settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return all stored options with labels and values for display."""
+        """Return the labels and values of all options of a run, for display."""
         known, result = cls.get_options(), []
         for name, value in cls.add_defaults(stored).items():
             if name not in known:
@@ -150,12 +153,12 @@ class Parameters:
 
     @classmethod
     def list_changed_settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return the stored options that differ from the default, with labels and values."""
+        """Return the labels and values of a run's options that differ from their default."""
         return [setting for setting in cls.list_settings(stored) if not setting.is_default]
 
     @classmethod
     def summarize_changes(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-        """Return the stored options that differ from the default, each in a few words.
+        """Return a short phrase for each stored option that differs from its default.
 
         Values under unknown names are left out.
         """
@@ -173,7 +176,7 @@ NOTHING = "none"
 
 
 def build_signature_parts(parameters: Parameters) -> dict[str, str]:
-    """Return the option values as parts of a run's signature, by name, in field order."""
+    """Return the texts of the option values in a run's signature, by key, in field order."""
     parts: dict[str, str] = {}
     gathered: dict[str, list[str]] = {}
     for name, option in parameters.get_options().items():
@@ -199,14 +202,14 @@ def compute_short_hash(texts: Sequence[str]) -> str:
 
 
 def _build_offer_problem(name: str, models: Collection[str]) -> Problem:
-    """Return the problem of naming a model that is not offered to this user."""
+    """Return the problem that an option names a model that is not open to all users."""
     if not models:
         return build_problem("none_offered", name)
     return build_problem("not_offered", name, offered=", ".join(sorted(models)))
 
 
 def _format_value(option: Option, parameters: Parameters) -> str:
-    """Return an option's value as a signature shows it; lists and objects as hashes."""
+    """Return an option's value as text for a signature; lists and objects as hashes."""
     value: Any = getattr(parameters, option.name)
     if option.sign is not None:
         return option.sign(parameters)
@@ -260,7 +263,7 @@ BY_ID: Mapping[type[Option], str] = {
 
 @dataclass(frozen=True, kw_only=True)
 class InterfaceWording(Catalogue):
-    """The sentences of one interface (terminal, site or API) on messages and on options.
+    """Wording of one interface (terminal, site or API): sentences on messages and options.
 
     Attributes
     ----------
@@ -272,14 +275,14 @@ class InterfaceWording(Catalogue):
     with_value: Callable[[Option, str | None], str]
 
     def fill_option_names(self, parameters: type[Parameters], text: str, **values: Any) -> str:
-        """Return a text with options named as the interface names them, and values filled in."""
+        """Return a text with the interface's names of the options, and with values, filled in."""
         mentioned = {
             name: _Mention(known, self) for name, known in parameters.get_options().items()
         }
         return text.format_map({**mentioned, **values})
 
     def format_help(self, parameters: type[Parameters], name: str) -> str:
-        """Return an option's help text in the words of the interface."""
+        """Return an option's help text, with other options named as the interface names them."""
         return self.fill_option_names(parameters, parameters.get_options()[name].help)
 
     def describe_option(self, parameters: type[Parameters], name: str) -> str:
@@ -289,7 +292,10 @@ class InterfaceWording(Catalogue):
         return f"{option.label}. {by}{self.format_help(parameters, name)}"
 
     def format_field_problem(self, parameters: type[Parameters], problem: Problem) -> str:
-        """Return the sentence on a problem; problems of one value omit the option's name."""
+        """Return the sentence on a problem, to be shown at the option's own field.
+
+        For a problem of a single value it omits the option's name.
+        """
         values = dict(problem.values)
         template = _find_value_template(problem)
         if template is None:
@@ -319,7 +325,7 @@ class InterfaceWording(Catalogue):
 
 @dataclass(frozen=True)
 class _Mention:
-    """An option inside a sentence; formats as the interface's name of it, or with a value."""
+    """Option inside a sentence: `{option}` is its name in the interface, `{option:value}` both."""
 
     option: Option
     words: InterfaceWording

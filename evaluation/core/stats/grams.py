@@ -63,7 +63,7 @@ class GramBlock:
         return self.inner.shape[2]
 
     def compute_gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return inner products of all pairs of answers to each question in the slice `part`.
+        """Return the inner products of all pairs of answers, for the questions in slice `part`.
 
         `chosen` are indices of some answers of each question, None for all. Do not write into the
         result, which may be a view.
@@ -74,7 +74,10 @@ class GramBlock:
         return inner if chosen is None else inner[:, :, chosen]
 
     def multiply(self, v: Floats) -> Floats:
-        """Return each question's Gram matrix times its slice of v (questions, answers, columns)."""
+        """Return each question's Gram matrix times its part of v, of the shape of v.
+
+        `v` has shape (questions, answers, columns).
+        """
         if self.direct:
             return np.asarray(self.inner @ (self.inner.transpose(0, 2, 1) @ v))
         if v.shape[2] == 1:
@@ -82,7 +85,7 @@ class GramBlock:
         return np.asarray(self.inner @ v)
 
     def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
-        """Return Gram matrix times vector, for question numbers `which` and one row of v each.
+        """Return the Gram matrix of each question in `which` times one row of v.
 
         `which` has shape (F,), `v` and the result have shape (F, m).
         """
@@ -92,7 +95,9 @@ class GramBlock:
         return np.einsum("fij,fj->fi", chosen, v)
 
     def compute_squared_norms(self, v: Floats) -> Floats:
-        """Return each question's squared norm of its unit vectors' sum with weights v.
+        """Return the squared norm of the weighted sum of each question's unit vectors.
+
+        `v` are the weights.
 
         `v` has shape (B, m), the result (B,).
         """
@@ -123,7 +128,7 @@ class SparseGramBlock(GramBlock):
         return max(1, int(np.diff(self.rows.indptr).max(initial=0)))
 
     def compute_gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return inner products of all pairs of answers to each question in the slice `part`."""
+        """Return the inner products of all pairs of answers, for the questions in slice `part`."""
         which = range(*part.indices(len(self)))
         answers = np.arange(self.size) if chosen is None else chosen
         out = np.empty((len(which), len(answers), len(answers)))
@@ -133,12 +138,15 @@ class SparseGramBlock(GramBlock):
         return out
 
     def multiply(self, v: Floats) -> Floats:
-        """Return each question's Gram matrix times its slice of v (questions, answers, columns)."""
+        """Return each question's Gram matrix times its part of v, of the shape of v.
+
+        `v` has shape (questions, answers, columns).
+        """
         flat = v.reshape(-1, v.shape[2])
         return np.asarray(self.rows @ (self.rows.T @ flat)).reshape(v.shape)
 
     def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
-        """Return Gram matrix times vector, for question numbers `which`, one row of v each.
+        """Return the Gram matrix of each question in `which` times one row of v.
 
         `which` has shape (F,), `v` and the result have shape (F, m).
         """
@@ -218,7 +226,7 @@ def compute_gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> lis
 
 
 def _compute_blocks_by_size(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
-    """Return Gram blocks of questions with equally many answers, each in its smallest form."""
+    """Return a Gram block for each number of answers per question, in its smallest form."""
     blocks: list[GramBlock] = []
     dimension = vectors.shape[1]
     for size, first, last in cells.list_blocks():
@@ -240,7 +248,7 @@ def _compute_blocks_by_size(vectors: Vectors, cells: Cells, centred: bool) -> li
 
 
 def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
-    """Return a sparse Gram block, or None where it would not be far smaller than a dense one.
+    """Return the sparse Gram block of questions; None where it would not be far smaller.
 
     None where that would not be far smaller than `width` numbers an answer, and for vectors whose
     squares are no safe numbers.
@@ -331,7 +339,7 @@ def _pack_rows(x: Vectors, size: int) -> Floats:
 
 
 def _take_rows(vectors: Vectors, rows: Integers) -> Vectors:
-    """Return these rows of `vectors`; a view, not a copy, if they are consecutive."""
+    """Return the given rows of `vectors`; a view, not a copy, if they are consecutive."""
     first, last = int(rows[0]), int(rows[-1]) + 1
     if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
         return vectors[first:last]
@@ -361,7 +369,7 @@ def _fill_unit_products(block: GramBlock, part: slice, x: Floats, rows: Integers
 
 def _fill_centred_products(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
     """Write the products of answers' vectors, less their question's mean, into the block."""
-    # `_has_safe_squares` finds squares that overflow or underflow; they are taken again of scaled rows.
+    # Squares that overflow or underflow are taken again of scaled rows.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
     if not _has_safe_squares(squared):
@@ -380,7 +388,7 @@ def _fill_centred_products(block: GramBlock, part: slice, x: Floats, rows: Integ
 
 
 def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
-    """Write the answers' inner products (or the rows) into `inner`; return squared norms."""
+    """Write inner products (if `direct`, the rows) into `inner`; return the squared norms."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if direct:
             inner[...] = x
@@ -395,12 +403,12 @@ def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
 
 
 def _has_safe_squares(squared: Floats) -> bool:
-    """Return whether all squared norms are far from underflow to 0 and overflow to infinity."""
+    """Return whether no squared norm is near underflow to 0 or overflow to infinity."""
     return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
 
 
 def _compute_exponents(largest: Floats) -> Integers:
-    """Return the exponent of the power of two above each number; `NO_EXPONENT` for zero."""
+    """Return the exponent of the power of two above each number; `NO_EXPONENT` for 0 or less."""
     exponents = np.frexp(largest)[1].astype(np.int64)
     return np.where(largest > 0, exponents, NO_EXPONENT)
 
@@ -413,7 +421,7 @@ def _refuse_non_finite(x: Floats, rows: Integers) -> None:
 
 
 def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
-    """Return the first of `rows` whose vector has NaN or infinity (at least one has)."""
+    """Return the first of `rows` whose vector has NaN or infinity; at least one must."""
     step = max(1, CHUNK // vectors.shape[1])
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
@@ -424,7 +432,7 @@ def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
 
 
 def compact_vectors(vectors: Vectors, members: Sequence[Integers]) -> Floats:
-    """Return short vectors, one per answer, with the same inner products within each question.
+    """Return shorter vectors of the answers, with the same inner products within each question.
 
     They have k numbers, the greatest number of answers to a question. Products of answers to
     different questions are meaningless. `members` holds the rows of each question.

@@ -27,7 +27,7 @@ TARGET_OUT_OF_REACH = "target_out_of_reach"
 
 @dataclass(frozen=True)
 class ErrorBounds:
-    """Average and worst error of the exemplary answer that `workers` answers give.
+    """Average and worst error of the exemplary answer of `workers` answers.
 
     `average_error` and `worst_error` are 1 - cosine, in 0..2 (0..1 for mu >= 0). `worst_error`
     holds with probability 1 - delta; it is None, with `reason` "mean_within_deviation", where
@@ -45,7 +45,7 @@ class ErrorBounds:
 
 @dataclass(frozen=True)
 class WorkerRequirement:
-    """Fewest workers that reach `target_error`, on average and in the worst case.
+    """Fewest workers whose exemplary answer has at most `target_error`, on average and at worst.
 
     None where no number of workers is enough: `average_reason` and `worst_reason` then state why
     ("mean_not_positive": more workers do not help where mu <= 0; "target_out_of_reach": only more
@@ -66,7 +66,7 @@ MOST_WORKERS = 10**15
 
 
 def compute_exemplar_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
-    """Return the exemplary answer's error, from the answers' similarity and the number of workers.
+    """Return the expected error of the exemplary answer of M workers with similarity S.
 
     The error is 1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise.
 
@@ -100,7 +100,7 @@ def compute_exemplar_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray
 
 
 def estimate_similarity_to_truth(left_out: float, others: float) -> float:
-    """Return the answers' similarity to the truth that fits a leave-one-out mean.
+    """Return the answers' similarity to the truth, estimated from their leave-one-out mean.
 
     If workers err independently, an answer is S times as like the mean of K others as that mean is
     like the truth, so L = S (1 - error(S, K)) = S^2 sqrt(K) / sqrt((K - 1) S^2 + 1). With u = S^2
@@ -131,7 +131,7 @@ def estimate_similarity_to_truth(left_out: float, others: float) -> float:
 
 
 def compute_deviation_bound(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
-    """Return Hoeffding's bound on the deviation of a mean of `workers` answers.
+    """Return Hoeffding's bound on the deviation of a mean over `workers` workers.
 
     It is t = sqrt(ln(2/delta) / (2M)) for M = `workers`.
 
@@ -149,7 +149,7 @@ def compute_deviation_bound(workers: ArrayLike, delta: float = 0.05) -> NDArray[
 
 
 def compute_error_bounds(mu: float, workers: SupportsIndex, delta: float = 0.05) -> ErrorBounds:
-    """Return the exemplary answer's error with `workers` answers, on average and at worst.
+    """Return the error of the exemplary answer of `workers` workers, on average and at worst.
 
     The average error is that for similarity S = mu, the worst one that for S = mu - t, with t of
     `compute_deviation_bound`.
@@ -177,7 +177,7 @@ def compute_error_bounds(mu: float, workers: SupportsIndex, delta: float = 0.05)
 
 
 def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> WorkerRequirement:
-    """Return the fewest workers with an error of at most `target_error`, on average and at worst.
+    """Return the fewest workers for an error of at most `target_error`, on average and at worst.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
 
 
 def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArray[np.float64]:
-    """Return, elementwise, the fewest answers with an average error of at most the target.
+    """Return the fewest answers for an average error of at most the target, elementwise.
 
     From error(S, M) <= t follows M >= r^2 (1 - S^2) / (S^2 (1 - r^2)) with r = 1 - t, so this is
     what `find_workers_needed` finds on average, without a search.
@@ -262,7 +262,7 @@ def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArra
 
 
 def predict_width(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
-    """Return the expected interval width with `after` answers, from that with `answers`.
+    """Return the interval width to expect with `after` answers, from that with `answers`.
 
     width sqrt(answers / after): the standard error of a mean falls with the root of its size.
     Elementwise with broadcasting; the new scores are taken to scatter as the old ones do.
@@ -283,7 +283,7 @@ def predict_width(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDA
 def find_answers_for_width(
     width: ArrayLike, answers: ArrayLike, target: float
 ) -> NDArray[np.float64]:
-    """Return the fewest answers with an expected interval width of at most `target`.
+    """Return the fewest answers for an expected interval width of at most `target`.
 
     Never fewer than there are. Array of the broadcast shape, whole numbers.
 
@@ -299,7 +299,7 @@ def find_answers_for_width(
 
 
 def _find_smallest_number(reached: Callable[[int], bool]) -> int | None:
-    """Return the smallest number for which `reached` holds, by bisection; None beyond 10^15."""
+    """Return the smallest number from which `reached` holds, by bisection; None beyond 10^15."""
     # Bisection is valid because both errors fall as workers are added.
     high = 1
     while not reached(high):

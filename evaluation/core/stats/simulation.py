@@ -80,7 +80,7 @@ class SimulatedCrowd:
         return len(self.truth)
 
     def compute_quality(self) -> Floats:
-        """Return each worker's mean cosine of the answers to their questions' true answers.
+        """Return each worker's true quality: mean cosine of answers to their true answers.
 
         -1 to 1; NaN for a worker without an answer.
         """
@@ -88,7 +88,9 @@ class SimulatedCrowd:
         return self._compute_mean_by_worker(np.einsum("nd,nd->n", x, y[self.questions]))
 
     def compute_script_quality(self) -> Floats:
-        """Return each worker's mean cosine of the answers to all questions' true answers.
+        """Return each worker's quality as in the authors' script, by all questions' true answers.
+
+        It is the mean cosine of a worker's answers to the true answers of all questions.
 
         This is the authors' measure of quality. Of its Q^2 cosines only Q compare an answer with
         the truth of its own question; the others are noise, or measure the bias alone.
@@ -151,7 +153,7 @@ def simulate_crowd(
 def build_honest_groups(
     n_workers: int, noise: Sequence[float] = (0.5, 1.0, 2.0)
 ) -> list[WorkerGroup]:
-    """Return groups of independent workers, of equal size, one group for each noise."""
+    """Return one group of independent workers for each noise, of about equal size."""
     parts = len(noise)
     sizes = [n_workers // parts + (index < n_workers % parts) for index in range(parts)]
     return [WorkerGroup(size, sd) for size, sd in zip(sizes, noise, strict=True)]
@@ -201,7 +203,7 @@ def build_biased_groups(share: float, n_workers: int = 60, bias: float = 0.5) ->
 
 
 def compute_actual_correlation(rho: float, noise: float) -> float:
-    """Return how a group's answers correlate with their shared answer, 0 to 1.
+    """Return the correlation of a group's answers with their shared answer, 0 to 1.
 
     rho s / sqrt(rho^2 s^2 + 1 - rho^2), s = sqrt(1 + noise^2) being the standard deviation of the
     answer they share. Two of them correlate by its square. At noise 3 a rho of .7 is .95.

@@ -36,7 +36,7 @@ LONGEST_LETTER = 8
 
 
 class ChoiceFault(StrEnum):
-    """Reason why a reply names no choice of the item."""
+    """Reason code of a reply that names no choice of its multiple-choice item."""
 
     OUT_OF_RANGE = "letter_out_of_range"
     UNREADABLE = "no_choice"
@@ -87,7 +87,7 @@ class Choices:
 
     @cached_property
     def _normalised(self) -> dict[str, int | None]:
-        """Index of each choice by normalised text; None where two differ by punctuation only."""
+        """Index of each choice by normalised text; None where two choices share that text."""
         index_by_text: dict[str, int | None] = {}
         for index, text in enumerate(self.texts):
             key = normalise_for_matching(text)
@@ -96,7 +96,7 @@ class Choices:
         return index_by_text
 
     def read(self, reply: str) -> ParsedChoice:
-        """Return the choices that a reply names, or the fault why it names none."""
+        """Return the choices that a reply names, or the fault that it names none."""
         lines = [line for line in reply.splitlines() if line.strip()]
         attempts = (reply, lines[0]) if len(lines) > 1 else (reply,)
         last_fault = UNREADABLE
@@ -109,7 +109,7 @@ class Choices:
         return last_fault
 
     def _parse_one(self, text: str) -> ParsedChoice | None:
-        """Return the choice that a text consists of; None if neither a choice nor a letter."""
+        """Return the choice that a text is, or the letter of; None if it is neither."""
         letter = _LETTER.fullmatch(text) if len(text) <= LONGEST_LETTER else None
         if letter and self._letters_only:
             return self._find_by_letter(letter[1])
@@ -136,7 +136,7 @@ class Choices:
         return index
 
     def _find_by_letter(self, letter: str) -> ParsedChoice:
-        """Return the choice of a letter, or the fault that it is out of range."""
+        """Return the choice with a letter (A for the first), or the fault of a later letter."""
         index = ord(letter.upper()) - ord("A")
         return ParsedChoice(frozenset([index])) if index < len(self) else OUT_OF_RANGE
 
@@ -175,7 +175,7 @@ class Choices:
 
 
 def _list_candidates(text: str) -> Iterator[str]:
-    """Yield the reply, then the reply without beginnings such as "The answer is"."""
+    """Yield a reply's text, then the text without a beginning such as "The answer is"."""
     yield text
     for pattern in (_STATED_PATTERN, _NAMED):
         if (match := pattern.fullmatch(text)) and len(match[1]) < len(text):
@@ -183,7 +183,7 @@ def _list_candidates(text: str) -> Iterator[str]:
 
 
 def _split_list(text: str) -> list[str]:
-    """Return the elements of a JSON list, or of a text with separators."""
+    """Return the elements of a text that is a JSON list, or a list with separators."""
     stripped = text.strip()
     if stripped.startswith("["):
         try:
@@ -229,7 +229,7 @@ class MultiqaItem:
 
 
 def find_accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
-    """Return the indices of an item's accepted choices, given as texts or as letters.
+    """Return the indices of the choices that an item accepts as answers.
 
     Raises
     ------
@@ -269,7 +269,7 @@ TOO_HIGH = "score_above_5"
 
 @dataclass(frozen=True, slots=True)
 class ParsedScore:
-    """Score (0 to 5) and notes in an LLM judge's reply, or the reason for having no score.
+    """Score (0 to 5) and notes in an LLM judge's reply, or the reason why there is no score.
 
     Attributes
     ----------
@@ -303,7 +303,7 @@ def parse_score(reply: str) -> ParsedScore:
 
 
 def _parse_value(text: str) -> tuple[float | None, str | None]:
-    """Return the number after the label, 0 to 5, or None with the reason."""
+    """Return (score, None) for the text after the label, or (None, reason) for an unusable one."""
     number = _NUMBER.match(text)
     if number is None:
         return None, NO_NUMBER

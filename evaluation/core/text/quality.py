@@ -10,8 +10,8 @@ added, changed or two swapped) away from a known word. The most frequent such wo
 first in the alphabet among equals. Words with two mistakes are not corrected: that would turn
 technical terms into other words.
 
-`find_language_warning` warns of answers in a language that an English-only model does not know. Two signs
-count: more than a fifth of all letters belong to another script than the Latin one; or a fifth of
+`find_language_warning` warns of answers in a language that an English-only model does not know. Two
+signs count: more than a fifth of all letters belong to another script than the Latin one; or a fifth of
 the sentences, five at least, are in another language. A sentence has five words or more, half of
 them in lower case, so that lists of names, numbers and titles are never judged; short answers in
 another language of the Latin script therefore pass.
@@ -84,7 +84,7 @@ _OF_ASCII = {
 
 
 def fold_text(text: str) -> str:
-    """Return a text without case, punctuation and repeated space, to compare with the phrases."""
+    """Return a text in lower case, without punctuation and repeated spaces, to find phrases."""
     if text.isascii():  # most texts by far; the same in a tenth of the time
         words = text.translate(_OF_ASCII).split()
     else:
@@ -97,7 +97,7 @@ def fold_text(text: str) -> str:
 
 
 def _fold_phrases(phrases: Iterable[str]) -> tuple[str, ...]:
-    """Return the folded phrases without duplicates."""
+    """Return the phrases folded by `fold_text`, without duplicates and empty ones."""
     return tuple(dict.fromkeys(fold_text(phrase) for phrase in phrases if phrase.strip()))
 
 
@@ -118,7 +118,7 @@ _MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _fold_phrases(
 
 
 def is_dont_know(text: str) -> bool:
-    """Return whether an answer is no more than "I don't know"."""
+    """Return whether an answer says no more than "I don't know", in one of several languages."""
     plain = fold_text(text)
     if plain.replace("?", "").strip() in _WHOLE or plain in _WHOLE:
         return True
@@ -145,7 +145,7 @@ _SPELLED_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], dict[str, Any]]:
-    """Return texts with corrected spelling, and the counts of corrections.
+    """Return the texts with corrected spelling, and the numbers of corrections.
 
     The counts are `language`, `words` (number of corrected words), `texts` (number of texts with
     one), `library` and its `version`.
@@ -190,7 +190,7 @@ def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], di
 
 
 def _find_terms(texts: Sequence[str]) -> set[str]:
-    """Return the words in at least 1% of the texts, and in at least 3 of them."""
+    """Return the lower-case words that occur in at least 1% of the texts and in at least 3."""
     count = Counter(
         word for text in texts for word in {w.lower() for w in _SPELLED_WORD.findall(text)}
     )
@@ -204,7 +204,7 @@ def _is_ordinary(word: str) -> bool:
 
 
 def _find_nearest(spelling: Any, word: str) -> str:
-    """Return the most frequent known word one edit away; a known word unchanged."""
+    """Return the correction of a word: the most frequent candidate; a known word unchanged."""
     if spelling.known([word]):
         return word
     # The library returns a set, whose order differs from process to process.
@@ -224,7 +224,7 @@ SURE = 0.5
 
 
 def find_language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
-    """Return a warning if the model knows only English and the texts are not English, else None.
+    """Return a warning if the model knows only English but the texts are not English, else None.
 
     `info` describes the model. Checks up to 500 distinct texts, evenly spaced. None for models of
     other or unknown languages.
@@ -245,10 +245,10 @@ def find_language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message |
 
 
 def detect_main_language(texts: Sequence[str]) -> str:
-    """Return the code of the language of more than half of the sentences; "" if there is none.
+    """Return the code of the language of more than half of the sentences; "" without one.
 
-    Only sentences of five words or more are judged, as in `find_language_warning`. At least five must be
-    in the language, each with a probability of at least one half.
+    Only sentences of five words or more are judged, as in `find_language_warning`. At least five
+    must be in the language, each with a probability of at least one half.
     """
     unique = list(dict.fromkeys(texts))
     sentences = [text for text in unique[:: -(-len(unique) // SAMPLE) or 1] if _is_sentence(text)]
@@ -262,7 +262,7 @@ def detect_main_language(texts: Sequence[str]) -> str:
 
 
 def _find_other_script(texts: Iterable[str]) -> dict[str, Any] | None:
-    """Return share and name of a non-Latin script in over a fifth of the letters, else None."""
+    """Return the share of non-Latin letters and their commonest script; None below a fifth."""
     scripts = Counter(_get_script(letter) for text in texts for letter in text if letter.isalpha())
     letters = scripts.total()
     foreign = letters - scripts["LATIN"]
@@ -283,7 +283,7 @@ def _get_script(letter: str) -> str:
 
 
 def _find_other_language(texts: Iterable[str]) -> dict[str, Any] | None:
-    """Return number and language of foreign sentences if above the limits, else None."""
+    """Return the numbers of foreign and all sentences and the language; None below the limits."""
     sentences = [text for text in texts if _is_sentence(text)]
     if len(sentences) < FEWEST_SENTENCES:
         return None
@@ -321,7 +321,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:[.,:/]\d+)*")
 
 
 def count_numbers(text: str) -> int:
-    """Return the number of numbers in a text; 1:25 or 3.5 is one."""
+    """Return how many numbers a text contains; 1:25 or 3.5 counts as one."""
     return len(_NUMBER.findall(text))
 
 
@@ -351,7 +351,7 @@ MOST = 0.5
 
 
 def is_short_answer(text: str) -> bool:
-    """Return whether an answer has at most 3 words, or at least half of its words are numbers."""
+    """Return whether an answer has at most 3 words, or is at least half numbers."""
     text = text.strip()
     if len(text) > LONG:
         return False

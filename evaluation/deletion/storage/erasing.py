@@ -91,7 +91,7 @@ BATCH_SIZE = 200
 
 
 class OwnTexts:
-    """Texts of a worker to remove from all stored values."""
+    """Texts that only one worker wrote, to be removed from stored values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.whole: set[str] = set()
@@ -111,7 +111,7 @@ class OwnTexts:
         self._shortest = min(map(len, self.inside), default=0)
 
     def remove_from(self, value: Any) -> Any:
-        """Return a JSON value without the texts; the same object if it contained none."""
+        """Return a JSON value with the texts erased; the same object if it contains none."""
         if isinstance(value, str):
             return self._remove_from_text(value)
         if isinstance(value, list):
@@ -140,7 +140,7 @@ class OwnTexts:
 
 
 def _list_stored_forms(text: str) -> list[str]:
-    """Return the forms in which a text is stored: plain, and escaped as in JSON."""
+    """Return the forms in which a text may be stored: plain, and escaped as in JSON."""
     # JSON may escape non-ASCII characters or not. [1:-1] cuts off the quotation marks.
     return [text, *(json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))]
 
@@ -198,9 +198,9 @@ Decisions and audit entries are kept for good, and quote no answer by themselves
 
 
 def erase_copies(place: str, texts: OwnTexts, versions: Sequence[int], after: int) -> int | None:
-    """Remove texts from the next rows (after key `after`) of one place where copies are stored.
+    """Remove texts from the next rows (after key `after`) of one of `PLACES`, where copies are.
 
-    Return the last key or None at the end.
+    Return the last row's key, or None if no rows are left.
     """
     rows_of, fields = PLACES[place]
     # By key, not by offset: rows deleted between two batches would shift the offsets.
@@ -214,7 +214,7 @@ def erase_copies(place: str, texts: OwnTexts, versions: Sequence[int], after: in
 
 
 def select_own_texts(texts: Iterable[str], responses: Sequence[int], **where: Any) -> set[str]:
-    """Return those texts that no other worker's or model's answer repeats exactly.
+    """Return the texts that no other worker's or model's answer equals.
 
     `where` may have `versions`: then only the other answers to these versions are compared.
     """
@@ -233,7 +233,7 @@ def select_own_texts(texts: Iterable[str], responses: Sequence[int], **where: An
 
 
 def delete_vectors(texts: Iterable[str]) -> int:
-    """Delete the stored vectors of texts, of every embedder; return their number."""
+    """Delete the texts' stored vectors of all embedders; return the number of vectors."""
     n = 0
     for some in _split_into_batches(sorted(texts)):
         n += Embedding.objects.filter(text_hash__in=[text_hash(text) for text in some]).delete()[0]
@@ -241,13 +241,13 @@ def delete_vectors(texts: Iterable[str]) -> int:
 
 
 def _split_into_batches(items: Sequence[str]) -> Iterable[Sequence[str]]:
-    """Yield the items in batches for one query each."""
+    """Yield the items in batches that fit into one query."""
     for first in range(0, len(items), BATCH_SIZE):
         yield items[first : first + BATCH_SIZE]
 
 
 def _select_all_rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
-    """Return all rows of a table, including those of models with restricted managers."""
+    """Return the rows of a table that meet conditions, also those that its manager hides."""
     rows: QuerySet[Any, Any] = QuerySet(model).filter(*conditions, **named)
     return rows
 
@@ -257,7 +257,7 @@ APPEALS = "appeals"
 
 
 def find_worker_dependents(worker: Worker) -> DependentRows:
-    """Return what an erasure deletes with a worker's answers in all sets, and what stays."""
+    """Return what an erasure of a worker's answers in all sets deletes, and what stays."""
     submissions = Submission.objects.filter(worker=worker)
     counts = count_rows(
         [
@@ -274,7 +274,10 @@ def find_worker_dependents(worker: Worker) -> DependentRows:
 
 @transaction.atomic
 def request_erasure(worker: Worker, user_id: int) -> Removal:
-    """Store the request to erase a worker, whose new answers are refused from now on."""
+    """Store the request to erase a worker's answers; new answers are refused from now on.
+
+    Return the earlier request if there is one.
+    """
     if (before := find_request(WORKER, worker)) is not None:
         return before
     hanging = find_worker_dependents(worker)
@@ -301,9 +304,10 @@ def request_erasure(worker: Worker, user_id: int) -> Removal:
 
 
 def request_copy_erasure(sender: Any, submission: Submission, **kwargs: Any) -> None:
-    """Store the request to erase copies of a submission's answers, which are about to be deleted.
+    """Store the request to erase all copies of a withdrawn submission's answers.
 
-    Called before the answers are deleted, in the same transaction.
+    Receiver of the signal `withdrawing`, which is sent in the transaction that deletes the answers,
+    before that.
     """
     if find_request(SUBMISSION, submission) is not None:
         return
@@ -321,7 +325,7 @@ def request_copy_erasure(sender: Any, submission: Submission, **kwargs: Any) -> 
 
 
 def erase_batch(removal: Removal) -> StepResult:
-    """Erase a batch of rows; wait while a run uses a version that the worker answered."""
+    """Erase a batch of a worker's rows or copies; WAITS while a run uses one of the versions."""
     pending = removal.pending
     versions: list[int] = pending.get("versions", [])
     if is_in_use(versions):
@@ -351,7 +355,7 @@ def erase_batch(removal: Removal) -> StepResult:
 
 
 def _delete_unstated_facts(versions: list[int]) -> None:
-    """Delete the values on which workers do not agree and which no remaining answer states.
+    """Delete crowd facts without agreement that no remaining answer to the versions states.
 
     A claim about meaning is a text, which was taken out of its row if it was theirs alone.
     """
@@ -366,7 +370,7 @@ def _delete_unstated_facts(versions: list[int]) -> None:
 
 
 def _erase_next_copies(removal: Removal) -> None:
-    """Erase the next copies of the texts; return the result of the step."""
+    """Erase the next batch of stored copies of the texts, and record the progress in `removal`."""
     pending = removal.pending
     if "own" not in pending:
         own = select_own_texts(pending["texts"], pending["responses"], versions=pending["versions"])
@@ -381,7 +385,7 @@ def _erase_next_copies(removal: Removal) -> None:
 
 
 def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
-    """Return the texts and keys by which copies are found once the answers are deleted."""
+    """Return the `pending` record of an erasure: texts, and keys of answers, versions and runs."""
     responses = Response.objects.filter(submission__in=submissions)
     texts = set(responses.exclude(text="").values_list("text", flat=True))
     texts |= set(OtherText.objects.filter(response__in=responses).values_list("text", flat=True))
@@ -398,7 +402,7 @@ def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, A
 def _find_versions_and_runs(
     submissions: QuerySet[Submission, Submission],
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the submissions' versions, and the number of their answers that each run used."""
+    """Return the submissions' versions, and by run the number of their answers that it used."""
     since = submissions.order_by().values_list("version", Min("responses__created_at"))
     first = dict(since)
     times = [time for time in first.values() if time is not None]
@@ -409,7 +413,7 @@ def _find_versions_and_runs(
 
 
 def _list_rows(removal: Removal) -> Parts:
-    """Return the rows to delete in an erasure, by name, in a valid order of deletion."""
+    """Return the rows that an erasure deletes, by label, in a valid order of deletion."""
     if removal.kind == SUBMISSION:
         return _list_rows_of_submissions(Submission.objects.filter(pk=removal.target))
     notes = WorkerNote.objects.filter(worker=removal.target)
@@ -420,7 +424,7 @@ def _list_rows(removal: Removal) -> Parts:
 
 
 def _list_rows_of_submissions(submissions: QuerySet[Submission, Submission]) -> Parts:
-    """Return the rows to delete with submissions, by name, in a valid order of deletion."""
+    """Return the rows that are deleted with submissions, by label, in a valid order of deletion."""
     lookup = {"response__submission__in": submissions}
     return [
         # Dependent rows come first: deleting an answer would cascade to all of them in one
@@ -437,7 +441,7 @@ def _list_rows_of_submissions(submissions: QuerySet[Submission, Submission]) -> 
 
 
 def _build_notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[Note]:
-    """Return the messages about what an erasure changes or leaves, shown before it is confirmed."""
+    """Return the messages about what an erasure changes or leaves, to show for confirmation."""
     versions, runs = _find_versions_and_runs(Submission.objects.filter(worker=worker))
     notes = []
     if is_in_use(versions):
@@ -456,7 +460,7 @@ def _build_notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> 
 
 
 def _select_staying_rows(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
-    """Return the rows that stay after a worker's erasure, by label."""
+    """Return the querysets of rows that stay after a worker's erasure, by label."""
     lookup = {"submission__worker": worker}
     return {
         "decisions": Decision.objects.filter(**lookup),

@@ -27,7 +27,7 @@ FACTS = "facts of workers, by answer"
 
 
 def find_join_dependents(brought: Import) -> DependentRows:
-    """Return what undoing a join removes, restores and keeps; reads only."""
+    """Return what undoing a join of demographic facts removes, restores and keeps."""
     counts: Counter[str] = Counter()
     rows = _select_joined_facts(brought)
     for batch in _split_into_batches(rows):
@@ -54,7 +54,7 @@ def find_join_dependents(brought: Import) -> DependentRows:
 
 
 def undo_join_step(removal: Removal, brought: Import) -> StepResult:
-    """Remove the joined facts from a batch of answers, in one transaction."""
+    """Remove a join's facts from a batch of answers; return whether more are left."""
     with transaction.atomic():
         # Further joins wait for the batch, or happened before it.
         QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)
@@ -76,7 +76,7 @@ def undo_join_step(removal: Removal, brought: Import) -> StepResult:
 
 
 def _select_joined_facts(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
-    """Return the facts of a join with their answers, in the order in which they were stored."""
+    """Return the queryset of a join's facts with their answers, in the order of storing."""
     rows = JoinedFacts.objects.filter(brought_by=brought).select_related("response")
     return rows.only(
         *("response", "stored", "before", "rejects", "flagged", "response__extra"),
@@ -84,7 +84,7 @@ def _select_joined_facts(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
 
 
 def _split_into_batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[list[JoinedFacts]]:
-    """Yield the rows in batches."""
+    """Yield the joined facts in lists of at most `record.BATCH` rows."""
     after = 0
     while batch := list(rows.filter(pk__gt=after)[: record.BATCH]):
         yield batch
@@ -92,7 +92,7 @@ def _split_into_batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[li
 
 
 def _load_later_joins(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
-    """Return the facts of later joins that are not undone, by answer, the earliest join first."""
+    """Return the facts that later joins stored for the same answers, by answer, earliest first."""
     found: dict[int, list[JoinedFacts]] = {}
     first = min(row.pk for row in rows)
     own = rows[0].brought_by_id
@@ -103,7 +103,7 @@ def _load_later_joins(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts
 
 
 def _count_restored_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[str, int]:
-    """Return how many columns of a row get an earlier value back, and how many stay as changed."""
+    """Return the numbers of columns that get an earlier value ("returned") or stay ("changed")."""
     counts: Counter[str] = Counter()
     extra = row.response.extra
     for name, cell in row.stored.items():
@@ -115,12 +115,12 @@ def _count_restored_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> M
 
 
 def _find_next_join(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
-    """Return the first later join that stored this column at the answer; None without one."""
+    """Return the first later join that stored a value of this column; None without one."""
     return next((facts for facts in later if name in facts.stored), None)
 
 
 def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
-    """Restore an answer's values from before the join of facts; the caller saves the answer.
+    """Restore an answer's values from before the join, unsaved; the caller saves the answer.
 
     A value that a later join replaced stays; that join's record of the replaced value is updated.
     """
@@ -141,7 +141,7 @@ def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
 
 
 def _remove_flags(rows: Sequence[JoinedFacts], later: Mapping[int, list[JoinedFacts]]) -> None:
-    """Unset the flag "rejected" of answers that only these rows flag as rejected."""
+    """Unset `rejected` of answers that were rejected by these joined facts and by no later ones."""
     free = []
     for row in rows:
         if not row.flagged:

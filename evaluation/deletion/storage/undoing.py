@@ -68,7 +68,7 @@ ITEMS: Final[dict[str, type[Passage] | type[Question]]] = {
 
 
 def find_item_dependents(brought: Import) -> DependentRows:
-    """Return what undoing an import of items deletes and leaves, and what prevents it."""
+    """Return what undoing an import of questions or passages deletes and leaves, and obstacles."""
     noun = brought.get_what_display()
     version = brought.version
     if version is not None and version.is_published:
@@ -105,7 +105,7 @@ def find_item_dependents(brought: Import) -> DependentRows:
 
 
 def undo_items_step(removal: Removal, brought: Import) -> StepResult:
-    """Delete a batch of imported items; items that were changed or used since stay."""
+    """Delete a batch of imported items, except changed or used ones; return if more are left."""
     with transaction.atomic():
         # Editing and publishing wait for the batch, or happened before it. `no_key` lets other
         # transactions insert rows that refer to the set meanwhile.
@@ -146,7 +146,7 @@ def _delete_items(removal: Removal, brought: Import, keys: list[int]) -> None:
 
 
 def _select_items(brought: Import) -> QuerySet[Any, Any]:
-    """Return the items of the import that are left in its version, not their copies."""
+    """Return the queryset of the import's items that are left in its version."""
     rows: QuerySet[Any, Any] = ITEMS[brought.what]._default_manager.filter(
         brought_by=brought, version=brought.version_id
     )
@@ -154,7 +154,7 @@ def _select_items(brought: Import) -> QuerySet[Any, Any]:
 
 
 def _select_unused_items(brought: Import) -> QuerySet[Any, Any]:
-    """Return the import's items on which no other data depends."""
+    """Return the queryset of the import's items on which no other data depends."""
     if brought.what == Import.What.PASSAGES:
         return _select_items(brought).filter(questions=None, readings=None)
     lookup = {"question": OuterRef("pk")}
@@ -173,7 +173,7 @@ def _get_related_names(brought: Import) -> tuple[str, ...]:
 
 
 def _select_dependent_rows(brought: Import) -> dict[str, QuerySet[Any, Any]]:
-    """Return the rows that would be deleted with the import's items, by name."""
+    """Return the querysets of translations and wordings, deleted with items, by label."""
     result: dict[str, QuerySet[Any, Any]] = {"translations": Translation.objects.all()}
     if brought.what == Import.What.QUESTIONS:
         result["other wordings"] = Variant.objects.all()
@@ -181,12 +181,12 @@ def _select_dependent_rows(brought: Import) -> dict[str, QuerySet[Any, Any]]:
 
 
 def _get_lookup(brought: Import) -> str:
-    """Return the query look-up by which dependent rows name the import's items."""
+    """Return the look-up by which dependent rows are filtered by the import's items."""
     return "passage__in" if brought.what == Import.What.PASSAGES else "question__in"
 
 
 def _split_keys(keys: list[int]) -> list[list[int]]:
-    """Return the keys in batches."""
+    """Return the keys in batches of at most `record.BATCH`."""
     return [keys[first : first + record.BATCH] for first in range(0, len(keys), record.BATCH)]
 
 
@@ -214,7 +214,7 @@ NAMED = 5
 
 
 def find_import_dependents(brought: Import) -> DependentRows:
-    """Return what undoing an import would delete, and which changes would stay."""
+    """Return what undoing an import would delete, and what would stay or prevents it."""
     if brought.what in ITEMS:
         return find_item_dependents(brought)
     if brought.what == Import.What.DEMOGRAPHICS:
@@ -246,7 +246,7 @@ def request_undo(brought: Import, user_id: int) -> Removal:
 
 
 def undo_batch(removal: Removal) -> StepResult:
-    """Delete a batch of an import's rows; wait while a run uses the version."""
+    """Delete a batch of an import's rows; WAITS while a run uses the version."""
     brought = Import.objects.filter(pk=removal.target).first()
     versions = [brought.version_id] if brought and brought.version_id else []
     if is_in_use(versions):
@@ -271,7 +271,7 @@ def undo_batch(removal: Removal) -> StepResult:
 
 
 def _count_answers_by_run(brought: Import) -> dict[str, int]:
-    """Return, by finished run, the number of the import's answers that it used."""
+    """Return the number of the import's answers that each finished run used, by run key as text."""
     if brought.version_id is None:
         return {}
     if brought.what == Import.What.MODEL_ANSWERS:
@@ -284,12 +284,12 @@ def _count_answers_by_run(brought: Import) -> dict[str, int]:
 
 
 def _select_model_answers(brought: Import) -> QuerySet[LLMResponse, LLMResponse]:
-    """Return the model answers of an import, without errors that were requested again."""
+    """Return the queryset of an import's model answers that no run has requested again."""
     return LLMResponse.objects.filter(brought_by=brought, run=None, key="")
 
 
 def _list_rows(brought: Import) -> Parts:
-    """Return the rows that undoing an import deletes, by name, in a valid order of deletion."""
+    """Return the rows that undoing an import deletes, by label, in a valid order of deletion."""
     if brought.what == Import.What.MODEL_ANSWERS:
         answers = _select_model_answers(brought)
         lookup = {"llm_response__in": answers}
@@ -313,7 +313,7 @@ def _list_rows(brought: Import) -> Parts:
 
 
 def _list_unused_rows(brought: Import) -> Parts:
-    """Return the rows created by the import that nothing uses once its answers are deleted."""
+    """Return the import's submissions, questions or models that nothing else uses, by label."""
     if brought.what == Import.What.MODEL_ANSWERS:
         return [(MODELS_MADE, _select_unused_models(brought))]
     others = Response.objects.exclude(brought_by=brought)
@@ -341,7 +341,7 @@ def _list_unused_rows(brought: Import) -> Parts:
 
 
 def _select_unused_models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
-    """Return the language models created by the import that have no note and are in no run."""
+    """Return the queryset of the import's language models that nobody has used or described."""
     others = LLMResponse.objects.exclude(pk__in=_select_model_answers(brought).values("pk"))
     one = {"model": OuterRef("pk")}
     compared = LLMComparison.objects.filter(

@@ -56,7 +56,7 @@ def score_by_judge(crowd: Crowd) -> Floats:
 
 
 class Judge:
-    """Judge: a chat model that scores answers at temperature 0.
+    """Chat model that scores answers as a judge, at temperature 0.
 
     `spec` has the form openai:MODEL@URL, else `ChatError` is raised. The key is read from the
     environment variable `api_key_env`.
@@ -100,7 +100,7 @@ class Judge:
     def _request_replies(
         self, conversations: Sequence[Sequence[Message]], progress: Progress | None = None
     ) -> list[str]:
-        """Return the reply text of each conversation; raise ChatError for the first failed one."""
+        """Return the judge's reply to each conversation; ChatError for the first failed request."""
         items = [Item(str(n), tuple(messages)) for n, messages in enumerate(conversations)]
         store = MemoryStore()
         planned = plan_requests(self._chat, items, PARAMETERS, seed=None)
@@ -115,7 +115,7 @@ class Judge:
 
 
 def parse_judge_score(reply: str) -> float | None:
-    """Return the score in a judge's reply, 0 to 5; None without exactly one score."""
+    """Return the score in the judge's reply, 0 to 5; None without exactly one number."""
     return read_score(reply)[0]
 
 
@@ -136,7 +136,7 @@ Kind = Literal["aqer", "baseline", "control", "supervised"]
 
 @dataclass(frozen=True)
 class Method:
-    """Named method that scores the workers of a crowd.
+    """Method that scores the workers of a crowd, with its name and kind.
 
     Attributes
     ----------
@@ -154,10 +154,7 @@ class Method:
 
     @property
     def score_answers(self) -> Callable[[Crowd], Floats] | None:
-        """Function from a crowd to (N,) scores of its answers.
-
-        None if the method scores workers only.
-        """
+        """Function from a crowd to (N,) scores of its answers; None if it scores workers only."""
         return getattr(self.score, "score_answers", None)
 
 

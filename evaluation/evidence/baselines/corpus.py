@@ -85,7 +85,7 @@ class Corpus:
         return len(self.labels)
 
     def copy_without_entailment(self, reason: str) -> Corpus:
-        """Return this corpus with entailment models that are unavailable for the reason."""
+        """Return a copy of the corpus whose entailment models raise `UnavailableError`."""
 
         def refuse(_: Integers) -> Floats:
             raise UnavailableError(reason)
@@ -111,17 +111,17 @@ class Corpus:
         return place
 
     def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value cached under the key; compute it with `make` the first time."""
+        """Return the value stored under a key, computed by `make` at the first call."""
         if key not in self._cached:
             self._cached[key] = make()
         return self._cached[key]  # type: ignore[return-value]
 
     def forget_value(self, key: Hashable) -> None:
-        """Remove the value that `cache` stored under the key."""
+        """Remove the value that `compute_once` stored under a key."""
         self._cached.pop(key, None)
 
     def compact_vectors(self, spec: str) -> Floats:
-        """Return one short vector per answer, with the same inner products within each question.
+        """Return shorter vectors of the answers, with equal inner products within each question.
 
         k is the greatest number of answers to a question. The change of coordinates is orthogonal
         and differs by question: cosines and distances within a question stay the same up to
@@ -153,15 +153,15 @@ class Corpus:
         return self.compute_once(("side by side", tuple(specs)), joined)
 
     def tabulate_pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
-        """Return the zero-padded table (question, answer, answer) of similarities of answer pairs.
+        """Return the table (question, answer, answer) of similarities of a question's answers.
 
-        `table` is a function from n rows to the (n, n) similarities of row i to row j. The diagonal
+        It is padded with zeros. `table` is a function from n rows to the (n, n) similarities of row i to row j. The diagonal
         of the result is 0.
         """
         return self.compute_once(("pairs", name), lambda: self._fill_pair_table(table))
 
     def _fill_pair_table(self, table: Callable[[Integers], Floats]) -> Floats:
-        """Compute the table (question, answer, answer) by question, with zero diagonals."""
+        """Return the table (question, answer, answer) of `tabulate_pairs`, computed by question."""
         size = max(len(rows) for rows in self.members)
         similarities = np.zeros((self.n_questions, size, size))
         for question, rows in enumerate(self.members):
@@ -219,7 +219,7 @@ class Crowd:
 
     @property
     def order(self) -> Integers:
-        """Indices of the answers in corpus order, independent of the workers' quality."""
+        """Indices that sort the crowd's answers by their corpus rows, not by workers. Shape (N,)."""
         return np.argsort(self.rows, kind="stable")
 
     def compute_worker_means(self, scores: Floats) -> Floats:
@@ -243,14 +243,14 @@ class Crowd:
 
     @cached_property
     def vote_table(self) -> Floats:
-        """Table (question, answer): 1.0 if a corpus answer is by a voter of this crowd, else 0."""
+        """Table (question, answer) of the corpus: 1.0 for answers of this crowd's voters, else 0."""
         size = max(len(rows) for rows in self.corpus.members)
         votes = np.zeros((self.corpus.n_questions, size))
         votes[self.questions[self.votes], self.place[self.votes]] = 1.0
         return votes
 
     def select_answers(self, keep: NDArray[np.bool_]) -> Crowd:
-        """Return the crowd reduced to the answers flagged in `keep`.
+        """Return the crowd with only the answers that are flagged in `keep`.
 
         Worker codes are unchanged.
         """

@@ -86,7 +86,10 @@ def compute_sentence_gleu(answer: Words, other: Words) -> float:
 def tabulate_token_similarity(
     corpus: Corpus, name: str, tokens: Callable[[str], Words], like: Callable[[Words, Words], float]
 ) -> Floats:
-    """Return the table (question, answer, answer) of a similarity of token lists."""
+    """Return the table (question, answer, answer) of the similarity `like` of token lists.
+
+    `tokens` splits a text; `name` identifies the similarity in the corpus's cache.
+    """
 
     def table(rows: Integers) -> Floats:
         lists = [tokens(corpus.texts[row]) for row in rows]
@@ -178,7 +181,7 @@ def stem_words(text: str) -> list[str]:
 
 
 def find_word_patterns(words: Sequence[str]) -> set[Pattern]:
-    """Return the sequences of 1 to 3 words in order, with at most 2 words between neighbours."""
+    """Return a text's patterns: 1 to 3 words in order, with at most 2 words between neighbours."""
     patterns: set[Pattern] = set()
 
     def grow(pattern: Pattern, index: int) -> None:
@@ -201,14 +204,14 @@ def _stem(word: str) -> str:
 
 
 def _tabulate_patterns(corpus: Corpus) -> list[tuple[sparse.csr_array, Integers]]:
-    """Return for each question the 0/1 matrix (answer, word pattern) and the pattern lengths."""
+    """Return each question's 0/1 matrix (answer, word pattern) and its patterns' lengths."""
     return [
         _tabulate_question_patterns([corpus.texts[row] for row in rows]) for rows in corpus.members
     ]
 
 
 def _tabulate_question_patterns(texts: Sequence[str]) -> tuple[sparse.csr_array, Integers]:
-    """Return the 0/1 matrix (answer, word pattern) of one question and the pattern lengths."""
+    """Return one question's 0/1 matrix (answer, word pattern) and its patterns' lengths."""
     column: dict[Pattern, int] = {}
     row, columns = [], []
     for index, text in enumerate(texts):
@@ -258,7 +261,7 @@ def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
 
 
 def _tabulate_bertscore(corpus: Corpus) -> Floats:
-    """Return the table (question, answer, answer) of BERTScore F1; frees the token vectors."""
+    """Return the table (question, answer, answer) of BERTScore F1 between answers."""
 
     def tokens() -> list[Floats]:
         from evaluation.core.backends.embedding.sentences import load_minilm
@@ -280,7 +283,7 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
 
 @MeanAnswer
 def score_by_modal_answer(crowd: Crowd) -> Floats:
-    """Return the cosine of each answer to the question's most frequent answer.
+    """Return the cosine of each answer to the most frequent answer to its question.
 
     Answers count as equal in lower case and without punctuation. Ties go to the answer that comes
     first in the corpus. Long answers almost always tie, because no two are equal. Adapted: the

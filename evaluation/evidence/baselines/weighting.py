@@ -3,8 +3,8 @@
 Score workers with AQER and its variants; a variant's name lists the switches it turns on.
 
 Similarities vary more on some questions than on others for reasons unrelated to workers, such as
-the length of answers. `StandardisedScores` weights questions only by how well they separate good workers
-from poor ones.
+the length of answers. `StandardisedScores` weights questions only by how well they separate good
+workers from poor ones.
 
 RASA and HRRASA estimate an answer to each question as a weighted mean of vectors, and a worker's
 reliability as the inverse of its squared distances to these, in turn. crowd-kit has both, and tests
@@ -39,7 +39,7 @@ from evaluation.evidence.baselines.overlap import tabulate_gleu
 
 @dataclass(frozen=True)
 class AqerVariant:
-    """Callable AQER variant: scores the workers of a crowd with certain switches on.
+    """Callable variant of AQER: scores the workers of a crowd with certain switches on.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class AqerVariant:
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return one raw score per worker; a worker without a vote is scored like a model."""
+        """Return each worker's raw score; a worker without a vote is scored like a model."""
         model, x = self.fit_voters(crowd)
         raw = np.full(crowd.n_workers, np.nan)
         raw[model.workers_.astype(np.int64)] = model.raw_
@@ -104,11 +104,11 @@ class AqerVariant:
 
     @property
     def contrasts(self) -> bool:
-        """Whether the variant scores answers by question contrast instead of similarity."""
+        """Whether the variant scores answers by question contrast instead of by similarity."""
         return bool(self.switches.get("question_contrast"))
 
     def score_nonvoters(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-        """Return each nonvoter's answer score against the voters; NaN for voters."""
+        """Return the scores of nonvoters' answers by the voters' exemplars; NaN for voters."""
         if self.contrasts:
             return _contrast_nonvoters(crowd, model, x)
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
@@ -126,7 +126,7 @@ class AqerVariant:
 
 
 def _contrast_nonvoters(crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-    """Return the question contrast of each nonvoter's answer; NaN for voters."""
+    """Return the question-contrast score of each nonvoter's answer; NaN for voters."""
     scores = np.full(len(crowd.rows), np.nan)
     code_of_question = np.full(crowd.corpus.n_questions, -1)
     code_of_question[model.questions_.astype(np.int64)] = np.arange(len(model.questions_))
@@ -139,7 +139,7 @@ def _contrast_nonvoters(crowd: Crowd, model: AQER, x: Vectors) -> Floats:
 
 
 def _compute_entailment_start(crowd: Crowd) -> Floats:
-    """Return for each answer the mean probability that the other answers entail it (app. B.1)."""
+    """Return each answer's mean probability of being entailed by the other answers (app. B.1)."""
     corpus, entails = crowd.corpus, crowd.corpus.entails
     if entails is None:
         raise UnavailableError("no_nli_model")
@@ -182,7 +182,7 @@ VARIANTS: dict[str, AqerVariant] = {
 
 @dataclass(frozen=True)
 class StandardisedScores:
-    """Z-scores of answers within their question, weighted by the question's item-rest correlation.
+    """Method that scores workers by z-scores of their answers, weighted by item-rest correlation.
 
     The leave-one-out scores of AQER (with discrimination) are scaled to mean 0 and standard
     deviation 1 over a question's voters. A worker's score is the mean z-score, weighted by the
@@ -220,7 +220,7 @@ class StandardisedScores:
 
 
 def _compute_z_scores(scores: Floats, crowd: Crowd) -> Floats:
-    """Return each answer's distance from the voters' mean, in standard deviations; else NaN."""
+    """Return each answer's z-score in its question, from the voters' scores; NaN without spread."""
     is_used = crowd.votes & ~np.isnan(scores)
     question, q = crowd.questions, crowd.corpus.n_questions
     # At least 1, so that a question without voters does not divide by zero.
@@ -296,7 +296,7 @@ def _tabulate_nearness(corpus: Corpus) -> Floats:
 
 
 def _estimate_reliabilities(crowd: Crowd, local: Floats) -> Floats:
-    """Return each worker's reliability from local answer reliabilities; NaN omits an answer."""
+    """Return each worker's reliability (RASA), given each answer's own; NaN omits an answer."""
     keep = ~np.isnan(local)
     x = crowd.corpus.compact_vectors(crowd.corpus.embedder)[crowd.rows[keep]]
     worker, question, local = crowd.workers[keep], crowd.questions[keep], local[keep]
@@ -329,7 +329,7 @@ COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"
 
 @MeanAnswer
 def score_by_error_consistency(crowd: Crowd) -> Floats:
-    """Return the negative error of each answer (Chai et al. 2022); 0 is best.
+    """Return the negative error of each answer by error consistency (Chai et al. 2022); 0 is best.
 
     Chai, Sun, Wang et al. 2022, "An error consistency based approach to answer aggregation in
     open-ended crowdsourcing", Information Sciences 608: each answer has a vector of local word

@@ -21,7 +21,10 @@ SAME_TWICE = {"cache_prompt": False}
 
 
 class LocalChat(ChatModel):
-    """Chat model SmolLM2-135M-Instruct. Raises ChatError for a missing package or unknown file."""
+    """Chat model SmolLM2-135M-Instruct, run in a process of its own between `open` and `close`.
+
+    Raises ChatError for a missing package or unknown file.
+    """
 
     kind = "local"
     address = ""

@@ -55,7 +55,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply:
-    """Return the reply that the JSON of a chat completion holds; an ERROR for other JSON.
+    """Return the reply in the JSON of a chat completion; one of status ERROR for other JSON.
 
     `parameters` are those that were sent: a reply without a text that has as many tokens as they
     allow was cut off, whatever its finish reason.
@@ -101,7 +101,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
 
 
 def build_failed_reply(fault: FaultError) -> Reply:
-    """Return the reply for a failed attempt: status ERROR, REFUSED_PROMPT for a refused prompt."""
+    """Return the reply of a failed attempt: REFUSED_PROMPT for a refused prompt, else ERROR."""
     raw = fault.content.decode(errors="replace") if fault.content else None
     if fault.code == "refused_prompt":
         return Reply("", AnswerStatus.REFUSED_PROMPT, "content_filter", raw=raw)
@@ -144,7 +144,7 @@ def _find_finish_reason(choice: Mapping[str, Any]) -> str:
 
 
 def _parse_without_message(payload: Any) -> Reply:
-    """Return the reply for a completion without a message: refused, cut off, or an ERROR."""
+    """Return the reply of a completion without a message: refused, cut off, or an error."""
     if isinstance(payload, Mapping):
         choices = payload.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -191,7 +191,7 @@ def _find_fault(
 
 
 def _has_reached_token_limit(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
-    """Return whether the reply has as many tokens as the request allowed."""
+    """Return whether a reply of `written` tokens has as many as the request allowed."""
     limits = [(parameters or {}).get(name) for name in LIMITS]
     most = [limit for limit in limits if isinstance(limit, int) and limit > 0]
     return bool(most) and written is not None and written >= min(most)
@@ -210,7 +210,7 @@ def _extract_text(content: Any) -> str:
 
 
 def _is_readable(content: Any) -> bool:
-    """Return whether a message's content is nothing, a text, or parts of known types."""
+    """Return whether a message's content is None, a string, or parts of known types."""
     if isinstance(content, Mapping):
         content = content.get("parts") if "parts" in content else [content]
     if isinstance(content, list):
@@ -219,7 +219,7 @@ def _is_readable(content: Any) -> bool:
 
 
 def _is_known_part(part: Any) -> bool:
-    """Return whether a part of a message's content is a text or of a type without text."""
+    """Return whether a part of a message's content is text, thinking, or a known other type."""
     if not isinstance(part, Mapping):
         return isinstance(part, str)
     kind = str(part.get("type") or "").casefold()
@@ -248,7 +248,7 @@ def _is_thinking(part: Any) -> bool:
 
 
 def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
-    """Return a message's thinking, from its own fields and content parts, without repetitions."""
+    """Return the model's thinking in a message's fields and content parts, without repetitions."""
     texts: list[str] = []
     for name in THINKING_FIELDS:
         texts += _list_texts(message.get(name))
@@ -274,7 +274,7 @@ def _list_texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _parse_count(value: Any) -> int | None:
-    """Return a number of tokens; None for a value that is not a count."""
+    """Return a value of JSON or of a header as a count; None if it is not one."""
     try:
         number = int(value)
     except (TypeError, ValueError, OverflowError):
@@ -316,7 +316,7 @@ class AdaptedParameters:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The learnt changes as phrases for people, such as "seed left out"."""
+        """The learnt changes of requests as phrases, such as "seed left out"."""
         changes = [
             f"{name} sent as {other}" if other else f"{name} left out"
             for name, other in self._changes.items()
@@ -362,7 +362,7 @@ class AdaptedParameters:
 
 
 def _find_named_parameter(content: bytes) -> tuple[str | None, str]:
-    """Return the parameter that a server's error names (or None), and the error's message."""
+    """Return the parameter that a server's error body names (or None), and the error's message."""
     text = content.decode(errors="replace")
     try:
         payload = json.loads(text)
@@ -461,5 +461,5 @@ class OpenAIChat(ChatModel):
             return replace(reply, allowance=parse_allowance(headers))
 
     def build_request_body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the request body as sent and stored: without the key, adapted to the server."""
+        """Return the request body as it is sent and stored: adapted to the server, without the key."""
         return self._adapted.adapt_body(super().build_request_body(request))

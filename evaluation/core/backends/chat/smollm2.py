@@ -61,7 +61,7 @@ def is_installed() -> bool:
 
 
 def verify_model_file(path: Path) -> None:
-    """Raise ChatError unless the file has the documented SHA-256."""
+    """Raise ChatError unless the model file has the SHA-256 of the published one."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != SHA256:
@@ -72,7 +72,7 @@ def verify_model_file(path: Path) -> None:
 
 
 def load_library() -> ModuleType:
-    """Return the library that runs the model. Raises ChatError if it is not installed."""
+    """Import the library xllamacpp, which runs the model; ChatError if it is not installed."""
     try:
         return import_module("xllamacpp")
     except ImportError as error:
@@ -113,7 +113,7 @@ def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
 
 
 def is_serving(address: str) -> bool:
-    """Return whether a server of this model answers at a URL."""
+    """Return whether a server at a URL lists this model."""
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         try:
             listed = client.get("/v1/models").json()

@@ -34,7 +34,7 @@ class EmbedderInfo:
 
     `dimension` is None before the first vectors of a remote or unfitted embedder. `max_length` is
     in tokens (longer texts are cut), None for no limit or one that only the server knows.
-    `languages` is None if unknown; `binary` is True for bags of words only.
+    `languages` is None if unknown; `binary` is True only for `bow` (which words a text has).
     """
 
     spec: str
@@ -64,7 +64,7 @@ class Embedder(ABC):
 
     @abstractmethod
     def describe(self) -> EmbedderInfo:
-        """Return the embedder's model, revision, precision and other facts about its vectors."""
+        """Return the embedder's model, revision and precision, for signatures and cache keys."""
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
         """Fit on all worker answers of a run, repeats included; does nothing by default."""
@@ -107,7 +107,7 @@ def find_versions(*packages: str) -> dict[str, str]:
 
 
 def find_distinct_texts(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct texts in order, and for each text its index among them.
+    """Return the distinct texts in order of appearance, and the index of each text in them.
 
     Raises BackendError for a text with a lone surrogate (as a broken JSON escape gives), which
     neither tokenizers nor servers accept.
@@ -160,7 +160,7 @@ class LexicalEmbedder(Embedder):
         self._dimension: int | None = None
 
     def describe(self) -> EmbedderInfo:
-        """Return how the vectors are made; `model` names the vectorizer's options."""
+        """Return the embedder's settings; `model` names the vectorizer and its options."""
         options = ", ".join(f"{key}={value!r}" for key, value in self._options.items())
         return EmbedderInfo(
             spec=self.name,
@@ -181,7 +181,7 @@ class LexicalEmbedder(Embedder):
         return self
 
     def fit_and_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
-        """Fit as `fit` does, and return the vectors of the same texts."""
+        """Fit on the worker answers as `fit` does, and return their vectors."""
         from scipy.sparse import csr_matrix
 
         try:

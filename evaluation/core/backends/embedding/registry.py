@@ -35,7 +35,7 @@ WRONG = {
 
 @dataclass(frozen=True)
 class EmbedderSpec:
-    """Parts of an embedder's SPEC: kind, model name or file, and URL (openai only)."""
+    """Parts of an embedder's SPEC: kind, then model name or file (`target`), URL for openai."""
 
     text: str
     kind: str
@@ -44,7 +44,10 @@ class EmbedderSpec:
 
 
 def parse_embedder_spec(spec: str) -> EmbedderSpec:
-    """Return the parts of an embedder's SPEC; loads nothing. Raises EmbedderError."""
+    """Return the kind, model and URL in an embedder's SPEC, without loading anything.
+
+    Raises EmbedderError for an invalid SPEC.
+    """
     text = spec.strip()
     kind, colon, target = text.partition(":")
     if not colon and kind in PLAIN:
@@ -67,13 +70,13 @@ def parse_embedder_spec(spec: str) -> EmbedderSpec:
 
 
 def find_reserved_kind(spec: str) -> str:
-    """Return the kind of an embedder that only operators may use; "" for any other SPEC."""
+    """Return the kind of a SPEC's embedder if only operators may use it, else ""."""
     kind = find_embedder_kind(spec)
     return kind if kind in FOR_OPERATORS else ""
 
 
 def find_model_name(spec: str) -> str:
-    """Return the hub name or folder of the model that a SPEC loads; "" if it loads none."""
+    """Return the hub name or folder of a SPEC sentence-transformers:NAME; "" for any other SPEC."""
     return (
         parse_embedder_spec(spec).target
         if find_embedder_kind(spec) == "sentence-transformers"
@@ -95,7 +98,7 @@ def get_embedder(
     *,
     api_key_env: str = "OPENAI_API_KEY",
 ) -> Embedder:
-    """Return the embedder that the SPEC names, loaded. Raises EmbedderError.
+    """Create and load the embedder that a SPEC names.
 
     `precision` is for models that run on this machine: `auto` selects bfloat16 if the processor has
     it, else float32. The other embedders accept and ignore `float32` and `auto`.
@@ -139,7 +142,7 @@ ROWS_AT_ONCE = 65_536  # the check for finite values makes a copy of bools of th
 
 @dataclass(frozen=True)
 class PrecomputedVectors:
-    """Vectors from a file: one row per worker answer, and one per model answer if any.
+    """Vectors from an .npz file: a row per worker answer, and a row per model answer if any.
 
     Whole numbers and bools become float64. The rows may differ for equal texts.
     """
@@ -210,7 +213,7 @@ class PrecomputedVectors:
 
 
 def _read_array(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]:
-    """Return the file's two-dimensional float array of a name. Raises EmbedderError."""
+    """Return the array of a name in an .npz file as two-dimensional floats, else EmbedderError."""
     if name not in arrays.files:
         array_names = ", ".join(arrays.files) or "none"
         raise EmbedderError(f"{path}: there is no array {name!r} (found: {array_names}): {REMEDY}")

@@ -86,7 +86,7 @@ class McNemarTest:
 
 @dataclass(frozen=True)
 class DetectableDifference:
-    """Smallest true difference that the data could show; None below 2 clusters."""
+    """Smallest true difference that a test of the data detects; None below 2 clusters."""
 
     difference: float | None
     n: int
@@ -158,7 +158,7 @@ def compute_permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> PermutationTest:
-    """Return the two-sided sign-flip p-value for a mean paired difference of 0.
+    """Return the two-sided sign-flip test of the hypothesis that the mean paired difference is 0.
 
     The differences of a cluster change sign together. Exact where at most 14 clusters have a total
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
@@ -258,7 +258,9 @@ def compute_mcnemar_mid_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatA
 
 
 def compute_detectable_standard_errors(n: ArrayLike, alpha: ArrayLike = 0.05) -> FloatArray:
-    """Return the difference, in standard errors, that 80% power needs: t(1 - alpha/2) + t(.8).
+    """Return the difference, in standard errors, that a test detects with 80% power.
+
+    It is t(1 - alpha/2) + t(.8).
 
     The degrees of freedom are n - 1. The normal quantiles (2.8 at 5%) promise too much of few
     questions: with 10 a difference of 2.8 standard errors shows in 70%, not in 80%.
@@ -277,7 +279,7 @@ def compute_detectable_standard_errors(n: ArrayLike, alpha: ArrayLike = 0.05) ->
 def compute_smallest_detectable_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None, alpha: float = 0.05
 ) -> DetectableDifference:
-    """Return the difference that a test at level `alpha` shows with 80% power.
+    """Return the smallest difference that a test at level `alpha` detects with 80% power.
 
     It is `compute_detectable_standard_errors` times the paired standard error, in the units of the
     scores, at least 0 (0 where all pairs differ by the same amount). The error is the clustered one
@@ -312,7 +314,7 @@ def check_right_wrong_marks(right: ArrayLike) -> FloatArray:
 
 
 def _find_too_few_reason(n_clusters: int) -> str | None:
-    """Return why `n_clusters` clusters are too few to test (none, or fewer than 2), else None."""
+    """Return the reason code if there are too few clusters for a test; None from 2 clusters on."""
     if n_clusters == 0:
         return NO_PAIRS
     return FEWER_THAN_2_CLUSTERS if n_clusters < 2 else None

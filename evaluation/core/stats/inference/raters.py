@@ -144,7 +144,7 @@ class PanelAgreement:
     alpha_interval: ClusteredEstimate
 
     def iterate_coefficients(self) -> Iterator[tuple[str, ClusteredEstimate]]:
-        """Yield the name and estimate of each agreement coefficient, in field order."""
+        """Yield the name and the estimate of each agreement coefficient, in field order."""
         for name, value in vars(self).items():
             if isinstance(value, ClusteredEstimate):
                 yield name, value
@@ -153,7 +153,7 @@ class PanelAgreement:
 def compute_panel_agreement(
     ratings: ArrayLike, clusters: ArrayLike, n_draws: int = 400, seed: int = 0
 ) -> PanelAgreement:
-    """Return weighted kappas, ICCs and Krippendorff's alphas of several raters' ratings.
+    """Return the agreement of several raters: weighted kappas, ICCs, Krippendorff's alphas.
 
     Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
     items that the coefficient is of.

@@ -62,7 +62,7 @@ def read_model_options(model: LanguageModel) -> ModelOptions:
 def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Problem]:
     """Return the problems of a model's registration: in itself, or for this user.
 
-    `core.options.parameters` has the sentences: ``SITE.format_field_problem(ModelOptions, problem)``.
+    The sentence of one is ``SITE.format_field_problem(ModelOptions, problem)``.
     """
     return options.find_problems() or _find_refusals(options, user)
 
