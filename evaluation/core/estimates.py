@@ -51,7 +51,7 @@ class ComputedPage(Generic[T]):
 
     @property
     def after(self) -> int:
-        """Index of the page's first row in the list, that is, the number of rows before the page."""
+        """Number of rows before the page, which is the index of its first row in the list."""
         return self.start
 
     @property

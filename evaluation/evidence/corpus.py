@@ -24,7 +24,7 @@ from evaluation.evidence.data_sets import (
     load_mohler,
     load_mohler_questions,
 )
-from evaluation.evidence.tables import ReproductionRequest
+from evaluation.evidence.tables import EvidenceRequest
 from evaluation.llm_judge.options import SCORE
 
 
@@ -47,7 +47,7 @@ class CorpusVectors:
         self._fitted: dict[str, Embedder] = {}
 
     def embed_texts(self, spec: str) -> Vectors:
-        """Return one vector per text of the corpus, by an embedder's SPEC. Raises `BackendError`."""
+        """Return one vector per text of the corpus by an embedder. Raises `BackendError`."""
         return self._embed(spec).answers
 
     def embed_reference_texts(self, spec: str) -> Vectors:
@@ -86,7 +86,7 @@ def build_corpus(
     texts: Sequence[str],
     questions: ArrayLike,
     vectors: CorpusVectors,
-    request: ReproductionRequest,
+    request: EvidenceRequest,
     progress: Progress | None = None,
     *,
     asked: Mapping[str, str] | None = None,
@@ -146,6 +146,7 @@ def _build_entailment_function(
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return the entailment probabilities of (premise, hypothesis) rows."""
         return model.compute_entailment_probabilities(
             [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
             progress and (lambda done, total: progress("entailment", done, total)),
@@ -165,6 +166,7 @@ def _build_reference_entailment_function(
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return the probabilities that the reference entails each answer."""
         return model.compute_entailment_probabilities(
             [(references[questions[row]], texts[row]) for _, row in pairs],
             progress and (lambda done, total: progress("entailment", done, total)),
@@ -181,6 +183,7 @@ def _build_contradiction_function(
     model: ContradictionModel | None = None
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return the contradiction probabilities of pairs of rows."""
         nonlocal model
         # Loaded at the first use, because only one method needs it, and a model without this class
         # is still good for `entails`.
@@ -207,6 +210,7 @@ def _remember_pairs(
     known: dict[tuple[int, int], float] = {}
 
     def find(pairs: Integers) -> Floats:
+        """Return the number of each pair, computing the new pairs."""
         both: list[tuple[int, int]] = list(map(tuple, pairs.tolist()))
         new = list(dict.fromkeys(pair for pair in both if pair not in known))
         if new:
@@ -231,7 +235,7 @@ class GradedCorpus:
     judged: dict[str, object] | None
 
     @classmethod
-    def load(cls, request: ReproductionRequest, progress: Progress | None = None) -> GradedCorpus:
+    def load(cls, request: EvidenceRequest, progress: Progress | None = None) -> GradedCorpus:
         """Read the data set of Mohler et al. and embed it. Raises `InputError`, `BackendError`."""
         graded, question_texts = load_mohler(request.data), load_mohler_questions(request.data)
         questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
@@ -252,7 +256,7 @@ class GradedCorpus:
         )
         return cls(graded, corpus, vectors, judged)
 
-    def build_summary(self, study: str, request: ReproductionRequest) -> dict[str, object]:
+    def build_summary(self, study: str, request: EvidenceRequest) -> dict[str, object]:
         """Return the entries of summary.json on data, seeds and versions, after embedding."""
         return {
             "study": study,

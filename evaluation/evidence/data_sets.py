@@ -198,7 +198,7 @@ def load_beetle_references(folder: Path, students: StudentAnswers) -> dict[str, 
 
 
 def list_crowdwsa_files(name: str) -> tuple[str, str]:
-    """Return the paths of a CrowdWSA data set's answers and true translations, in the data folder."""
+    """Return the relative paths of a CrowdWSA data set's answers and its true translations."""
     return f"crowdwsa2019/{name}_label_anonymous.tsv", f"crowdwsa2019/{name}_gt.tsv"
 
 

@@ -59,7 +59,10 @@ class Likelihoods:
 
 
 def draw_other_answers(questions: Sequence[str], workers: Sequence[str], seed: int) -> Integers:
-    """Return for each answer the row of another worker's answer to its question; -1 for none."""
+    """Return for each answer the row of a random other worker's answer to the same question.
+
+    -1 without one.
+    """
     rng = np.random.default_rng([seed, 7])
     found = np.full(len(questions), -1, dtype=np.int64)
     rows: dict[str, list[int]] = {}
@@ -141,7 +144,7 @@ def _build_item(name: str, content: str, answer: str) -> Item:
 
 
 def _sum_logprobs(raw: Any, answer: str) -> float:
-    """Return log p of the answer's tokens; NaN if the reply is another or has none."""
+    """Return the log-probability of a reply's tokens; NaN if they are not the answer's."""
     try:
         tokens = parse_token_logprobs(raw["choices"][0]["logprobs"])
     except (KeyError, IndexError, TypeError):
@@ -157,7 +160,7 @@ def _sum_logprobs(raw: Any, answer: str) -> float:
 
 
 def _build_refusal(spec: str, error: str, raw: Any) -> ChatError:
-    """Return the error of a model that cannot be used, from its first reply."""
+    """Return the error that a model cannot be used, with the cause that its first reply shows."""
     if error:
         code, cause = "first_reply", f"its first reply is an error ({error})"
     elif "logprobs" not in str(raw) or "'logprobs': None" in str(raw):

@@ -44,7 +44,7 @@ NO_PAIRS = "no_answers_of_a_label"
 
 @dataclass(frozen=True)
 class AnswerMeasure:
-    """One measure of a method's answer scores, with its 95% interval over questions.
+    """Measure of one method's answer scores, with its 95% interval over questions.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def _compute_measures(
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
     seed: int,
 ) -> Iterator[tuple[str, ClusteredEstimate]]:
-    """Yield (measure, estimate) pairs.
+    """Yield the name and the estimate of each measure of a method's answer scores.
 
     Estimates are empty, with a reason, without answer scores.
     """
@@ -143,7 +143,7 @@ def _compute_best_value(scores: Floats, values: Floats) -> float:
 
 
 def _estimate_mean(by_question: Sequence[float], seed: int, reason: str) -> ClusteredEstimate:
-    """Return the mean over questions with its bootstrap interval; empty for no question."""
+    """Return the mean over questions with its bootstrap interval; `reason` without questions."""
     numbers = np.array(by_question)
     if not len(numbers):
         return ClusteredEstimate(reason=reason)
@@ -160,6 +160,7 @@ def _estimate_auc(
     scores, higher = scores[rows], higher[rows]
 
     def statistic(drawn: Integers) -> float | None:
+        """Return the AUC of a draw of the answers."""
         return auc(scores[drawn[higher[drawn]]], scores[drawn[~higher[drawn]]])
 
     estimate = compute_clustered_interval(statistic, questions[rows], DRAWS, seed)
@@ -199,7 +200,7 @@ class MethodChoice:
 
 
 def draw_choosing_half(n_questions: int, seed: int) -> Booleans:
-    """Return flags of a random half of the questions, rounded down."""
+    """Return flags of a random half of the questions (rounded down), for choosing a method."""
     half = np.zeros(n_questions, dtype=bool)
     half[np.random.default_rng(seed).permutation(n_questions)[: n_questions // 2]] = True
     return half
@@ -243,7 +244,7 @@ ROW_STYLES: dict[str, RowStyle] = {
 
 
 def build_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
-    """Return a chart for each setting in table order, with the best method on top."""
+    """Return a chart of methods for each setting, in table order."""
     return [
         build_method_chart(setting, [row for row in rows if row.setting == setting], axis)
         for setting in dict.fromkeys(row.setting for row in rows)
@@ -251,7 +252,7 @@ def build_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
 
 
 def build_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
-    """Return the chart of the methods in one setting; omit methods without a result."""
+    """Return the chart of the methods in one setting, best on top, without empty rows."""
     known = [row for row in rows if not math.isnan(row.pearson_mean)]
     known.sort(key=lambda row: -row.pearson_mean)
     chart = build_estimates_chart(

@@ -23,7 +23,7 @@ FIRST_SEED = 1000
 
 
 @dataclass(frozen=True)
-class ReproductionRequest:
+class EvidenceRequest:
     """Arguments of ``manage.py reproduce``; each study uses those it needs.
 
     Attributes
@@ -66,7 +66,7 @@ class ReproductionRequest:
 
 @dataclass(frozen=True)
 class StudyTable:
-    """Table of a study's result for the terminal, with its conclusion ("" for none)."""
+    """Result of a study for the terminal: a table, and a conclusion ("" for none)."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -74,7 +74,7 @@ class StudyTable:
 
 
 # Writes its tables into a folder. Raises `InputError` and `BackendError`.
-Study = Callable[[ReproductionRequest, Progress | None], StudyTable]
+Study = Callable[[EvidenceRequest, Progress | None], StudyTable]
 
 
 HEADER = (
@@ -110,7 +110,7 @@ class EvidenceRow:
 
     @classmethod
     def build_empty(cls, setting: str, method: str, reason: str) -> EvidenceRow:
-        """Return the row of a method without a result, with the reason."""
+        """Return the row of a method without a result, with the reason of its empty cells."""
         columns = ("pearson_mean", "pearson_sd", "spearman_mean", "p_value")
         reasons = dict.fromkeys(columns, reason)
         return cls(setting, method, math.nan, None, math.nan, 0, reasons=reasons)
@@ -120,7 +120,7 @@ class EvidenceRow:
         return tuple(_replace_nan(getattr(self, name)) for name in HEADER)
 
     def get_reason(self, column: str) -> str:
-        """Return the code of the reason why a column's cell is empty."""
+        """Return the reason code of a column's empty cell."""
         return self.reasons.get(column, REASONS.get(column, "undefined"))
 
 
@@ -141,7 +141,7 @@ class Correlations:
 
     @classmethod
     def build_empty(cls) -> Correlations:
-        """Return empty correlations, to which `add` appends repetitions."""
+        """Return the correlations of no repetition, to which `add_repetition` appends."""
         return cls([], [])
 
     def add_repetition(self, scores: ArrayLike, truth: ArrayLike) -> None:
@@ -215,7 +215,7 @@ def write_table(
 
 
 def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
-    """Write each chart as an SVG file of its name."""
+    """Write each chart as NAME.svg."""
     for chart in charts:
         folder.open(f"{chart.name}.svg").write(chart.build_standalone_svg().encode())
 
@@ -231,7 +231,7 @@ def _replace_nan(value: object) -> object:
 
 
 def _format_cell(value: object) -> str:
-    """Return a cell for Markdown: three decimals for a float, "" for None."""
+    """Return a cell as text for Markdown: three decimals for a float, "" for None."""
     if value is None:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)

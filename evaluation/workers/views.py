@@ -126,7 +126,9 @@ def build_history_chart(history: WorkerHistory) -> Chart | None:
     ]
     if len(occasions) < 2:
         return None
-    return build_score_history_chart(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
+    return build_score_history_chart(
+        occasions, AXIS, f"worker {history.worker.name}", of_model=False
+    )
 
 
 def _get_worker(request: HttpRequest, worker_id: UUID) -> Any:

@@ -97,6 +97,7 @@ class CrossEncoder:
         finished = 0
 
         def tokenize(batch: Sequence[int], **options: Any) -> Any:
+            """Return the tokens of the pairs with these indices, cut to the model's maximum."""
             return self._tokenizer(
                 [unique[i][0] for i in batch],
                 [unique[i][1] for i in batch],
@@ -106,12 +107,15 @@ class CrossEncoder:
             )
 
         def prepare(batch: list[int]) -> Any:
+            """Return the padded tokens of a batch of pairs, on the model's device."""
             return tokenize(batch, padding=True, return_tensors="pt").to(self._model.device)
 
         def compute(batch: list[int], features: Any) -> None:
+            """Write the logits of a batch into `unique_logits`."""
             unique_logits[batch] = self._model(**features).logits.double().cpu().numpy()
 
         def report_rows(rows: int) -> None:
+            """Report the progress after `rows` more distinct pairs."""
             nonlocal finished
             finished += rows
             if progress is not None:

@@ -287,7 +287,7 @@ class OpenAIServer:
         return error
 
     def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Any:
-        """Return the JSON of a response of status 200, the API key removed, else raise FaultError."""
+        """Return a response's JSON, the API key removed; FaultError for another status than 200."""
         status, headers = response.status_code, response.headers
         # Dummy keys such as "EMPTY", for servers without keys, are also words of normal answers.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):

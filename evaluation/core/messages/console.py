@@ -88,6 +88,7 @@ def build_minimum_type(lowest: int) -> Callable[[str], int]:
     """Return an argparse `type` that accepts whole numbers of at least `lowest`."""
 
     def parse_whole(text: str) -> int:
+        """Return the whole number in a text, or raise ArgumentTypeError."""
         try:
             number = int(text)
         except ValueError:
@@ -104,6 +105,7 @@ def build_number_type(most: float = math.inf) -> Callable[[str], float]:
     bounds = "from 0 on" if most == math.inf else f"from 0 to {most:g}"
 
     def parse_number(text: str) -> float:
+        """Return the number in a text, or raise ArgumentTypeError."""
         try:
             number = float(text)
         except ValueError:
@@ -139,6 +141,7 @@ def exit_on_signal() -> Iterator[None]:
         return
 
     def exit_terminated(_number: int, _frame: FrameType | None) -> None:
+        """Exit as after SIGTERM."""
         # An exception, so that `with` blocks clean up; by default SIGTERM ends the process at once.
         sys.exit(TERMINATED)
 
@@ -187,6 +190,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str
     ]
 
     def line(values: Sequence[str]) -> str:
+        """Return a row of cells as a line of padded columns."""
         padded = [
             value.rjust(width) if to_right else value.ljust(width)
             for value, width, to_right in zip(values, widths, right, strict=True)

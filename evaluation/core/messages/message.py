@@ -89,7 +89,7 @@ class Message:
 
     @classmethod
     def from_stored(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return the message stored by `as_dict` or `as_text`, or as a sentence by older versions."""
+        """Return a message stored by `as_dict`, by `as_text` or, by older versions, as a sentence."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):

@@ -249,7 +249,7 @@ class RecordWithReason:
         return describe_reason(self.reason)
 
 
-def describe_undefined_statistic(code: str | None) -> str:
+def describe_missing_statistic(code: str | None) -> str:
     """Return the text on why an alarm's statistic is undefined, by code; "" without a code."""
     return _find_text(WHY_UNCHECKED, code)
 

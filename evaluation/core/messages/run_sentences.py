@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from evaluation.core.messages.message import Message, Sentence, format_count
-from evaluation.core.messages.reasons import describe_reason, describe_missing_choice
+from evaluation.core.messages.reasons import describe_missing_choice, describe_reason
 
 
 def _format_no_reply(values: Mapping[str, Any]) -> str:
@@ -120,6 +120,7 @@ def build_language_warning_formatter(choose: str) -> Callable[[Mapping[str, Any]
     """
 
     def sentence(values: Mapping[str, Any]) -> str:
+        """Return the warning, with the share of another script or of another language."""
         if "script" in values:
             share, script = values["share"], values["script"]
             finding = f"{share:.0%} of the letters are of another script (mostly {script})"

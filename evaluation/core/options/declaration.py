@@ -120,7 +120,7 @@ class Option:
         raise NotImplementedError
 
     def parse(self, text: str) -> Any:
-        """Return the value that a text from a form or command line states, or raise `OptionError`."""
+        """Return the value that a text from a form or a command states, or raise `OptionError`."""
         value = self._parse(text)
         wrong = self.find_problem(value)
         if wrong is not None:

@@ -200,9 +200,11 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
     _check_delta(delta)
 
     def average_reached(M: int) -> bool:
+        """Return whether the average error of M workers is small enough."""
         return bool(compute_exemplar_error(mu, M) <= target)
 
     def worst_reached(M: int) -> bool:
+        """Return whether the worst error of M workers is small enough."""
         S = mu - float(compute_deviation_bound(M, delta))
         # Where mu <= t there is no worst error, as in `compute_error_bounds`.
         return S > 0 and bool(compute_exemplar_error(S, M) <= target)

@@ -4,8 +4,8 @@
 extractive questions do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of
 numbers.
 
-`align_words` compares two texts by the words that they share in the same order. A rewording of a question
-must have the same numbers and names as the original question.
+`align_words` compares two texts by the words that they share in the same order. A rewording of a
+question must have the same numbers and names as the original question.
 """
 
 from __future__ import annotations

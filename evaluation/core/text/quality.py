@@ -11,10 +11,10 @@ first in the alphabet among equals. Words with two mistakes are not corrected: t
 technical terms into other words.
 
 `find_language_warning` warns of answers in a language that an English-only model does not know. Two
-signs count: more than a fifth of all letters belong to another script than the Latin one; or a fifth of
-the sentences, five at least, are in another language. A sentence has five words or more, half of
-them in lower case, so that lists of names, numbers and titles are never judged; short answers in
-another language of the Latin script therefore pass.
+signs count: more than a fifth of all letters belong to another script than the Latin one; or a
+fifth of the sentences, five at least, are in another language. A sentence has five words or more,
+half of them in lower case, so that lists of names, numbers and titles are never judged; short
+answers in another language of the Latin script therefore pass.
 """
 
 from __future__ import annotations
@@ -167,6 +167,7 @@ def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], di
     corrected_texts, n_words, n_texts = [], 0, 0
 
     def replace(match: re.Match[str]) -> str:
+        """Return the correction of a matched word; a name or term unchanged."""
         nonlocal n_words
         word = match[0]
         if not _is_ordinary(word) or word.lower() in terms:

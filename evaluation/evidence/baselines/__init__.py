@@ -123,11 +123,11 @@ __all__ = [
     "CONTRADICTION",
     "METHODS",
     "WITH_ENTAILMENT",
+    "AqerVariant",
     "Corpus",
     "Crowd",
     "Method",
     "UnavailableError",
-    "AqerVariant",
     "list_methods",
 ]
 

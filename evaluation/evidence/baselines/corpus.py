@@ -88,6 +88,7 @@ class Corpus:
         """Return a copy of the corpus whose entailment models raise `UnavailableError`."""
 
         def refuse(_: Integers) -> Floats:
+            """Raise `UnavailableError` in place of an entailment model."""
             raise UnavailableError(reason)
 
         # Shares the cache, because vectors and tables stay the same.
@@ -141,6 +142,7 @@ class Corpus:
             return self.compact_vectors(specs[0])
 
         def joined() -> Floats:
+            """Return the unit-length vectors of all embedders side by side."""
             parts = [self.compact_vectors(spec) for spec in specs]
             lengths = [np.linalg.norm(x, axis=1, keepdims=True) for x in parts]
             return np.hstack(
@@ -155,8 +157,8 @@ class Corpus:
     def tabulate_pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
         """Return the table (question, answer, answer) of similarities of a question's answers.
 
-        It is padded with zeros. `table` is a function from n rows to the (n, n) similarities of row i to row j. The diagonal
-        of the result is 0.
+        It is padded with zeros, and its diagonals are 0. `table` is a function from n rows to the
+        (n, n) similarities of row i to row j.
         """
         return self.compute_once(("pairs", name), lambda: self._fill_pair_table(table))
 
@@ -219,7 +221,7 @@ class Crowd:
 
     @property
     def order(self) -> Integers:
-        """Indices that sort the crowd's answers by their corpus rows, not by workers. Shape (N,)."""
+        """Indices that sort the crowd's answers by corpus row, not by worker. Shape (N,)."""
         return np.argsort(self.rows, kind="stable")
 
     def compute_worker_means(self, scores: Floats) -> Floats:
@@ -243,7 +245,7 @@ class Crowd:
 
     @cached_property
     def vote_table(self) -> Floats:
-        """Table (question, answer) of the corpus: 1.0 for answers of this crowd's voters, else 0."""
+        """Table (question, answer) of the corpus: 1.0 for answers of this crowd's voters, or 0."""
         size = max(len(rows) for rows in self.corpus.members)
         votes = np.zeros((self.corpus.n_questions, size))
         votes[self.questions[self.votes], self.place[self.votes]] = 1.0

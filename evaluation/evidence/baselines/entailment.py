@@ -20,8 +20,8 @@ PLAIN_AQER = AqerVariant()
 def pair_with_exemplary(crowd: Crowd) -> Integers:
     """Return for each answer its question's exemplary answer and itself, as corpus rows.
 
-    Shape (N, 2), -1 without an exemplary answer. The exemplary answer is the voter's answer with the highest AQER score; it is
-    itself paired with the second.
+    Shape (N, 2), -1 without an exemplary answer. That is the voter's answer with the highest AQER
+    score; it is itself paired with the second.
     """
     closeness = np.where(crowd.votes, PLAIN_AQER.score_answers(crowd), -np.inf)
     pairs = np.full((len(crowd.rows), 2), -1, dtype=np.int64)

@@ -92,6 +92,7 @@ def tabulate_token_similarity(
     """
 
     def table(rows: Integers) -> Floats:
+        """Return the similarities of the token lists of some answers."""
         lists = [tokens(corpus.texts[row]) for row in rows]
         # An answer is not compared with itself: identity, because two workers may write the same.
         return np.array([[0.0 if a is b else like(a, b) for b in lists] for a in lists])
@@ -185,6 +186,7 @@ def find_word_patterns(words: Sequence[str]) -> set[Pattern]:
     patterns: set[Pattern] = set()
 
     def grow(pattern: Pattern, index: int) -> None:
+        """Add a pattern that ends at a word's index, and all its continuations."""
         patterns.add(pattern)
         if len(pattern) < LONGEST:
             for place in range(index + 1, min(index + 2 + GAP, len(words))):
@@ -264,6 +266,7 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
     """Return the table (question, answer, answer) of BERTScore F1 between answers."""
 
     def tokens() -> list[Floats]:
+        """Return the token vectors of all answers."""
         from evaluation.core.backends.embedding.sentences import load_minilm
 
         try:
@@ -272,6 +275,7 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
             raise UnavailableError("no_minilm") from error
 
     def table(rows: Integers) -> Floats:
+        """Return the BERTScore F1 of some answers."""
         vectors = corpus.compute_once("tokens", tokens)
         return compute_bertscore_f1([vectors[row] for row in rows])
 
@@ -336,6 +340,7 @@ def score_by_reference(crowd: Crowd) -> Floats:
     spec, references = corpus.embedder, corpus.references
 
     def cosines() -> Floats:
+        """Return the cosine of each answer to its question's reference answer."""
         x, y = corpus.vectors(spec), references(spec)
         similarities = np.empty(len(corpus.texts))
         for question, rows in enumerate(corpus.members):

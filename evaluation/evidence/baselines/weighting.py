@@ -145,6 +145,7 @@ def _compute_entailment_start(crowd: Crowd) -> Floats:
         raise UnavailableError("no_nli_model")
 
     def table(rows: Integers) -> Floats:
+        """Return the probabilities that answer i (row) is entailed by answer j (column)."""
         # [i, j]: answer i is entailed by answer j.
         hypothesis, premise = np.meshgrid(rows, rows, indexing="ij")
         pairs = np.column_stack([premise.ravel(), hypothesis.ravel()])
@@ -285,6 +286,7 @@ def _tabulate_nearness(corpus: Corpus) -> Floats:
     x = corpus.compact_vectors(corpus.embedder)
 
     def table(rows: np.ndarray) -> Floats:
+        """Return the nearness of some answers, from their vectors."""
         squared = np.einsum("nd,nd->n", x[rows], x[rows])
         # Rounding may leave the distance of two equal vectors below 0.
         distance = np.maximum(squared[:, None] + squared - 2 * x[rows] @ x[rows].T, 0.0)
@@ -367,6 +369,7 @@ def _compute_spaces(corpus: Corpus) -> tuple[Floats, Floats]:
     """Return the collocation vectors and the unit-length meaning vectors, one row per answer."""
 
     def collocations() -> Floats:
+        """Return TF-IDF vectors of single words and pairs of neighbours."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         return compact_vectors(

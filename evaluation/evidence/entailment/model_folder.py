@@ -81,7 +81,7 @@ class TrainingRequest:
 def train_model(
     request: TrainingRequest, say_line: SayLine, progress: Progress | None = None
 ) -> HeldOutFigures:
-    """Train a model, write it into the folder with its card and record, and return its figures.
+    """Train a model, write it into the output folder with card and record, and return its figures.
 
     Continues an interrupted training of the same data and options. Raises `InputError` and
     `BackendError`.
@@ -98,6 +98,7 @@ def train_model(
     drawn = np.random.default_rng([schedule.seed, 4]).permutation(split.held_out)
 
     def report_early(model: EntailmentModel, share: float) -> None:
+        """Print the figures of the model during the training."""
         figures = measure_model(model, answers, np.sort(drawn[:EARLY_ANSWERS]), schedule.seed)
         say_line(f"After {share:.0%} of the training, {format_figures(figures)}")
 
@@ -146,7 +147,7 @@ def train_model(
 
 
 def _prepare_folder(output: Path, identity: str) -> None:
-    """Create the folder; `InputError` if it has files but no checkpoint of this training."""
+    """Create the output folder; `InputError` if it has files but no checkpoint of the training."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         is_empty = not any(output.iterdir())
@@ -178,7 +179,7 @@ def measure_model(
     *,
     with_cosine: bool = False,
 ) -> HeldOutFigures:
-    """Return the figures of a model on held-out answers.
+    """Return a model's figures on held-out answers, the given rows.
 
     An answer's probability is the mean over its pairs, the right answer first.
     """
@@ -216,10 +217,11 @@ def measure_model(
 def _estimate_auc(
     scores: Floats, higher: Booleans, lower: Booleans, questions: Integers, seed: int
 ) -> ClusteredEstimate:
-    """Return the AUC of the scores of `higher` over those of `lower` rows."""
+    """Return the AUC of the scores of `higher` over `lower` rows, with interval over questions."""
     used = np.flatnonzero(higher | lower)
 
     def statistic(drawn: Integers) -> float | None:
+        """Return the AUC of a draw of the used rows."""
         rows = used[drawn]
         return auc(scores[rows[higher[rows]]], scores[rows[~higher[rows]]])
 
@@ -231,7 +233,7 @@ def _estimate_auc(
 def _compute_cosine_auc(
     pairs: list[tuple[str, str]], places: Integers, counts: Integers, is_right: Booleans
 ) -> float | None:
-    """Return the AUC of correct answers by the encoder's mean cosine over an answer's pairs."""
+    """Return the AUC of correct over other answers by the encoder's mean cosine in their pairs."""
     texts = [text for pair in pairs for text in pair]
     vectors = sentences.load_minilm().embed(texts).astype(np.float64)
     cosines = np.einsum("nd,nd->n", vectors[::2], vectors[1::2])
@@ -240,7 +242,7 @@ def _compute_cosine_auc(
 
 
 def digest_answer(text: str) -> str:
-    """Return a hash of an answer, regardless of case and outer spaces."""
+    """Return a hash of an answer, the same regardless of case and outer spaces."""
     return hashlib.sha256(normalise_text(text).casefold().encode()).hexdigest()[:16]
 
 
@@ -273,7 +275,7 @@ def find_trained_answers(name: str | None) -> frozenset[str]:
 def flag_trained_questions(
     texts: Iterable[str], questions: Iterable[str], trained: frozenset[str]
 ) -> frozenset[str]:
-    """Return the questions that a model was trained on, judged by their answers.
+    """Return the questions that a model was trained on, recognised by the hashes of answers.
 
     These are the questions of which most distinct answers have a hash in `trained`. Ids are not
     compared, because they differ between the files of one data set; a few equal answers do not

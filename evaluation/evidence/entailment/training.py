@@ -42,7 +42,7 @@ EarlyReport = Callable[[EntailmentModel, float], None]
 
 @dataclass(frozen=True)
 class TrainingSchedule:
-    """Length of a training: epochs, and minutes at most; `seed` is that of the random draws."""
+    """Length of a training in epochs and at most in minutes, and the seed of its draws."""
 
     epochs: int
     minutes: float
@@ -65,14 +65,14 @@ class TrainedModel:
 
 @dataclass(frozen=True)
 class PairBatch:
-    """PairBatch of text pairs (right answer, answer), and the row of each pair's answer."""
+    """Batch of text pairs (right answer, answer), with the row of each pair's answer."""
 
     rows: Integers
     pairs: Sequence[tuple[str, str]]
 
 
 class Training:
-    """Training of one model, which can continue from a checkpoint in its folder.
+    """Training of one entailment model, which can continue from a checkpoint in its folder.
 
     `identity` names data and options; a checkpoint of another identity is not used.
     """
@@ -129,7 +129,7 @@ class Training:
     def train(
         self, folder: Path, report_early: EarlyReport, progress: Progress | None
     ) -> TrainedModel:
-        """Train until the steps or the minutes are over; checkpoints go into `folder`."""
+        """Train until the steps or the minutes are over, with checkpoints; return the model."""
         self._load_checkpoint(folder)
         saved_at, is_early = self.seconds, self.share < EARLY
         while self.share < 1:
@@ -181,7 +181,7 @@ class Training:
         self.optimizer.zero_grad()
 
     def _get_batch(self) -> PairBatch:
-        """Return the step's batch; the pairs of an epoch are drawn at its first step."""
+        """Return the batch of the current step, drawing the pairs at the first step of an epoch."""
         epoch, place = divmod(self.step, self.per_epoch)
         if epoch != self.epoch:
             self.epoch = epoch
@@ -191,7 +191,7 @@ class Training:
         return self.batches[place]
 
     def _save_checkpoint(self, folder: Path) -> None:
-        """Write the checkpoint; the earlier file is replaced only when the new one is complete."""
+        """Write the checkpoint into the folder, replacing the earlier one only when complete."""
         state = {
             "identity": self.identity,
             "step": self.step,
@@ -219,7 +219,7 @@ class Training:
 def draw_batches(
     answers: LabelledAnswers, rows: Integers, seed: int, epoch: int
 ) -> list[PairBatch]:
-    """Return an epoch's batches in random order: each row once, of about equal length in a batch.
+    """Return an epoch's batches in random order; pairs in a batch have about equal length.
 
     A batch is padded to its longest pair, so pairs are sorted by length, 32 batches at a time.
     """
@@ -253,7 +253,7 @@ def compute_probabilities_by_class(
     pairs: Sequence[tuple[str, str]],
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Floats]:
-    """Return the probabilities of each class, by its name, of pairs of texts."""
+    """Return the probabilities of pairs of texts, by the name of the class."""
     shares = model.compute_class_probabilities(pairs, progress)
     return {
         name: shares[:, code]

@@ -87,7 +87,7 @@ def compare_on_grades(
     on_step: Callable[[int, int], None] | None = None,
     scores: Aside | None = None,
 ) -> MethodComparison:
-    """Return the comparison of all methods, on all questions and on two halves of them.
+    """Compare all methods with experts' grades, on all questions and on two halves of them.
 
     The method is chosen on the first half, and its correlation measured on the second.
 
@@ -125,7 +125,7 @@ def compare_on_grades(
 def _score_or_reuse(
     trials: Sequence[Trial], method: Method, known: Aside, key: str
 ) -> MethodScores:
-    """Return a method's scores of the workers; `known` caches them by `key`."""
+    """Return a method's scores of the workers; `known` stores them by `key` for later calls."""
     stored = known.get(key)
     if stored is None:
         scored = score_trials(trials, method)
@@ -140,7 +140,7 @@ def _score_or_reuse(
 
 @dataclass(frozen=True)
 class _ScoredPart:
-    """Scores of all methods on some of the questions, for the workers compared there."""
+    """Scores of all methods on part of the questions, for the workers with a true value there."""
 
     scored: Mapping[str, MethodScores]
     truth: Floats
@@ -164,7 +164,7 @@ class _ScoredPart:
 
     @property
     def n_workers(self) -> int:
-        """Return the number of compared workers."""
+        """Number of compared workers."""
         return self.truth.shape[1]
 
     def estimate_agreement(self, name: str, seed: int) -> Estimate:
@@ -176,7 +176,7 @@ class _ScoredPart:
         return Estimate(correlation.value, correlation.low, correlation.high)
 
     def estimate_leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Estimate]:
-        """Return, by method, its correlation minus that of `over`; {} below 3 workers."""
+        """Return each method's correlation minus that of `over`, by name; {} below 3 workers."""
         reference = self.scored[over].scores
         scores = {n: s for n in names if (s := self.scored[n].scores) is not None and n != over}
         if reference is None or not scores or self.n_workers < FEWEST_WORKERS:
@@ -201,7 +201,7 @@ class _MethodSelector:
     seed: int
 
     def choose_method(self) -> MethodComparison:
-        """Return the rows of all methods and the verdict; "small" without two halves."""
+        """Return the comparison: rows of all methods, verdict ("small" if undecidable), method."""
         full = self.parts["full"]
         table = self._build_rows(self.setting, "full")
         rows = {row.method: row for row in table}
@@ -285,7 +285,7 @@ class _MethodSelector:
         means: Mapping[str, float],
         leads: Mapping[str, Estimate],
     ) -> MethodRow:
-        """Return the stored row of a method, with a reason for each missing number."""
+        """Return the row of a method in the stored summary, with a reason for missing numbers."""
         name = method.name
         reason = self.parts["full"].scored[name].reason
         if reason is not None:
@@ -306,7 +306,7 @@ class _MethodSelector:
 
 
 def _is_negligible(lead: Estimate | None) -> bool:
-    """Return whether a lead is within .0005: the method equals the other one."""
+    """Return whether a lead and its interval are within .0005; False if undefined."""
     if lead is None or lead.value is None:
         return False
     ends = (lead.value, lead.low or 0.0, lead.high or 0.0)

@@ -46,7 +46,7 @@ from evaluation.runs.flow.metrics import Exclusions
 
 @dataclass(frozen=True)
 class PromptingParameters(Parameters):
-    """Embedder of answers, and bootstrap of the differences between two prompts."""
+    """Options of the study: embedder, and bootstrap of the differences between two prompts."""
 
     embedder: str = declare_option("minilm", AqerParameters.get_options()["embedder"])
     bootstrap: int = declare_option(400, build_draws_option("questions"))
@@ -147,7 +147,7 @@ Replies = Mapping[tuple[str, int, str], str]
 def study_prompting(
     request: PromptingRequest, asking: AskSettings, progress: Progress
 ) -> Prompting:
-    """Send the requests without a reply, score all replies, and write the tables.
+    """Ask the models what has no reply yet, score all replies, write the tables; return the result.
 
     Raises
     ------
@@ -261,7 +261,7 @@ def read_prompt(path: Path | None, system: str) -> Prompt:
 def _collect_settings_by_model(
     request: PromptingRequest, asking: AskSettings
 ) -> dict[str, AskSettings]:
-    """Return each model's settings by name; raises `InputError` if two have the same name."""
+    """Return the ask settings of each model by its name; `InputError` for equal names."""
     settings = [asking, *(replace(asking, model=spec, name=None) for spec in request.models)]
     named = {setting.name_of(setting.chat()): setting for setting in settings}
     if len(named) < len(settings):
@@ -274,7 +274,7 @@ def select_pairs(
     answered: set[str],
     exclusions: Exclusions,
 ) -> dict[tuple[str, int, str], str]:
-    """Return the replies to questions that a model answered with a text under both prompts.
+    """Return the replies to questions that the same model answered under both prompts.
 
     The others are counted in `exclusions`, also those to questions that no worker answered, which
     are not in `answered`.
@@ -352,7 +352,7 @@ def score_prompts(
 def _compare_by_aqer(
     models: Sequence[str], crowd: Crowd, parameters: PromptingParameters
 ) -> dict[str, PromptTest]:
-    """Return the test of each model's AQER difference by model, with p corrected by Holm."""
+    """Return each model's tested difference of AQER scores between the prompts, by model."""
     x = crowd.corpus.compact_vectors(parameters.embedder)[crowd.rows]
     votes = crowd.votes
     aqer = AQER(n_draws=0, seed=parameters.seed).fit(

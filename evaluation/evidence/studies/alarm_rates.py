@@ -43,7 +43,7 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.data_sets import GradedAnswers as Corpus
 from evaluation.evidence.studies.worker_grading import SETTINGS
-from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.methods import Finding, build_findings, compute_run_checks
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
@@ -86,7 +86,7 @@ SIMULATED = (12, 20, 40, 60)
 
 @dataclass(frozen=True)
 class RaisedAlarms:
-    """Alarms raised in one crowd: their kinds, and the groups that each kind names."""
+    """Alarms raised in one crowd: their kinds, and the groups of workers that each kind names."""
 
     raised: frozenset[str]
     groups: dict[str, list[frozenset[int]]]
@@ -94,19 +94,19 @@ class RaisedAlarms:
 
     @classmethod
     def from_alarms(cls, rows: Iterable[Alarm]) -> RaisedAlarms:
-        """Build the object from a grading's alarms; worker ids are numbers."""
+        """Create the object from a grading's alarms, whose worker ids are numbers."""
         return cls._from_triples([(row.kind, row.severity, map(int, row.workers)) for row in rows])
 
     @classmethod
     def from_findings(cls, findings: list[Finding], workers: NDArray[np.int64]) -> RaisedAlarms:
-        """Build the object from findings; `workers` maps worker codes to worker numbers."""
+        """Create the object from findings; `workers` maps worker codes to worker numbers."""
         return cls._from_triples(
             [(f.kind, f.severity, map(int, workers[f.workers])) for f in findings]
         )
 
     @classmethod
     def _from_triples(cls, triples: list[tuple[str, str, map[int]]]) -> RaisedAlarms:
-        """Build the object from (kind, severity, workers) triples."""
+        """Create the object from (kind, severity, workers) of each alarm or notice."""
         groups: dict[str, list[frozenset[int]]] = {}
         for kind, severity, members in triples:
             if severity == "alarm":
@@ -135,7 +135,7 @@ class CrowdSetting:
 def inspect_simulated_crowd(
     groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None
 ) -> RaisedAlarms:
-    """Return the alarms of a simulated crowd without texts."""
+    """Simulate a crowd without texts, and return its alarms."""
     crowd = simulate_crowd(groups, n_questions, 300, seed, answers)
     aqer = AQER(n_draws=0, seed=seed).fit(crowd.vectors, crowd.workers, crowd.questions)
     return RaisedAlarms.from_findings(
@@ -150,7 +150,7 @@ def inspect_crowd_with_texts(
     questions: NDArray[np.generic],
     texts: list[str],
 ) -> RaisedAlarms:
-    """Return the alarms of a crowd whose answers have texts.
+    """Grade a crowd whose answers have texts, and return its alarms.
 
     `embedder` is the vectors' embedder specification.
     """
@@ -166,7 +166,7 @@ def inspect_crowd_with_texts(
 
 @dataclass(frozen=True)
 class StudentCrowds:
-    """Draws crowds of simulated workers, who give students' answers, and returns their alarms."""
+    """Crowds of simulated workers who give students' answers, with the alarms they raise."""
 
     corpus: Corpus
     made: CorpusVectors
@@ -178,7 +178,7 @@ class StudentCrowds:
         return self.made.embed_texts(self.embedder)
 
     def draw_crowd(self, tier: int, n_questions: int, seed: int) -> tuple[NDArray[np.int64], ...]:
-        """Return corpus row and worker of each answer of a random crowd."""
+        """Return the corpus row and the worker of each answer of a random crowd."""
         assignment = assign_answers(self.corpus, tier, seed)
         questions = np.unique(self.corpus.questions)
         sampled = np.random.default_rng(seed).choice(questions, n_questions, replace=False)
@@ -188,7 +188,7 @@ class StudentCrowds:
     def inspect_honest_crowd(
         self, tier: int, n_questions: int, seed: int
     ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
-        """Return the alarms of a crowd of honest workers, and no group to find."""
+        """Return the alarms of a crowd of honest workers, and [], as no group is to be found."""
         rows, workers = self.draw_crowd(tier, n_questions, seed)
         texts = [self.corpus.texts[row] for row in rows.tolist()]
         questions = self.corpus.questions[rows]
@@ -237,7 +237,7 @@ def _replace_rows(vectors: Vectors, rows: NDArray[np.int64], others: Vectors) ->
 def inspect_real_crowd(
     corpus: Translations, embedder: str, vectors: Vectors, seed: int
 ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
-    """Return the alarms of a random sample of a real crowd's workers, from 12 to all."""
+    """Return the alarms of 12 to all workers of a real crowd, drawn at random, and []."""
     rng = np.random.default_rng(seed)
     number = np.unique(corpus.workers, return_inverse=True)[1]
     m = int(number.max()) + 1
@@ -250,11 +250,12 @@ def inspect_real_crowd(
 
 
 def list_settings(
-    request: ReproductionRequest, progress: Progress | None = None
+    request: EvidenceRequest, progress: Progress | None = None
 ) -> Iterator[CrowdSetting]:
-    """Yield all settings, honest crowds first; `--core` leaves out the edited texts."""
+    """Yield all settings of the study, honest crowds first; `--core` leaves out edited texts."""
 
     def inspect(groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None):  # type: ignore[no-untyped-def]
+        """Return the alarms of an honest simulated crowd, and no group to find."""
         return inspect_simulated_crowd(groups, n_questions, seed, answers), []
 
     for m in SIMULATED:
@@ -284,6 +285,7 @@ def list_settings(
 
             # Defaults bind the values of this turn of the loop; a closure would see the last ones.
             def inspect_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
+                """Return the alarms of a simulated crowd with two camps, and both camps."""
                 return inspect_simulated_crowd(
                     build_correlated_weak_groups(rho, share), 10, seed
                 ), camps
@@ -299,7 +301,7 @@ def list_settings(
             )
 
 
-def reproduce_alarms(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_alarms(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table: the share of crowds in which each alarm kind was raised.
 
     `found_exactly` is the share in which the copiers, or both camps, were named exactly; empty in
@@ -371,6 +373,7 @@ def _build_row(name: str, alarms: list[RaisedAlarms], exact: float | None) -> tu
     """Return a table row: share of crowds with each kind of alarm raised."""
 
     def compute_share(which: Callable[[RaisedAlarms], bool]) -> float:
+        """Return the share of crowds for which a condition holds."""
         return float(np.mean([which(alarm) for alarm in alarms]))
 
     return (

@@ -40,7 +40,7 @@ from evaluation.evidence.data_sets import (
     load_beetle,
     load_beetle_questions,
 )
-from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
 HEADER = (
@@ -63,7 +63,7 @@ CLAUSES = {
 
 @dataclass(frozen=True)
 class Attacker:
-    """One attacker: index among the attackers, rows of the attacker's answers, random generator."""
+    """Attacker: index (`place`), rows of the attacker's answers, and random generator."""
 
     place: int
     rows: Integers
@@ -149,7 +149,7 @@ def _build_fixed_sentence_attack(topic: str) -> Write:
 
 
 def _move_answers(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
-    """Return the attacker's texts: another student's answers, each to a different question."""
+    """Return the attacker's texts: another student's answers, each moved to another question."""
     questions, texts = crowd.students.questions, crowd.students.texts
     rows, rng = attacker.rows, attacker.rng
     while True:
@@ -169,6 +169,7 @@ def _build_clause_attack(topic: str) -> Write:
     """Return the attack that adds a clause to each of the attacker's own answers."""
 
     def write(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
+        """Return the attacker's own texts, each with the clause."""
         texts = crowd.students.texts
         return [f"{texts[row].rstrip('. ')} {CLAUSES[topic]}" for row in attacker.rows.tolist()]
 
@@ -226,7 +227,7 @@ class AttackOutcome:
     honest_repeated: float
 
 
-def reproduce_attacks(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_attacks(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write attacks.csv, attacks.md and summary.json; return the table.
 
     Raises `InputError` and `BackendError`.
@@ -316,7 +317,7 @@ class _AttackVectors:
 def _measure_attack(
     vectors: _AttackVectors, crowd: AttackedCrowd, texts: list[str], attackers: Integers
 ) -> AttackOutcome:
-    """Return the attackers' scores among the honest students, and how many an alarm names."""
+    """Return the outcome of an attack: students that attackers beat, attackers that alarms name."""
     replaced = [new != old for new, old in zip(texts, crowd.students.texts, strict=True)]
     x = vectors.embed(texts, np.flatnonzero(replaced))
     parameters = AqerParameters(embedder=vectors.embedder, bootstrap=0)
@@ -349,7 +350,7 @@ def _average_leave_one_out_scores(aqer: AQER, worker: Integers) -> Floats:
 
 
 def _find_named(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
-    """Return whether an alarm names each worker. Shape (M,)."""
+    """Return flags of the workers that any alarm names. Shape (M,)."""
     named = np.zeros(n_workers, dtype=bool)
     for alarm in alarms:
         named[list(alarm.workers)] = True
@@ -357,7 +358,7 @@ def _find_named(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
 
 
 def compute_beaten_share(scores: Floats, is_attacker: Booleans, honest: Booleans) -> float:
-    """Return the share of honest workers below an attacker, mean over attackers; ties half."""
+    """Return the mean share of honest workers with a score below an attacker's; ties count half."""
     below = scores[is_attacker, None] > scores[honest]
     equal = scores[is_attacker, None] == scores[honest]
     return float((below + 0.5 * equal).mean())

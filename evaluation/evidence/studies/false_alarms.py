@@ -37,7 +37,7 @@ from evaluation.evidence.data_sets import (
     load_crowdwsa,
     load_mohler,
 )
-from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, choose_case
 from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, detect_alarms
 
@@ -83,14 +83,14 @@ class RealCrowd:
         return int(self.workers.max()) + 1
 
     def draw_rows(self, size: int, seed: int) -> NDArray[np.int64]:
-        """Return the rows of all answers of `size` random workers."""
+        """Return the rows of all answers of `size` randomly drawn workers."""
         chosen = np.random.default_rng(seed).choice(self.n_workers, size, replace=False)
         return np.flatnonzero(np.isin(self.workers, chosen))
 
 
 @dataclass(frozen=True)
 class Resample:
-    """Some answer rows of a crowd, and the workers assigned to them (None: the crowd's own)."""
+    """Sample of a crowd's answers (rows), with the workers assigned to them; None for their own."""
 
     crowd: str
     rows: NDArray[np.int64]
@@ -99,14 +99,14 @@ class Resample:
 
 @dataclass(frozen=True)
 class Inspection:
-    """Kinds of alarms raised in a resample, and kinds of checks that had enough answers."""
+    """Kinds of alarms raised in a resample, and kinds whose check had enough answers."""
 
     raised: frozenset[str]
     inspected: frozenset[str]
 
     @classmethod
     def from_alarms(cls, alarms: Alarms) -> Inspection:
-        """Build the object from a grading's alarms and checks."""
+        """Create the object from a grading's alarms and checks."""
         computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
             frozenset(
@@ -155,7 +155,7 @@ def _start_process(crowds: dict[str, RealCrowd]) -> None:
 
 
 def _inspect_in_process(resample: Resample) -> Inspection:
-    """Return the alarms of a resample of a crowd that the process holds."""
+    """Return the alarms of a resample, in a process that `_start_process` has prepared."""
     return inspect_resample(_crowds[resample.crowd], resample)
 
 
@@ -174,14 +174,16 @@ FIRST = 5
 
 @dataclass(frozen=True)
 class SampleSetting:
-    """SampleSetting of the study: resamples of one size of one crowd, one for each seed."""
+    """Setting of the study: resamples of one size of one crowd, one for each seed."""
 
     crowd: str
     size: int
     seeds: Sequence[int]
 
 
-def reproduce_false_alarms(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_false_alarms(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
     """Write and return the study's table: false alarm rate by crowd, size and alarm.
 
     `looked_at` is the number of resamples with enough answers for the statistic, and `share` the
@@ -235,7 +237,7 @@ def reproduce_false_alarms(request: ReproductionRequest, progress: Progress | No
 def build_setting_rows(
     setting: SampleSetting, inspections: Sequence[Inspection]
 ) -> list[tuple[object, ...]]:
-    """Return the table rows of a setting, alarms before notices."""
+    """Return a setting's table rows, one per kind of alarm and then of notice."""
     cases = [(case, "alarm") for case in ALARMS] + [(ANY, "alarm")]
     cases += [(case, "notice") for case in NOTICES]
     rows: list[tuple[object, ...]] = []
@@ -252,7 +254,7 @@ def build_setting_rows(
     return rows
 
 
-def _load_crowds(request: ReproductionRequest, progress: Progress | None) -> dict[str, RealCrowd]:
+def _load_crowds(request: EvidenceRequest, progress: Progress | None) -> dict[str, RealCrowd]:
     """Return the real crowds by name; each corpus is embedded once."""
     beetle, mohler = load_beetle(request.data), load_mohler(request.data)
     columns = {"beetle": (beetle.texts, beetle.workers, beetle.questions)}
@@ -284,7 +286,7 @@ def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[S
 
 
 def _draw_resamples(
-    crowds: dict[str, RealCrowd], settings: Sequence[SampleSetting], request: ReproductionRequest
+    crowds: dict[str, RealCrowd], settings: Sequence[SampleSetting], request: EvidenceRequest
 ) -> Iterator[Resample]:
     """Yield the resamples of all settings, in the order of their seeds."""
     mohler = load_mohler(request.data)

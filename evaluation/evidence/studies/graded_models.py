@@ -36,8 +36,8 @@ from evaluation.evidence.labelled_crowd import (
     score_trials,
 )
 from evaluation.evidence.tables import (
+    EvidenceRequest,
     EvidenceRow,
-    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -75,7 +75,7 @@ class GradedModels:
     hashes: Sequence[str]
 
 
-def load_graded_models(request: ReproductionRequest) -> GradedModels:
+def load_graded_models(request: EvidenceRequest) -> GradedModels:
     """Read the three files of a study of graded models.
 
     Left out and counted: answers without a text, rejected answers, models' answers that nobody
@@ -138,7 +138,9 @@ def load_graded_models(request: ReproductionRequest) -> GradedModels:
     )
 
 
-def reproduce_graded_models(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_graded_models(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
     """Write and return the study's table; setting M=n has n voting workers of the crowd.
 
     Numbers of workers beyond the crowd's are left out; the whole crowd is the last setting.
@@ -193,7 +195,7 @@ def reproduce_graded_models(request: ReproductionRequest, progress: Progress | N
 
 
 def draw_trial(graded_models: GradedModels, corpus: Corpus, size: int, seed: int) -> Trial:
-    """Return a crowd of `size` random workers who vote and all models, who do not.
+    """Return the trial of a crowd of `size` random workers, who vote, and all models, who do not.
 
     The models have the codes 0..K-1. The truth is their grades.
     """
@@ -210,7 +212,7 @@ def draw_trial(graded_models: GradedModels, corpus: Corpus, size: int, seed: int
 
 
 def _keep_model_scores(scored: MethodScores, n_models: int) -> MethodScores:
-    """Return the method's scores of the models alone, without those of the workers."""
+    """Return a method's scores of the models, without those of the workers."""
     scores = scored.scores
     return replace(scored, scores=None if scores is None else scores[:, :n_models])
 
@@ -249,6 +251,7 @@ def _build_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
     names = dict.fromkeys(row.method for row in rows)
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
+        """Return a method's points (number of workers, correlation) for the chart."""
         means = [found[f"M={size}", method] for size in sizes]
         return [
             (size, mean if isinstance(mean, float) else None)

@@ -34,7 +34,7 @@ from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.statistics.descriptive import auc
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_charts, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_charts, write_table
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import find_crowd_facts
 from evaluation.grading.facts.run.reading import MODEL
@@ -62,7 +62,7 @@ def load_pairs() -> list[MinimalPair]:
 
 
 def list_texts(pairs: Sequence[MinimalPair]) -> list[str]:
-    """Return all originals, then all paraphrases, then all changes."""
+    """Return the texts of the pairs: all originals, then all paraphrases, then all changed ones."""
     return [
         *(pair.original for pair in pairs),
         *(pair.paraphrase for pair in pairs),
@@ -79,7 +79,7 @@ def build_harder_pairs(pairs: Sequence[MinimalPair]) -> list[MinimalPair]:
 
 
 def _move_change(pair: MinimalPair) -> str:
-    """Return the paraphrase with the fact changed; "" if the changed words are missing in it."""
+    """Return the pair's paraphrase with the changed fact; "" if it lacks the changed words."""
     old, new = pair.original.split(), pair.changed.split()
     text = pair.paraphrase
     # Without `autojunk`, which ignores frequent words in long texts.
@@ -114,7 +114,7 @@ PARAPHRASE, CHANGED = "paraphrase", "changed"
 
 @dataclass(frozen=True)
 class Contradictions:
-    """Numbers of facts of each changed or paraphrased text that contradict the original's."""
+    """Numbers of facts in each paraphrase and each changed text that contradict the original."""
 
     paraphrase: Integers
     changed: Integers
@@ -125,17 +125,17 @@ class Contradictions:
 
     @property
     def auc(self) -> float | None:
-        """AUC of the changes' contradictions (positive) against the paraphrases'."""
+        """AUC of the changed texts' numbers of contradictions over the paraphrases'."""
         return auc(self.changed, self.paraphrase)
 
     @property
     def flagged(self) -> tuple[int, int]:
-        """Numbers of paraphrases and of changes with at least one contradicting fact."""
+        """Numbers of paraphrases and of changed texts with a contradicting fact."""
         return int((self.paraphrase > 0).sum()), int((self.changed > 0).sum())
 
 
 def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
-    """Count the facts of paraphrases and of changes that contradict the originals."""
+    """Return how many facts of each paraphrase and changed text contradict the original."""
     answers = Answers.from_rows(
         (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
         for pair in pairs
@@ -177,7 +177,7 @@ class Cosines:
 
     @property
     def auc(self) -> float | None:
-        """AUC of the paraphrases' cosines (positive) against those of the minimal changes."""
+        """AUC of the paraphrases' cosines over those of the changed texts."""
         return auc(self.paraphrase, self.changed)
 
     @property
@@ -197,7 +197,9 @@ def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
     )
 
 
-def reproduce_minimal_pairs(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_minimal_pairs(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
     """Write and return auc.csv; pairs.csv contains the cosines of every pair.
 
     harder.csv is auc.csv for the harder pairs, flagged.csv counts the sentences of which a fact

@@ -54,8 +54,8 @@ from evaluation.evidence.labelled_crowd import (
     find_best_baselines,
 )
 from evaluation.evidence.tables import (
+    EvidenceRequest,
     EvidenceRow,
-    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -78,9 +78,10 @@ Rating = Callable[[Crowd], Floats]
 
 
 def build_variant_rating(name: str) -> Rating:
-    """Return a function that rates answers by their similarity to a variant's exemplary answer."""
+    """Return a function that rates answers by similarity to an AQER variant's exemplary answer."""
 
     def merit(crowd: Crowd) -> Floats:
+        """Return each answer's similarity to the variant's exemplary answer."""
         variant = METHODS[name].score
         assert isinstance(variant, AqerVariant)
         return variant.fit_voters(crowd)[0].final_scores_
@@ -166,7 +167,7 @@ ORACLE = "best_possible"
 
 
 def grade_chosen_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats, Floats]:
-    """Return, per question, the grade of the top-rated answer, and its odds of being the best one.
+    """Return each question's grade of the top-rated answer, and its probability to be the best.
 
     Of tied answers the mean. `merit` are the ratings, `grades` those of the corpus's rows; ratings
     that differ only by rounding are tied.
@@ -187,7 +188,7 @@ def grade_chosen_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[F
 def compare_choice_rules(
     setting: str, crowds: Sequence[Crowd], grades: Floats
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
-    """Return the table rows of all rules, and the reasons for missing rows.
+    """Return the table rows of all rules for choosing an answer, and reasons for missing rows.
 
     The interval is Student's over the questions, of their means over the repetitions.
     """
@@ -195,6 +196,7 @@ def compare_choice_rules(
     reasons: dict[str, str] = {}
 
     def rate_by_grade(crowd: Crowd) -> Floats:
+        """Return each answer's expert grade, which gives the best possible choice."""
         return grades[crowd.rows]
 
     for name, merit in {**MERITS, ORACLE: rate_by_grade}.items():
@@ -238,14 +240,14 @@ CHARTED = ("aqer", "aqer_one_pass", "leave_one_out", "tfidf_char", "bleu4", "f1"
 
 @dataclass(frozen=True)
 class Panel:
-    """Panel: workers held out together as if they were models, and the voting workers."""
+    """Workers who are held out together, as if they were models, and the workers who vote."""
 
     held_out: Integers
     voters: Integers
 
 
 def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
-    """Hold out each of `n` responders once, in the fewest panels that leave `voters` voters.
+    """Return the fewest panels that hold out each of `n` responders once and have `voters` voters.
 
     Panels are random and of nearly equal size; the next `voters` responders in random order vote.
     """
@@ -284,7 +286,9 @@ def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, see
     )
 
 
-def reproduce_model_scoring(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_model_scoring(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
     """Write and return the study's table; setting M=n has n voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
@@ -347,7 +351,7 @@ def _score_repetitions(
     panels_by_seed: Sequence[Sequence[Panel]],
     seeds: range,
 ) -> MethodScores:
-    """Return a method's scores of all repetitions, or why it is unavailable."""
+    """Return a method's scores of held-out workers in all repetitions, or why it is unavailable."""
     try:
         scores = [
             score_held_out_workers(method, corpus, dealt, some, seed)
@@ -361,7 +365,7 @@ def _score_repetitions(
 def build_interval_rows(
     data: GradedCorpus, assignment: AnswerAssignment, truth: Floats, voters: int, seed: int
 ) -> Iterator[tuple[object, ...]]:
-    """Yield interval rows: each worker scored as a model, leave-one-out, 400 draws."""
+    """Yield a table row for each responder: score as a model, interval (400 draws) and grade."""
     x = data.corpus.compact_vectors(data.corpus.embedder)
     cells_by_responder: dict[int, tuple[object, ...]] = {}
     for panel in draw_panels(RESPONDERS, voters, np.random.default_rng([seed, voters])):
@@ -383,9 +387,9 @@ def build_interval_rows(
 
 
 def _compare_best_responses(
-    data: GradedCorpus, request: ReproductionRequest
+    data: GradedCorpus, request: EvidenceRequest
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
-    """Return the table rows on chosen answers for all crowds, and reasons for missing rows."""
+    """Return the table rows on chosen answers in all crowds, and reasons for missing rows."""
     rows: list[tuple[object, ...]] = []
     missing: dict[str, str] = {}
     for setting, size in CROWDS.items():
@@ -407,6 +411,7 @@ def _build_chart(rows: Sequence[EvidenceRow]) -> Chart:
     correlations_by_key = {(row.setting, row.method): row.list_cells()[2] for row in rows}
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
+        """Return a method's points (number of workers, correlation) for the chart."""
         found = [(voters, correlations_by_key.get((f"M={voters}", method))) for voters in VOTERS]
         return [(voters, r if isinstance(r, float) else None) for voters, r in found]
 

@@ -50,7 +50,7 @@ from evaluation.core.stats.grams import convert_to_dense
 from evaluation.core.stats.inference.intervals import Interval, compute_t_interval
 from evaluation.core.stats.statistics.descriptive import auc, pearson
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.methods import survey
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
@@ -107,7 +107,7 @@ class PastedCrowd:
         return np.flatnonzero(np.bincount(self.workers) >= FEWEST_ANSWERS)
 
 
-def load_pasted_crowd(request: ReproductionRequest) -> PastedCrowd:
+def load_pasted_crowd(request: EvidenceRequest) -> PastedCrowd:
     """Read the workers' answers and the models'; the model with the most samples is pasted.
 
     With `labels` or `columns` the workers' file has grades. Questions are left out if a worker or
@@ -169,7 +169,7 @@ def _get_sample(reply: ModelAnswerRecord) -> int:
 Row = tuple[str, str, str, float | None]
 
 
-def _read_answers(request: ReproductionRequest) -> tuple[list[Row], str]:
+def _read_answers(request: EvidenceRequest) -> tuple[list[Row], str]:
     """Return (worker, question, text, grade or None) of each answer, and the file's hash."""
     assert request.file is not None
     if request.labels or request.columns:
@@ -205,7 +205,9 @@ class RuleOutcome:
     truth: float = np.nan
 
 
-def reproduce_pasted_answers(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_pasted_answers(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
     """Write pasted.csv, pasted.md and summary.json; return the table and the decision.
 
     Raises `InputError` and `BackendError`.
@@ -253,7 +255,7 @@ Known = int | str
 
 
 def _list_cases(crowd: PastedCrowd) -> list[tuple[float, int, Known]]:
-    """Return (share, replaced workers, known answers) of each case with enough samples."""
+    """Return (share, number of replaced workers, known answers) of each possible case."""
     cases: list[tuple[float, int, Known]] = []
     for share in SHARES:
         count = max(1, round(share * crowd.n_workers))
@@ -268,7 +270,7 @@ def _list_cases(crowd: PastedCrowd) -> list[tuple[float, int, Known]]:
 def measure_rules(
     crowd: PastedCrowd, x: Floats, before: Floats, count: int, known: Known, seed: int
 ) -> dict[str, RuleOutcome]:
-    """Replace `count` random workers by samples of the model; return the outcome of each rule.
+    """Replace `count` random workers by a model's samples; return the outcome of each rule.
 
     Parameters
     ----------
@@ -331,7 +333,7 @@ def list_raw_scores(aqer: AQER, n_workers: int) -> Floats:
 def compute_alarm_numbers(
     x: Floats, rows: Integers, aqer: AQER, known: Integers
 ) -> tuple[dict[str, Floats], Booleans]:
-    """Return the two numbers of the alarm `model_like` and whether it names each worker.
+    """Return each worker's two numbers of the alarm `model_like`, and whether it names them.
 
     `aqer` is fitted on the vectors `rows` of x. `known` is (K, Q): rows of the known answers, -1
     for none. Of several the highest number counts.
@@ -354,7 +356,7 @@ def compute_alarm_numbers(
 def compute_conditional_suspicion(
     x: Floats, rows: Integers, workers: Integers, questions: Integers, known: Integers
 ) -> dict[str, Floats]:
-    """Return, by conditional rule, each worker's suspicion; greater values are more suspicious.
+    """Return each worker's suspicion of pasting by each conditional rule; greater is worse.
 
     `known` is (N, K): for each answer the rows of the known answers to its question, -1 for none;
     answers without any are left out. Shape (M,) each, NaN without answers.
@@ -401,7 +403,7 @@ def _sum_by_question(x: Floats, questions: Integers) -> Floats:
 
 
 def _compare_with_others(x: Floats, workers: Integers, questions: Integers) -> Floats:
-    """Return each answer's mean inner product with the others' answers to its question. (N,)."""
+    """Return each answer's mean inner product with other answers to its question. Shape (N,)."""
     count = np.bincount(questions)
     total = _sum_by_question(x, questions)
     inner = np.einsum("nd,nd->n", x, total[questions] - x)
@@ -409,10 +411,7 @@ def _compare_with_others(x: Floats, workers: Integers, questions: Integers) -> F
 
 
 def _compare_with_other_questions(x: Floats, workers: Integers, questions: Integers) -> Floats:
-    """Return each answer's mean inner product with the others' answers to other questions. (N,).
-
-    Every other question counts the same.
-    """
+    """Return each answer's mean inner product with answers to other questions, all alike. (N,)."""
     count = np.bincount(questions).astype(np.float64)
     total = _sum_by_question(x, questions)
     found = np.empty(len(x))
@@ -432,7 +431,7 @@ def _compare_with_other_questions(x: Floats, workers: Integers, questions: Integ
 
 
 def _correlate(scores: Floats | None, truth: Floats, among: Booleans) -> float:
-    """Return Pearson's correlation over the chosen workers with both numbers; NaN if undefined."""
+    """Return Pearson's correlation over the workers flagged in `among`; NaN if undefined."""
     if scores is None:
         return np.nan
     both = among & ~np.isnan(scores) & ~np.isnan(truth)
@@ -471,7 +470,7 @@ def _build_rows(
 def _estimate_mean(
     values: Floats, level: float = 0.95
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the mean over repetitions with its t interval; None for all if any is undefined."""
+    """Return (mean, low, high) over repetitions with a t interval; None if any value is NaN."""
     if np.isnan(values).any():
         return None, None, None
     n, mean = len(values), float(values.mean())
@@ -483,7 +482,7 @@ def _estimate_mean(
 
 
 def find_winning_rules(rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return the conditional rules that beat both numbers of the alarm in every case that decides.
+    """Return the conditional rules that beat both numbers of the alarm in all deciding cases.
 
     Those are the cases in which samples of the pasted model are known. Empty without intervals.
     """

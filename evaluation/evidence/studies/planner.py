@@ -39,7 +39,7 @@ from evaluation.evidence.data_sets import (
     load_crowdwsa,
     load_mohler,
 )
-from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_charts, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_charts, write_table
 
 HEADER = (
     "mu",
@@ -60,7 +60,7 @@ DIMENSION = 384
 DRAWS = 20
 
 
-def reproduce_planner(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_planner(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return planner.csv: one row per mean similarity and number of workers.
 
     error_average and error_worst are the formulas (None where a bound is undefined);
@@ -114,7 +114,7 @@ def reproduce_planner(request: ReproductionRequest, progress: Progress | None = 
 
 
 def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generator) -> Floats:
-    """Return 1 - cosine of the mean of simulated unit vectors to the truth, one per draw.
+    """Return the error (1 - cosine to the truth) of the mean of simulated vectors, per draw.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ REASONS = {"ratio_95": "one_number_a_repetition"}
 Codes = NDArray[np.generic]
 
 
-def reproduce_forecasts(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_forecasts(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return forecasts.csv: one row per data set and forecast.
 
     `forecast` and `seen` are means over repetitions (and questions), `ratio` is seen / forecast,
@@ -225,7 +225,7 @@ def reproduce_forecasts(request: ReproductionRequest, progress: Progress | None 
 def measure_half_distances(
     vectors: Floats, questions: Codes, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the forecast and the observed distance of two halves' mean vectors, per question.
+    """Return each question's forecast and observed distance between the means of two halves.
 
     Parameters
     ----------
@@ -256,9 +256,9 @@ def measure_half_distances(
 
 
 def _build_consensus_row(
-    vectors: Floats, questions: Codes, request: ReproductionRequest
+    vectors: Floats, questions: Codes, request: EvidenceRequest
 ) -> tuple[object, ...]:
-    """Return the table row on half-to-half distances: means, ratio and its 95% quantile."""
+    """Return the table row on forecasts of the distance between two halves of a crowd."""
     halves = [
         measure_half_distances(vectors, questions, np.random.default_rng(seed))
         for seed in request.seeds
@@ -276,9 +276,9 @@ def _build_consensus_row(
 
 
 def _build_width_row(
-    vectors: Floats, questions: Codes, workers: Codes, request: ReproductionRequest
+    vectors: Floats, questions: Codes, workers: Codes, request: EvidenceRequest
 ) -> tuple[object, ...]:
-    """Return the table row on the median interval width, forecast from half the questions."""
+    """Return the table row on forecasts of the median interval width from half the questions."""
     labels = np.unique(questions)
     seen = float(np.median(_compute_widths(vectors, questions, workers)[0]))
     forecasts = []
@@ -300,7 +300,7 @@ def _build_width_row(
 
 
 def _compute_widths(vectors: Floats, questions: Codes, workers: Codes) -> tuple[Floats, Floats]:
-    """Return interval width and number of answers of each worker with an interval."""
+    """Return the interval width and the number of answers of each worker with an interval."""
     aqer = AQER(n_draws=400).fit(vectors, workers, questions)
     widths = aqer.raw_high_ - aqer.raw_low_
     has_interval = ~np.isnan(widths) & aqer.supported_

@@ -32,8 +32,8 @@ from evaluation.evidence.labelled_crowd import (
 from evaluation.evidence.method_comparison import build_method_charts, write_choice_table
 from evaluation.evidence.tables import HEADER as GRADED_HEADER
 from evaluation.evidence.tables import (
+    EvidenceRequest,
     EvidenceRow,
-    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -77,7 +77,7 @@ def compute_cosine_to_truth(
     return np.einsum("nd,nd->n", x, y) / norms
 
 
-def reproduce_crowdwsa(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_crowdwsa(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table: T1 and T2 with GLEU and with cosine as truth.
 
     Raises `InputError` and `BackendError`.
@@ -136,10 +136,10 @@ def _score_crowd(
     name: str,
     translations: Translations,
     corpus: Corpus,
-    request: ReproductionRequest,
+    request: EvidenceRequest,
     progress: Progress | None,
 ) -> list[EvidenceRow]:
-    """Return the rows of one crowd under both truths; each method scores the crowd once."""
+    """Score one crowd with each method; return the rows under both definitions of the truth."""
     workers, _ = encode_labels(translations.workers)
     crowd = Crowd(corpus, np.arange(len(workers)), workers, seed=request.seeds.start)
     methods_used = list_methods(core=request.core)
@@ -165,7 +165,7 @@ def _score_crowd(
 FILES = ("table.csv", "methods.csv", "choosing.csv", "summary.json")
 
 
-def reproduce_graded(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_graded(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the table of methods on a graded file; the verdict is in `StudyTable.said`.
 
     Raises `InputError` and `BackendError`.

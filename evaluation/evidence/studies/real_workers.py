@@ -69,7 +69,7 @@ from evaluation.evidence.method_comparison import (
     build_method_charts,
     measure_answer_scores,
 )
-from evaluation.evidence.tables import ReproductionRequest, StudyTable, write_evidence, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_evidence, write_table
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import CrowdFacts, RequestedSlots, find_crowd_facts
 from evaluation.grading.facts.texts import Reader
@@ -96,30 +96,18 @@ def write_fact_tables(
     )
     wanted = _find_requested_slots(answers, question_texts)
     facts_by_gate = {gate: find_crowd_facts(question_texts, answers, stated=gate) for gate in GATES}
-    write_table(
-        folder,
-        "fact_questions",
-        QUESTIONS,
-        list(_build_question_rows(answers, wanted, facts_by_gate)),
-    )
-    write_table(
-        folder,
-        "fact_gates",
-        GATED,
-        [_build_gate_row(gate, facts_by_gate[gate], students) for gate in GATES],
-    )
-    write_table(
-        folder,
-        "fact_flags",
-        FLAGS,
-        list(_build_flag_rows(facts_by_gate[min(GATES)], students, wanted)),
-    )
+    question_rows = list(_build_question_rows(answers, wanted, facts_by_gate))
+    write_table(folder, "fact_questions", QUESTIONS, question_rows)
+    gate_rows = [_build_gate_row(gate, facts_by_gate[gate], students) for gate in GATES]
+    write_table(folder, "fact_gates", GATED, gate_rows)
+    flag_rows = list(_build_flag_rows(facts_by_gate[min(GATES)], students, wanted))
+    write_table(folder, "fact_flags", FLAGS, flag_rows)
 
 
 def _find_requested_slots(
     answers: Answers, question_texts: Mapping[str, str]
 ) -> dict[str, RequestedSlots]:
-    """Return for each question the fact slots that its answers state, and their shares."""
+    """Return the fact slots that each question requests, by the share of answers with them."""
     reader = Reader(answers.texts)
     texts: dict[str, list[str]] = {}
     for question, text in zip(answers.questions, answers.texts, strict=True):
@@ -155,7 +143,7 @@ def _list_flagged_answers(crowd_facts: CrowdFacts) -> list[int]:
 def _build_gate_row(
     gate: float, crowd_facts: CrowdFacts, students: StudentAnswers
 ) -> tuple[float, int, int, int, float | None, float | None, float | None]:
-    """Return a gate's counts of questions, flagged and wrong answers, and the share wrong."""
+    """Return a gate's row: questions, flagged and wrong answers, share wrong with interval."""
     flagged = _list_flagged_answers(crowd_facts)
     wrong = int((students.labels[flagged] != CORRECT).sum())
     share = wrong / len(flagged) if flagged else None
@@ -200,7 +188,9 @@ WITH_MODELS = {
 }
 
 
-def reproduce_real_workers(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_real_workers(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
     """Write table.csv, agreement.csv and answers.csv; return the table of agreement.
 
     The tables on facts are fact_questions.csv, fact_gates.csv and fact_flags.csv.
@@ -245,12 +235,9 @@ def reproduce_real_workers(request: ReproductionRequest, progress: Progress | No
             write_entailment_table(folder, likelihood_rows, "likelihood")
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
         answer_rows = _measure_answer_scores(crowd, chosen, contrasts, request, progress)
-        write_table(
-            folder, "agreement", AGREEMENT_HEADER, [row.list_cells() for row in agreement_rows]
-        )
-        write_table(
-            folder, "answers", ANSWERS_HEADER, [measure.list_cells() for measure in answer_rows]
-        )
+        agreement_cells = [row.list_cells() for row in agreement_rows]
+        write_table(folder, "agreement", AGREEMENT_HEADER, agreement_cells)
+        write_table(folder, "answers", ANSWERS_HEADER, [row.list_cells() for row in answer_rows])
         write_fact_tables(folder, students, load_beetle_questions(request.data))
         rows = [agreement.row for agreement in agreement_rows]
         write_evidence(
@@ -286,7 +273,7 @@ def reproduce_real_workers(request: ReproductionRequest, progress: Progress | No
         )
     return StudyTable(
         AGREEMENT_HEADER,
-        [row.list_cells() for row in agreement_rows],
+        agreement_cells,
         "\n\n".join(
             filter(
                 None,
@@ -328,14 +315,14 @@ def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
     return ""
 
 
-def _load_question_texts(request: ReproductionRequest, students: StudentAnswers) -> Mapping[str, str]:
+def _load_question_texts(request: EvidenceRequest, students: StudentAnswers) -> Mapping[str, str]:
     """Return the text of each question; empty unless all are known."""
     question_texts = load_beetle_questions(request.data)
     return question_texts if set(students.questions.tolist()) <= set(question_texts) else {}
 
 
 def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Booleans]]:
-    """Return for each label a mask of its answers, and one of the contradictory answers."""
+    """Return the contrasts by name: masks of a label's answers and of the contradictory answers."""
     labels = students.labels
     three_way = HIGHER[:2]
     return {
@@ -346,9 +333,9 @@ def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Bool
 
 
 def _measure_likelihoods(
-    students: StudentAnswers, request: ReproductionRequest, progress: Progress | None
+    students: StudentAnswers, request: EvidenceRequest, progress: Progress | None
 ) -> Likelihoods | None:
-    """Return the likelihood scores of answers to some questions; None without a model.
+    """Return the likelihood scores of answers to some questions; None without `--likelihood`.
 
     Raises `InputError` if the texts of the questions are unknown.
     """
@@ -383,7 +370,7 @@ def _build_likelihood_rows(
     crowd: LabelledCrowd,
     likelihoods: Likelihoods | None,
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
-    request: ReproductionRequest,
+    request: EvidenceRequest,
 ) -> list[EntailmentRow]:
     """Return the rows of AQER and of the likelihood scores, on the answers that have one."""
     if likelihoods is None or np.isnan(likelihoods.scores).all():
@@ -405,7 +392,7 @@ def _compare_entailment_with_aqer(
     crowd: LabelledCrowd,
     untrained: Booleans,
     contrast: tuple[Booleans, Booleans],
-    request: ReproductionRequest,
+    request: EvidenceRequest,
     progress: Progress | None,
 ) -> list[EntailmentRow]:
     """Return the entailment model's rows on the questions that it was not trained on.
@@ -435,7 +422,10 @@ def _compare_entailment_with_aqer(
 
 
 def _compute_agreements(
-    crowd: LabelledCrowd, chosen: Sequence[Method], request: ReproductionRequest, progress: Progress | None
+    crowd: LabelledCrowd,
+    chosen: Sequence[Method],
+    request: EvidenceRequest,
+    progress: Progress | None,
 ) -> list[MethodAgreement]:
     """Return all methods' agreement on all answers and on 40% of them."""
     done = 0
@@ -461,7 +451,7 @@ def _measure_answer_scores(
     crowd: LabelledCrowd,
     chosen: Sequence[Method],
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
-    request: ReproductionRequest,
+    request: EvidenceRequest,
     progress: Progress | None,
 ) -> list[AnswerMeasure]:
     """Return the measures of all methods' answer scores on the whole crowd."""

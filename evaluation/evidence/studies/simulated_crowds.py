@@ -41,8 +41,8 @@ from evaluation.core.stats.simulation import (
 from evaluation.evidence.data_sets import CROWD, MOHLER, GradedAnswers, assign_answers, load_mohler
 from evaluation.evidence.tables import (
     Correlations,
+    EvidenceRequest,
     EvidenceRow,
-    ReproductionRequest,
     StudyTable,
     build_study_table,
     compute_correlations,
@@ -75,7 +75,7 @@ class StressTest:
     dimension: int = 300
 
     def format_setting(self, level: float) -> str:
-        """Return the name of the setting in the table."""
+        """Return the name of a level's setting in the table, such as "noise=2"."""
         return f"{self.name}={level:g}"
 
 
@@ -103,7 +103,7 @@ TESTS = (
 
 
 def _keep_vectors(x: Floats) -> Floats:
-    """Return the vectors unchanged, as the preprocessing that does nothing."""
+    """Return the vectors unchanged: the choice of no preprocessing."""
     return x
 
 
@@ -127,7 +127,7 @@ METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
 }
 
 
-def reproduce_simulation(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_simulation(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table; breaks.csv has the level at which each method breaks."""
     with OutputFolder(request.output) as folder:
         rows: list[EvidenceRow] = []
@@ -163,7 +163,7 @@ LEVELS = [(test, level) for test in TESTS for level in test.levels]
 
 
 def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
-    """Yield the rows of a level, under the true quality and under the published script's."""
+    """Yield the rows of a level of a stress test, by true quality and by the script's quality."""
     truths = {"": SimulatedCrowd.compute_quality, SCRIPT: SimulatedCrowd.compute_script_quality}
     correlations = {
         (truth, method): Correlations.build_empty() for truth in truths for method in METHODS
@@ -180,7 +180,7 @@ def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[Evid
 
 
 def find_breaking_levels(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
-    """Yield rows of breaks.csv: the levels up to which a method holds, breaks and is inverted."""
+    """Yield rows of breaks.csv: at which level each method holds last, breaks, and is inverted."""
     correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
     for test in TESTS:
         for truth, name in (("", "right"), (SCRIPT, "script")):
@@ -210,6 +210,7 @@ def _build_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
     correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
 
     def build_line(method: str, truth: str) -> Series:
+        """Return a method's line in the chart: correlation by level."""
         points = [
             (level, correlation_by_key[test.format_setting(level) + truth, method])
             for level in test.levels
@@ -255,7 +256,7 @@ RIGHT = 0.9
 Outcome = tuple[float, float, float]
 
 
-def reproduce_remedies(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_remedies(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return remedies.csv: one row per setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
@@ -317,7 +318,7 @@ def _list_anchor_settings() -> Iterator[Setting]:
 
 
 def compare_with_anchors(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
-    """Return Pearson's r with true quality, plain and with anchors, and 1.0 if an alarm was raised.
+    """Return Pearson's r with true quality without and with anchors, and 1.0 if camps are alarmed.
 
     The expert's grade of a suggested answer is 5 times its cosine to the truth, plus noise.
     """
@@ -345,13 +346,13 @@ def compare_with_anchors(rho: float, share: float, seed: int, count: int = ANCHO
 
 
 def sort_raw_scores_by_worker(aqer: AQER) -> Floats:
-    """Return the raw scores sorted by worker number."""
+    """Return a fitted estimator's raw scores, sorted by worker number."""
     raw = np.empty(len(aqer.workers_))
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
 
 
-def _list_copy_settings(corpus: GradedAnswers, request: ReproductionRequest) -> Iterator[Setting]:
+def _list_copy_settings(corpus: GradedAnswers, request: EvidenceRequest) -> Iterator[Setting]:
     """Yield the settings with copiers, repaired by giving each group of copies one vote."""
     for kind, edit in (("pasted", None), ("lightly edited", edit_text)):
         crowds = CopyingCrowds(corpus, request, edit)
@@ -371,7 +372,7 @@ class CopyingCrowds:
     def __init__(
         self,
         corpus: GradedAnswers,
-        request: ReproductionRequest,
+        request: EvidenceRequest,
         edit: Callable[[str, np.random.Generator], str] | None,
     ) -> None:
         self._corpus, self._edit = corpus, edit
@@ -383,7 +384,7 @@ class CopyingCrowds:
         self._vectors = embed(AqerParameters(embedder=request.embedder), list(texts), None).answers
 
     def draw_answers(self, seed: int) -> tuple[Integers, NDArray[np.generic], list[str], Integers]:
-        """Return workers, questions, texts and the four copiers of one seed's crowd."""
+        """Return worker, question and text of each answer of a seed's crowd, and the copiers."""
         corpus, rng = self._corpus, np.random.default_rng([seed, 2])
         dealt = assign_answers(corpus, 2, seed)
         questions = corpus.questions[dealt.rows]
@@ -401,7 +402,7 @@ class CopyingCrowds:
         return dealt.workers, questions, texts, np.sort(copiers)
 
     def compare_with_remedy(self, seed: int, n_questions: int) -> Outcome:
-        """Return Spearman's r, plain and collapsed; and 1.0 if exactly the copiers are named."""
+        """Return Spearman's r, plain and collapsed, and 1.0 if an alarm names just the copiers."""
         workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
         chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]
@@ -435,7 +436,10 @@ class CopyingCrowds:
 
 
 def edit_text(text: str, rng: np.random.Generator) -> str:
-    """Return the text with one word dropped, one letter doubled and one ending changed."""
+    """Return the text lightly edited: a word dropped, a letter doubled, the final mark changed.
+
+    Texts of 3 words or fewer keep all words.
+    """
     words = text.split()
     if len(words) > 3:
         del words[int(rng.integers(len(words)))]

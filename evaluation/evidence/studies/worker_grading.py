@@ -55,8 +55,8 @@ from evaluation.evidence.method_comparison import (
 )
 from evaluation.evidence.tables import (
     Correlations,
+    EvidenceRequest,
     EvidenceRow,
-    ReproductionRequest,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -83,7 +83,9 @@ def correlate_with_truth(
     return correlations
 
 
-def reproduce_worker_grading(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_worker_grading(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
     """Write and return the study's table. Raises `InputError` and `BackendError`."""
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
@@ -115,9 +117,12 @@ def reproduce_worker_grading(request: ReproductionRequest, progress: Progress | 
 
 
 def _compare_entailment_with_aqer(
-    deals: _SimulatedCrowds, untrained: Booleans, request: ReproductionRequest, progress: Progress | None
+    deals: _SimulatedCrowds,
+    untrained: Booleans,
+    request: EvidenceRequest,
+    progress: Progress | None,
 ) -> list[EntailmentRow]:
-    """Return the entailment model's rows in both settings; empty if it knows all questions."""
+    """Return the entailment model's rows in both settings; [] if it knows all questions."""
     rows: list[EntailmentRow] = []
     if not untrained.any():
         return rows
@@ -154,7 +159,7 @@ class _SimulatedCrowds:
 
 
 def _compare_all_settings(
-    deals: _SimulatedCrowds, request: ReproductionRequest, progress: Progress | None
+    deals: _SimulatedCrowds, request: EvidenceRequest, progress: Progress | None
 ) -> tuple[list[EvidenceRow], MethodChoice]:
     """Return the rows of all settings, and the method chosen on half of the questions."""
     chosen = list_methods(core=request.core)
@@ -169,6 +174,7 @@ def _compare_all_settings(
     def compare_setting(
         setting: str, trials: Sequence[Trial], methods_compared: Sequence[Method]
     ) -> list[EvidenceRow]:
+        """Return the rows of the methods in a setting, and report the progress."""
         return compare_methods(setting, trials, methods_compared, request.seed, report_step)
 
     rows_found = []
@@ -198,7 +204,7 @@ TIER = 2
 CHARTED = ("aqer", "leave_one_out", "tfidf_char", "tfidf_char+discrimination", "bleu4", "mean_vote")
 
 
-def reproduce_questions(request: ReproductionRequest, progress: Progress | None = None) -> StudyTable:
+def reproduce_questions(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return the study's table; setting questions=N has N questions.
 
     Counts beyond the data's are left out. Raises `InputError` and `BackendError`.
@@ -230,7 +236,7 @@ def reproduce_questions(request: ReproductionRequest, progress: Progress | None 
 
 
 def draw_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
-    """Return a seed's crowd on `count` random questions, with true values on these."""
+    """Return the trial of a seed's crowd on `count` random questions."""
     assignment = assign_answers(data.graded, TIER, seed)
     # A stream of its own: the crowd is that of the other studies.
     order = np.random.default_rng([seed, 1]).permutation(data.corpus.n_questions)
@@ -245,6 +251,7 @@ def _build_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
     row_by_key = {(row.setting, row.method): row for row in rows}
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
+        """Return a method's points (number of questions, correlation) for the chart."""
         evidence_rows = [row_by_key.get((f"questions={count}", method)) for count in counts]
         means = [None if row is None else row.list_cells()[2] for row in evidence_rows]
         return [

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.core.messages.message import Sentence, ThresholdNumber, format_count
-from evaluation.core.messages.reasons import describe_undefined_statistic
+from evaluation.core.messages.reasons import describe_missing_statistic
 from evaluation.grading.methods.check_results import Result, find_needed
 
 
@@ -344,7 +344,7 @@ def format_unchecked(checks: Iterable[tuple[str, str | None]]) -> str:
     `checks` holds (name of the check, reason code) pairs.
     """
     parts = [
-        f"{get_title(check)} ({format_needs(check, reason) or describe_undefined_statistic(reason)})"
+        f"{get_title(check)} ({format_needs(check, reason) or describe_missing_statistic(reason)})"
         for check, reason in checks
     ]
     return f"Not enough data for: {'; '.join(parts)}." if parts else ""

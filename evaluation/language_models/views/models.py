@@ -289,7 +289,9 @@ def build_history_chart(history: ModelHistory, model: LanguageModel) -> Chart | 
     ]
     if len(occasions) < 2:
         return None
-    return build_score_history_chart(occasions, "similarity to the consensus", model.name, of_model=True)
+    return build_score_history_chart(
+        occasions, "similarity to the consensus", model.name, of_model=True
+    )
 
 
 def _show_form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:

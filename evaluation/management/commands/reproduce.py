@@ -35,7 +35,7 @@ from evaluation.evidence.studies.real_crowds import reproduce_crowdwsa, reproduc
 from evaluation.evidence.studies.real_workers import reproduce_real_workers
 from evaluation.evidence.studies.simulated_crowds import reproduce_remedies, reproduce_simulation
 from evaluation.evidence.studies.worker_grading import reproduce_questions, reproduce_worker_grading
-from evaluation.evidence.tables import Study, ReproductionRequest
+from evaluation.evidence.tables import EvidenceRequest, Study
 from evaluation.runs.files.study import EndedEarlyError
 
 CONTINUE = "Run the same command again: it continues and repeats no finished request."
@@ -176,7 +176,7 @@ class Command(BaseCommand):
         more = ("file", "labels", "columns", "models", "judgements")
         likelihood = ("likelihood", "likelihood_questions")
         values = {name: options[name] for name in (*names, *more, *likelihood)}
-        request = ReproductionRequest(**values | {"data": options["data"] or Path()})
+        request = EvidenceRequest(**values | {"data": options["data"] or Path()})
         try:
             with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
                 table = STUDIES[options["study"]](request, bars.show)

@@ -461,5 +461,5 @@ class OpenAIChat(ChatModel):
             return replace(reply, allowance=parse_allowance(headers))
 
     def build_request_body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the request body as it is sent and stored: adapted to the server, without the key."""
+        """Return the request body as sent and stored: adapted to the server, without the key."""
         return self._adapted.adapt_body(super().build_request_body(request))

@@ -113,7 +113,7 @@ class ScriptedChat(ChatModel):
         return f"{self.kind}:{self.address}"
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Return the scripted reply after its delay; a fault if the file has no row for the item."""
+        """Return the scripted reply after its delay; a fault if the item has no row in the file."""
         # A row for this sample goes before the row for all samples.
         scripted = self._lines.get((request.id, request.sample)) or self._lines.get(
             (request.id, None)

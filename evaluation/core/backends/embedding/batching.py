@@ -88,6 +88,7 @@ def _run_threads(
     finished: queue.SimpleQueue[int | BaseException | None] = queue.SimpleQueue()
 
     def run_worker() -> None:
+        """Run batches until none is left or a thread has failed."""
         try:
             torch.set_num_threads(cores_each)
             with torch.inference_mode():

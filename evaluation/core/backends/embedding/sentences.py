@@ -252,6 +252,7 @@ class SentenceEmbedder(Embedder):
         source = str(Path(source).expanduser()) if is_model_folder(str(source)) else str(source)
 
         def load(local_only: bool) -> Any:
+            """Load the sentence-transformers model, only from local files if `local_only`."""
             return library.SentenceTransformer(
                 source, local_files_only=local_only, trust_remote_code=False
             )
@@ -302,15 +303,18 @@ class SentenceEmbedder(Embedder):
         finished = 0
 
         def prepare(batch: list[int]) -> Any:
+            """Return the tokens of a batch of texts."""
             return self._model.preprocess([unique[i] for i in batch], prompt=self._prompt)
 
         def compute(batch: list[int], features: Any) -> None:
+            """Write the vectors of a batch into `vectors`."""
             device = self._model.device
             features = {k: v.to(device) if hasattr(v, "to") else v for k, v in features.items()}
             rows = self._model(features)["sentence_embedding"]
             vectors[batch] = rows[:, : vectors.shape[1]].float().cpu().numpy()
 
         def report_rows(rows: int) -> None:
+            """Report the progress after `rows` more distinct texts."""
             # Repeats cost nothing, so they are spread over the way.
             nonlocal finished
             finished += rows
@@ -398,6 +402,7 @@ class SentenceEmbedder(Embedder):
         import torch
 
         def widen(module: Any, inputs: Any, features: Any) -> Any:
+            """Convert the transformer's output to float32, for pooling."""
             for key in ("token_embeddings", "sentence_embedding"):
                 if key in features:
                     features[key] = features[key].float()

@@ -143,6 +143,7 @@ def compute_means(
     parts = of_kinds[partly].astype(np.float64)
 
     def statistic(weights: FloatArray) -> FloatArray:
+        """Return the means (rows, draws) of draws with these weights of the items."""
         out = filled @ weights.T
         whole = np.broadcast_to(weights.sum(axis=1), out.shape).copy()
         whole[partly] = parts @ weights.T

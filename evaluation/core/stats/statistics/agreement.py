@@ -142,7 +142,7 @@ def _correct_for_chance(
 def _compute_disagreement(
     one: NDArray[np.generic], other: NDArray[np.generic], weights: Weights | None
 ) -> NDArray[np.float64]:
-    """Return the disagreement of paired ratings: 0 or 1, or by weights the difference or its square."""
+    """Return the disagreement of paired ratings: 0 or 1; weighted, the difference or its square."""
     if weights is not None:
         apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
         return apart**2 if weights == "quadratic" else apart

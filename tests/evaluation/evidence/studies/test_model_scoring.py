@@ -15,7 +15,7 @@ from evaluation.evidence.studies.model_scoring import (
     score_held_out_workers,
 )
 from evaluation.evidence.studies.worker_grading import COUNTS, reproduce_questions
-from evaluation.evidence.tables import ReproductionRequest
+from evaluation.evidence.tables import EvidenceRequest
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.evidence.test_tables import corpus as graded_answers
 
@@ -95,7 +95,7 @@ def request_(tmp_path, monkeypatch):
             f"evaluation.evidence.studies.{study}.list_methods",
             lambda *, core: [METHODS[name] for name in FEW],
         )
-    return ReproductionRequest(tmp_path, tmp_path / "out", "bow", repetitions=2)
+    return EvidenceRequest(tmp_path, tmp_path / "out", "bow", repetitions=2)
 
 
 @pytest.mark.long

@@ -14,7 +14,7 @@ from evaluation.evidence.studies.pasted_answers import (
     load_pasted_crowd,
     measure_rules,
 )
-from evaluation.evidence.tables import ReproductionRequest
+from evaluation.evidence.tables import EvidenceRequest
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
@@ -44,7 +44,7 @@ def request_(tmp_path):
     replies += [
         ("other", f"q{q}", f"something else q{q}", 0, "stop", "", "{}", "{}", "") for q in range(3)
     ]
-    return ReproductionRequest(
+    return EvidenceRequest(
         tmp_path,
         tmp_path / "out",
         "bow",
@@ -99,7 +99,7 @@ def test_the_model_with_the_most_samples_is_pasted(request_):
 
 
 def test_grades_are_read_from_a_file_of_graded_answers(request_):
-    given = ReproductionRequest(**vars(request_) | {"columns": {"grade": "grade"}})
+    given = EvidenceRequest(**vars(request_) | {"columns": {"grade": "grade"}})
     grades = load_pasted_crowd(given).grades
     assert np.bincount(grades.astype(int))[[2, 4]].tolist() == [60, 60]
 
