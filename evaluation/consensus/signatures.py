@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.options import Ids, Parameters, build_signature_parts, declare_option
+from evaluation.core.options import IdsOption, Parameters, build_signature_parts, declare_option
 from evaluation.core.options.declaration import ADVANCED, DATABASE, NOT_SIGNED
 from evaluation.core.options.parameters import SHORT
 
@@ -26,7 +26,7 @@ __all__ = ["SHORT", "build_aqer_signature", "collect_versions", "combine_hashes"
 
 OF_GRADING = AqerParameters.get_options()
 # Not signed: their answers are missing from the inputs, so the hash of the inputs differs.
-EXCLUDED = Ids(
+EXCLUDED = IdsOption(
     label="Exclude workers",
     help="Ids of workers, as in the lists of workers. Their answers are not read; the workers "
     "are not rejected.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.core.charts.chart import Chart, Layout, draw_axis
+from evaluation.core.charts.chart import Chart, RowLayout, draw_axis
 from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, format_number
 from evaluation.crowd_vs_llm.report import (
     PANEL_NAMES,
@@ -34,7 +34,7 @@ def build_panels_chart(rows: Sequence[ModelUnderPanels], ranked: Sequence[str]) 
     def draw(width: float) -> Drawing:
         keys = _place_key_entries(names, width)
         top = 14 + KEY * (keys[-1][1] + 1)
-        layout = Layout(width, [model.name for model in models], top)
+        layout = RowLayout(width, [model.name for model in models], top)
         description = f"{len(models)} models scored by {len(names)} panels"
         drawing = Drawing(width, layout.height, "Panels", description)
         scores = [s.score for model in models for s in model.standings if s]

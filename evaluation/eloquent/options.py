@@ -14,11 +14,11 @@ from evaluation.core.backends import (
     parse_embedder_spec,
 )
 from evaluation.core.options import (
+    IntegerOption,
     Parameters,
     Problem,
-    RegisteredModels,
-    Text,
-    Whole,
+    RegisteredModelsOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -47,7 +47,7 @@ class EloquentParameters(Parameters):
 
     embedder: str = declare_option(
         "minilm",
-        Text(
+        TextOption(
             label="Embedder of replies",
             help="The similarity of two replies is the cosine of their vectors.",
             group=BASIC,
@@ -101,7 +101,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     judges: tuple[str, ...] = declare_option(
         (),
-        RegisteredModels(
+        RegisteredModelsOption(
             label="Judges",
             help="Models that score the similarity of the replies. Without a judge only the cosine "
             "similarity is computed.",
@@ -111,7 +111,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     repeats: int = declare_option(
         1,
-        Whole(
+        IntegerOption(
             label="Judgements of a set",
             help="Number of judgements of each judge on the same replies. Above 1, set a "
             "{judge_temperature} above 0.",
@@ -130,7 +130,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     judge_max_tokens: int = declare_option(
         512,
-        Whole(
+        IntegerOption(
             label="Longest judgement",
             help="In tokens, for the explanation and the score.",
             places=(DATABASE,),
@@ -150,7 +150,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     told: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="System message",
             help="Before every question; nothing by default, as the task has it.",
             places=(DATABASE,),
@@ -162,7 +162,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     follow_ups: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Follow-up questions",
             help="One follow-up message a line. Each is sent in every conversation after the "
             "model's reply; the answers of all turns are judged together.",
@@ -175,7 +175,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     changed_wordings: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Changed wordings",
             help="Wordings that are put otherwise than the set has them: a table with the columns "
             "item, language, variant (counted from 1 within the language), prompt and reason, as "
@@ -190,7 +190,7 @@ class EloquentRunOptions(EloquentParameters):
 
     judge_instructions: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Instructions to judges for single questions",
             help="In place of the common instruction: a table with the columns item and "
             "instruction, as a CSV file has it.",

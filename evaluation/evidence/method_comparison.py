@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.core.charts.chart import Chart, Row, RowStyle, build_estimates_chart
+from evaluation.core.charts.chart import Chart, EstimateRow, RowStyle, build_estimates_chart
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import auc, pearson
@@ -274,10 +274,10 @@ def build_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> 
     )
 
 
-def _build_chart_row(row: EvidenceRow) -> Row:
+def _build_chart_row(row: EvidenceRow) -> EstimateRow:
     """Return the chart row of a method: mean, one standard deviation to either side, and a tip."""
     mean, sd = row.pearson_mean, row.pearson_sd
-    return Row(
+    return EstimateRow(
         name=row.method,
         value=mean,
         low=None if sd is None else mean - sd,

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, field, fields
 import numpy as np
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.options import Parameters, Whole, declare_option
+from evaluation.core.options import IntegerOption, Parameters, declare_option
 from evaluation.core.stats.inference.clustered import NO_ROWS, ClusteredEstimate
 from evaluation.core.stats.inference.correlations import estimate_correlation
 from evaluation.core.stats.inference.prediction_powered import (
@@ -29,7 +29,7 @@ class ExpertsParameters(Parameters):
 
     bootstrap: int = declare_option(
         400,
-        Whole(
+        IntegerOption(
             label="Bootstrap draws",
             help="Draws of questions for the intervals of agreement and correlation.",
             lowest=2,

@@ -25,11 +25,11 @@ from evaluation.core.messages.console import (
 )
 from evaluation.core.options import (
     TERMINAL,
-    Ids,
+    IdsOption,
     OptionError,
     Parameters,
-    RegisteredModel,
-    RegisteredModels,
+    RegisteredModelOption,
+    RegisteredModelsOption,
 )
 from evaluation.management.exporting import add_version, select_version
 from evaluation.management.option_arguments import read_options
@@ -169,9 +169,9 @@ class RunCommand(SetCommand):
 def replace_files(parameters: Parameters, options: dict[str, Any]) -> Parameters:
     """Return the options with the paths of files replaced by the ids that the files contain."""
     for name, option in parameters.get_options().items():
-        if isinstance(option, RegisteredModels):
+        if isinstance(option, RegisteredModelsOption):
             continue
-        if isinstance(option, Ids) and options[name] is not None:
+        if isinstance(option, IdsOption) and options[name] is not None:
             with report_bad_input():
                 parameters = replace(
                     parameters, **{name: tuple(read_worker_argument(options[name]).lines)}
@@ -184,10 +184,10 @@ def replace_model_names(
 ) -> Parameters:
     """Return the options with model names replaced by the models' public ids."""
     for name, option in parameters.get_options().items():
-        if isinstance(option, RegisteredModels) and options[name]:
+        if isinstance(option, RegisteredModelsOption) and options[name]:
             ids = find_model_ids(options[name], question_set)
             parameters = replace(parameters, **{name: ids})
-        elif isinstance(option, RegisteredModel) and options[name]:
+        elif isinstance(option, RegisteredModelOption) and options[name]:
             (one,) = find_model_ids([options[name]], question_set)
             parameters = replace(parameters, **{name: one})
     return parameters

@@ -8,7 +8,7 @@ from math import log
 from evaluation.core.charts.chart import (
     NAMED,
     Chart,
-    Row,
+    EstimateRow,
     Series,
     build_estimates_chart,
     build_line_chart,
@@ -183,7 +183,7 @@ def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
             continue
         points.sort(key=lambda one: (one[0], one[1].item, one[1].system))
         rows = [
-            Row(
+            EstimateRow(
                 name=f"{row.item}, {row.system}" if several else row.item,
                 value=value,
                 low=None,

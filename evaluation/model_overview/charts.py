@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from evaluation.core.charts.chart import Chart, Row, build_estimates_chart
+from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.charts.svg import Drawing, fit_labels, fit_text, format_interval, format_number
 from evaluation.grading.results.charts.heat_map import Shades, compute_legend_height, draw_legend
 from evaluation.model_overview.messages import SIDES
@@ -154,7 +154,7 @@ def build_correlations_chart(
         "answers do not show that the two have to do with each other.",
         "rank correlation within a model",
         [
-            Row(
+            EstimateRow(
                 name := f"{titles[row.view]}, {titles[row.other]}",
                 row.spearman,
                 row.low,

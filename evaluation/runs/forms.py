@@ -25,19 +25,19 @@ from annotations.models import Decision, QuestionSet
 from annotations.models.access import AnyUser
 from evaluation.core.options import (
     SITE,
-    Choice,
-    Ids,
-    JsonObject,
+    ChoiceOption,
+    FloatOption,
+    IdsOption,
+    IntegerOption,
+    JsonOption,
     Option,
     OptionError,
     Parameters,
     Problem,
-    Real,
-    RegisteredModel,
-    RegisteredModels,
-    Switch,
-    Text,
-    Whole,
+    RegisteredModelOption,
+    RegisteredModelsOption,
+    SwitchOption,
+    TextOption,
     build_problem,
 )
 from evaluation.core.options.declaration import BASIC, DATABASE
@@ -269,7 +269,11 @@ class OptionForm(forms.Form):
         values: dict[str, Any] = {}
         for name, option in self.options.items():
             value = values[name] = getattr(parameters, name)
-            if isinstance(option, Text) and option.suggestions and value not in option.suggestions:
+            if (
+                isinstance(option, TextOption)
+                and option.suggestions
+                and value not in option.suggestions
+            ):
                 values |= {name: OTHER, f"{OTHER}_{name}": value}
         return values
 
@@ -309,9 +313,9 @@ def _build_form(parameters: type[Parameters]) -> type[OptionForm]:
         if code := getattr(option, "needed", ""):
             sentence = _capitalise(SITE.format_field_problem(parameters, build_problem(code, name)))
             field.error_messages |= {"required": f"{sentence}."}
-        if isinstance(field, ParsedField) and isinstance(option, Ids):
+        if isinstance(field, ParsedField) and isinstance(option, IdsOption):
             field.help_text += " One on each line."
-        if isinstance(option, Text) and option.suggestions:
+        if isinstance(option, TextOption) and option.suggestions:
             fields[f"{OTHER}_{name}"] = forms.CharField(
                 label=option.other_label, help_text=option.other_help, required=False
             )
@@ -383,7 +387,7 @@ def build_field(option: Option) -> forms.Field:
 
 
 @build_field.register
-def _(option: Text) -> forms.Field:
+def _(option: TextOption) -> forms.Field:
     if option.suggestions:
         return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
     attributes = {"maxlength": option.max_length}
@@ -394,17 +398,17 @@ def _(option: Text) -> forms.Field:
 
 
 @build_field.register
-def _(option: RegisteredModel) -> forms.Field:
+def _(option: RegisteredModelOption) -> forms.Field:
     return ModelChooser(required=bool(option.needed))
 
 
 @build_field.register
-def _(option: RegisteredModels) -> forms.Field:
+def _(option: RegisteredModelsOption) -> forms.Field:
     return ModelsChooser(required=bool(option.needed))
 
 
 @build_field.register
-def _(option: Whole) -> forms.Field:
+def _(option: IntegerOption) -> forms.Field:
     bounds = {"min": 0 if option.or_zero else option.lowest, "max": option.highest}
     attributes = {name: value for name, value in bounds.items() if value is not None}
     widget = forms.NumberInput(attrs=attributes)
@@ -412,26 +416,26 @@ def _(option: Whole) -> forms.Field:
 
 
 @build_field.register
-def _(option: Real) -> forms.Field:
+def _(option: FloatOption) -> forms.Field:
     widget = forms.TextInput(attrs={"inputmode": "decimal"})
     return forms.FloatField(required=_is_required(option), widget=widget)
 
 
 @build_field.register
-def _(_option: Switch) -> forms.Field:
+def _(_option: SwitchOption) -> forms.Field:
     return forms.BooleanField(required=False)
 
 
 @build_field.register
-def _(option: Choice) -> forms.Field:
+def _(option: ChoiceOption) -> forms.Field:
     choices = [(value, words or value) for value, words in option.choices.items()]
     if option.optional:
         choices.insert(0, ("", option.none))
     return forms.ChoiceField(required=not option.optional, choices=choices)
 
 
-@build_field.register(Ids)
-@build_field.register(JsonObject)
+@build_field.register(IdsOption)
+@build_field.register(JsonOption)
 def _(option: Option) -> forms.Field:
     return ParsedField(option)
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.core.charts.chart import Chart, Row, build_estimates_chart
+from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.charts.svg import (
     Drawing,
     Scale,
@@ -184,7 +184,7 @@ def build_f1_by_size_chart(rows: Sequence[SizeRow]) -> Chart | None:
 def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
     """Return the chart of F1 by model and prompt form; None if no F1 is defined."""
     rows = [
-        Row(
+        EstimateRow(
             f"{model.system}, {model.form}",
             model.f1.value,
             model.f1.low,

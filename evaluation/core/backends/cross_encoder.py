@@ -199,7 +199,7 @@ class ContradictionModel(EntailmentModel):
     def compute_contradictions(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the probabilities that each pair contradicts, and that one entails the other.
+        """Return each pair's probability of contradiction, and of entailment in either order.
 
         The model reads each pair in both orders. Contradiction does not depend on the order, so its
         smaller probability is returned; of entailment, which has a direction, the greater one.
@@ -235,7 +235,7 @@ class Reranker(CrossEncoder):
                 classes=list(map(str, self.labels.values())),
             )
 
-    def scores(
+    def compute_scores(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Return one score per (question, text) pair; a better answer has a greater score.

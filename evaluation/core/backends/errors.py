@@ -126,5 +126,5 @@ class KeyRules:
         return cls(tuple(map(KeyRule.from_entry, entries)))
 
     def allows_key(self, variable: str, url: str) -> bool:
-        """Return whether any rule allows_key sending an environment variable's key to a URL."""
+        r"""Return whether any\ rule\ allows\ sending an environment variable's key to a URL."""
         return any(rule.allows_key(variable, url) for rule in self.rules)

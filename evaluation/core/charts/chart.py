@@ -89,8 +89,8 @@ RIGHT = 14.0
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of a chart of estimates: name, estimate with interval, tooltip and link.
+class EstimateRow:
+    """Row of a chart of estimates: name, estimate with interval, tooltip and link.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """Positions in pixels of the rows, names and axis of a chart of estimates.
 
     Names are left of their rows, or above them if they would take half of a phone's width.
@@ -202,7 +202,9 @@ class Layout:
             drawing.add_text(self.left - 12, y, fit_text(text, self.left - 14), "label", "end")
 
 
-def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: float = TOP) -> None:
+def draw_axis(
+    drawing: Drawing, layout: RowLayout, scale: Scale, title: str, top: float = TOP
+) -> None:
     """Draw the horizontal axis: grid lines from `top`, round numbers, and its title."""
     for tick in scale.list_ticks(4 if layout.is_narrow else 6):
         x = scale(tick)
@@ -216,7 +218,9 @@ def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: f
     drawing.add_text(middle, layout.bottom + 35, fit_text(title, most * 1.1), "faint", "middle")
 
 
-def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row]) -> None:
+def draw_rows(
+    drawing: Drawing, layout: RowLayout, scale: Scale, rows: Sequence[EstimateRow]
+) -> None:
     """Draw each row: its interval, its dot (a diamond for a model), and its name."""
     for index, row in enumerate(rows):
         y = layout.compute_y(index)
@@ -237,13 +241,13 @@ def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row
 
 
 def build_estimates_chart(
-    name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
+    name: str, title: str, explanation: str, axis: str, rows: Sequence[EstimateRow]
 ) -> Chart:
     """Return a chart with one row per estimate and its interval; `axis` is the axis title."""
 
     def draw(width: float) -> Drawing:
         """Return the drawing at a width in pixels."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         drawing = Drawing(width, layout.height, title, f"{axis}, {len(rows)} rows")
         values = [value for row in rows for value in (row.value, row.low, row.high)]
         scale = build_scale(values, layout.left, layout.right)
@@ -394,7 +398,7 @@ def build_score_history_chart(
     """
     strong: RowStyle = "-model" if of_model else ""
     rows = [
-        Row(
+        EstimateRow(
             name=occasion.name,
             value=occasion.score.value,
             low=occasion.score.low,

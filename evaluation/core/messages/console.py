@@ -189,7 +189,7 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str
         for index in range(len(header))
     ]
 
-    def line(values: Sequence[str]) -> str:
+    def format_line(values: Sequence[str]) -> str:
         """Return a row of cells as a line of padded columns."""
         padded = [
             value.rjust(width) if to_right else value.ljust(width)
@@ -197,7 +197,13 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str
         ]
         return "  ".join(padded).rstrip()
 
-    return "\n".join([line(header), line(["-" * width for width in widths]), *map(line, cells)])
+    return "\n".join(
+        [
+            format_line(header),
+            format_line(["-" * width for width in widths]),
+            *map(format_line, cells),
+        ]
+    )
 
 
 def _format_cell(value: object) -> str:

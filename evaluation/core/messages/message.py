@@ -89,7 +89,7 @@ class Message:
 
     @classmethod
     def from_stored(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return a message stored by `as_dict`, by `as_text` or, by older versions, as a sentence."""
+        """Return a message stored by `as_dict`, by `as_text` or, in old runs, as a sentence."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):
@@ -115,7 +115,7 @@ Sentence = str | Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True)
-class Options:
+class OptionNames:
     """Mapping from option names to the names that an interface gives them."""
 
     name: Callable[[str], str]
@@ -130,7 +130,7 @@ def fill_sentence(
     """Return a message's sentence, filled with values and an interface's names of options."""
     n = values.get("workers", 0)
     people = "1 worker" if n == 1 else f"{n:,} workers"
-    known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
+    known = ChainMap({"option": OptionNames(option), "people": people}, values)  # type: ignore[arg-type]
     return fill_template(sentence, known) if isinstance(sentence, str) else sentence(known)
 
 

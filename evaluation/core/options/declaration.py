@@ -167,7 +167,7 @@ class Option:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text(Option):
+class TextOption(Option):
     """An option whose value is a text of one line or several lines.
 
     Attributes
@@ -206,7 +206,7 @@ class Text(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole(Option):
+class IntegerOption(Option):
     """An option whose value is an integer from `lowest` to `highest`.
 
     Attributes
@@ -242,7 +242,7 @@ class Whole(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Real(Option):
+class FloatOption(Option):
     """An option whose value is a finite number, from `lowest` or above `above` to `highest`."""
 
     lowest: float | None = None
@@ -285,7 +285,7 @@ class Real(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Switch(Option):
+class SwitchOption(Option):
     """An option whose value is true or false.
 
     Attributes
@@ -310,7 +310,7 @@ class Switch(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice(Option):
+class ChoiceOption(Option):
     """An option whose value is one of several fixed texts.
 
     Attributes
@@ -336,7 +336,7 @@ class Choice(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ids(Option):
+class IdsOption(Option):
     """An option whose value is a list of distinct ids; the command line takes a file of them.
 
     Attributes
@@ -392,7 +392,7 @@ class Ids(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredModel(Text):
+class RegisteredModelOption(TextOption):
     """An option whose value is a registered language model's public id; forms show names.
 
     Attributes
@@ -411,8 +411,8 @@ class RegisteredModel(Text):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredModels(Ids):
-    """An option whose value is several registered models (see `RegisteredModel`)."""
+class RegisteredModelsOption(IdsOption):
+    """An option whose value is several registered models (see `RegisteredModelOption`)."""
 
     places: tuple[str, ...] = (DATABASE,)
     uuids: bool = True
@@ -421,7 +421,7 @@ class RegisteredModels(Ids):
 
 
 @dataclass(frozen=True, kw_only=True)
-class File(Option):
+class FileOption(Option):
     """An option whose value is a file path; command line only, as no request may open a file."""
 
     places: tuple[str, ...] = (FILES,)
@@ -446,7 +446,7 @@ class File(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JsonObject(Option):
+class JsonOption(Option):
     """An option whose value is a JSON object, such as the parameters of a server."""
 
     most_bytes: int = 10_000

@@ -18,12 +18,12 @@ from evaluation.core.messages.run_sentences import build_language_warning_format
 from evaluation.core.options.declaration import (
     ADVANCED,
     NOT_SIGNED,
-    Ids,
+    IdsOption,
     Option,
     Problem,
-    RegisteredModel,
-    RegisteredModels,
-    Switch,
+    RegisteredModelOption,
+    RegisteredModelsOption,
+    SwitchOption,
     build_problem,
     get_option_default,
 )
@@ -59,7 +59,7 @@ class Parameters:
     def __post_init__(self) -> None:
         """Convert lists of ids, as JSON has them, into tuples."""
         for name, known in self.get_options().items():
-            if isinstance(known, Ids):
+            if isinstance(known, IdsOption):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @classmethod
@@ -256,8 +256,8 @@ SENTENCES = {
 
 # How a request and a command name what a form shows by its name.
 BY_ID: Mapping[type[Option], str] = {
-    RegisteredModel: "A registered language model, by its public id. ",
-    RegisteredModels: "Registered language models, by their public ids. ",
+    RegisteredModelOption: "A registered language model, by its public id. ",
+    RegisteredModelsOption: "Registered language models, by their public ids. ",
 }
 
 
@@ -360,21 +360,25 @@ def build_flag(option: Option) -> str:
 
 def _build_flag_with_value(option: Option, value: str | None) -> str:
     """Return the command-line flag with a value, or with the placeholder of one."""
-    if isinstance(option, Switch):
+    if isinstance(option, SwitchOption):
         return build_flag(option)
     return f"{build_flag(option)} {option.metavar if value is None else value}"
 
 
 def _build_label_with_value(option: Option, value: str | None) -> str:
     """Return the label in quotation marks, with the value in words if given."""
-    if value is None or isinstance(option, Switch):
+    if value is None or isinstance(option, SwitchOption):
         return f"“{option.label}”"
     return f"“{option.label}: {option.format_value(value)}”"
 
 
 def _build_key_with_value(option: Option, value: str | None) -> str:
     """Return the option's key in the REST API, with a value if given."""
-    return option.name if value is None or isinstance(option, Switch) else f"{option.name} {value}"
+    return (
+        option.name
+        if value is None or isinstance(option, SwitchOption)
+        else f"{option.name} {value}"
+    )
 
 
 # Messages name options of a grading, as `AqerParameters` declares them; a test compares.

@@ -95,7 +95,7 @@ class Choices:
             index_by_text[key] = None if key in index_by_text else index
         return index_by_text
 
-    def read(self, reply: str) -> ParsedChoice:
+    def parse_reply(self, reply: str) -> ParsedChoice:
         """Return the choices that a reply names, or the fault that it names none."""
         lines = [line for line in reply.splitlines() if line.strip()]
         attempts = (reply, lines[0]) if len(lines) > 1 else (reply,)
@@ -237,7 +237,7 @@ def find_accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
     """
     accepted: set[int] = set()
     for answer in item.answers:
-        parsed = reader.read(answer)
+        parsed = reader.parse_reply(answer)
         if parsed.fault is not None:
             raise ValueError(f"the accepted answer {answer[:60]!r} is none of the choices")
         accepted |= parsed.choices
@@ -298,11 +298,11 @@ def parse_score(reply: str) -> ParsedScore:
     start = reply.rfind("\n", 0, match.start()) + 1
     end = reply.find("\n", match.end())
     value = reply[match.end() : len(reply) if end < 0 else end].rstrip("\r")
-    score, reason = _parse_value(value)
+    score, reason = _parse_score_value(value)
     return ParsedScore(score, reply[:start].strip(), reason)
 
 
-def _parse_value(text: str) -> tuple[float | None, str | None]:
+def _parse_score_value(text: str) -> tuple[float | None, str | None]:
     """Return (score, None) for the text after the label, or (None, reason) for an unusable one."""
     number = _NUMBER.match(text)
     if number is None:

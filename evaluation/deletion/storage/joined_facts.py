@@ -53,8 +53,8 @@ def find_join_dependents(brought: Import) -> DependentRows:
     return DependentRows({FACTS: counts["rows"]}, [brought.sha256], notes=tuple(notes))
 
 
-def undo_join_step(removal: Removal, brought: Import) -> StepResult:
-    """Remove a join's facts from a batch of answers; return whether more are left."""
+def undo_join_batch(removal: Removal, brought: Import) -> StepResult:
+    """Remove a join's facts from a batch of answers; return SOME, or ALL once none are left."""
     with transaction.atomic():
         # Further joins wait for the batch, or happened before it.
         QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)

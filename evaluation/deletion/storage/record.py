@@ -178,7 +178,7 @@ class DependentRows:
     notes: tuple[str, ...] = field(default=())
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """Total number of rows that would be deleted."""
         return sum(self.counts.values())
 
@@ -359,7 +359,7 @@ def store_request(
         counts=hanging.counts,
         inputs=hanging.inputs,
         pending=pending or {},
-        total=hanging.rows + 1,
+        total=hanging.n_rows + 1,
     )
     write_audit_entry(removal, action)
     # Not before the commit: a background process that wakes earlier finds no removal.

@@ -26,7 +26,7 @@ from annotations.models import (
     Variant,
 )
 from evaluation.deletion.storage import record
-from evaluation.deletion.storage.joined_facts import find_join_dependents, undo_join_step
+from evaluation.deletion.storage.joined_facts import find_join_dependents, undo_join_batch
 from evaluation.deletion.storage.record import (
     DependentRows,
     ForbiddenRemovalError,
@@ -104,8 +104,8 @@ def find_item_dependents(brought: Import) -> DependentRows:
     return DependentRows(counts, [brought.sha256], notes=tuple(notes))
 
 
-def undo_items_step(removal: Removal, brought: Import) -> StepResult:
-    """Delete a batch of imported items, except changed or used ones; return if more are left."""
+def undo_items_batch(removal: Removal, brought: Import) -> StepResult:
+    """Delete a batch of an import's items, except those that were changed or used since."""
     with transaction.atomic():
         # Editing and publishing wait for the batch, or happened before it. `no_key` lets other
         # transactions insert rows that refer to the set meanwhile.
@@ -252,9 +252,9 @@ def undo_batch(removal: Removal) -> StepResult:
     if is_in_use(versions):
         return StepResult.WAITS
     if brought is not None and brought.what in ITEMS:
-        return undo_items_step(removal, brought)
+        return undo_items_batch(removal, brought)
     if brought is not None and brought.what == Import.What.DEMOGRAPHICS:
-        return undo_join_step(removal, brought)
+        return undo_join_batch(removal, brought)
     with transaction.atomic():
         if brought is not None:
             if "runs" not in removal.pending:

@@ -17,7 +17,7 @@ from evaluation.core.options import SITE, build_signature_parts
 from evaluation.core.stats.grams import Vectors
 from evaluation.evidence.baselines import Corpus, list_methods
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.graded.trust import Aside, build_summary, compare_on_grades
+from evaluation.evidence.graded.trust import Aside, build_summary, compare_methods_on_grades
 from evaluation.evidence.tables import FIRST_SEED
 from evaluation.models import Run, RunData
 from evaluation.runs.flow.graded import GradedOptions
@@ -67,7 +67,7 @@ def compare_methods(turn: Turn) -> None:
 
         seeds = range(FIRST_SEED + options.seed, FIRST_SEED + options.seed + options.repetitions)
         corpus = _build_corpus(turn, options, crowds, graded_file.references)
-        comparison = compare_on_grades(
+        comparison = compare_methods_on_grades(
             *(
                 crowds,
                 corpus,

@@ -78,7 +78,7 @@ class MethodComparison:
     held: int
 
 
-def compare_on_grades(
+def compare_methods_on_grades(
     crowds: GradedCrowds,
     corpus: Corpus,
     methods: Sequence[Method],
@@ -119,7 +119,7 @@ def compare_on_grades(
     if not np.ptp(scored_parts["full"].truth, axis=1).any():
         raise TooFewGradesError(Message("graded.no_spread"))
     setting = DEALT if crowds.workers is None else REAL
-    return _MethodSelector(setting, methods, scored_parts, half, corpus, seed).choose_method()
+    return _MethodSelector(setting, methods, scored_parts, half, corpus, seed).build_comparison()
 
 
 def _score_or_reuse(
@@ -200,7 +200,7 @@ class _MethodSelector:
     corpus: Corpus
     seed: int
 
-    def choose_method(self) -> MethodComparison:
+    def build_comparison(self) -> MethodComparison:
         """Return the comparison: rows of all methods, verdict ("small" if undecidable), method."""
         full = self.parts["full"]
         table = self._build_rows(self.setting, "full")

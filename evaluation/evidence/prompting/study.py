@@ -131,7 +131,7 @@ class AgreementRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Prompting:
+class PromptingResult:
     """Result of the study: score rows, agreement of the prompts by method, and completeness."""
 
     scores: list[ScoreRow]
@@ -146,7 +146,7 @@ Replies = Mapping[tuple[str, int, str], str]
 
 def study_prompting(
     request: PromptingRequest, asking: AskSettings, progress: Progress
-) -> Prompting:
+) -> PromptingResult:
     """Ask the models what has no reply yet, score all replies, write the tables; return the result.
 
     Raises
@@ -200,12 +200,14 @@ def study_prompting(
                     question = item.removeprefix(f"{PROMPTS[number]}-")
                     replies[name, number, question] = (row.answer, row.status)
         exclusions = Exclusions()
-        texts = select_pairs(replies, {question for _, question, _ in workers}, exclusions)
+        texts = select_answered_replies(
+            replies, {question for _, question, _ in workers}, exclusions
+        )
         vectors = CorpusVectors([*texts.values(), *(text for _, _, text in workers)], progress)
         scores = score_prompts(
             list(models), texts, workers, vectors.embed_texts, request.parameters
         )
-        prompting = Prompting(scores, compare_rankings(scores), exclusions, folder.complete)
+        prompting = PromptingResult(scores, compare_rankings(scores), exclusions, folder.complete)
         with OutputFolder(request.output) as tables:
             write_table(tables, SCORES, ScoreRow._fields, prompting.scores)
             write_table(tables, AGREEMENT, AgreementRow._fields, prompting.agreement)
@@ -269,7 +271,7 @@ def _collect_settings_by_model(
     return named
 
 
-def select_pairs(
+def select_answered_replies(
     replies: Mapping[tuple[str, int, str], tuple[str, AnswerStatus]],
     answered: set[str],
     exclusions: Exclusions,

@@ -302,7 +302,7 @@ def list_settings(
 
 
 def reproduce_alarms(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table: the share of crowds in which each alarm kind was raised.
+    """Write and return the table of the study: shares of crowds in which each alarm was raised.
 
     `found_exactly` is the share in which the copiers, or both camps, were named exactly; empty in
     honest crowds. The rows "honest, all ..." are over all crowds of that source.

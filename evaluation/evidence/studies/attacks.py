@@ -63,7 +63,7 @@ CLAUSES = {
 
 @dataclass(frozen=True)
 class Attacker:
-    """Attacker: index (`place`), rows of the attacker's answers, and random generator."""
+    """Worker who attacks: index among the attackers, rows of the own answers, random generator."""
 
     place: int
     rows: Integers
@@ -228,7 +228,7 @@ class AttackOutcome:
 
 
 def reproduce_attacks(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
-    """Write attacks.csv, attacks.md and summary.json; return the table.
+    """Write and return the table of what attacks earn, attacks.csv, with a summary.
 
     Raises `InputError` and `BackendError`.
     """
@@ -329,8 +329,8 @@ def _measure_attack(
     is_attacker = np.isin(np.arange(m), attackers)
     # Scores of very few answers are unreliable, so only ranked students are compared.
     honest = ~is_attacker & aqer.supported_
-    is_repeated = _find_named([alarm for alarm in alarms if alarm.kind == "repeated"], m)
-    is_named = _find_named([alarm for alarm in alarms if alarm.severity == "alarm"], m)
+    is_repeated = _flag_named_workers([alarm for alarm in alarms if alarm.kind == "repeated"], m)
+    is_named = _flag_named_workers([alarm for alarm in alarms if alarm.severity == "alarm"], m)
     return AttackOutcome(
         compute_beaten_share(_average_leave_one_out_scores(aqer, worker), is_attacker, honest),
         compute_beaten_share(aqer.contrasts_.means, is_attacker, honest),
@@ -349,7 +349,7 @@ def _average_leave_one_out_scores(aqer: AQER, worker: Integers) -> Floats:
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
-def _find_named(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
+def _flag_named_workers(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
     """Return flags of the workers that any alarm names. Shape (M,)."""
     named = np.zeros(n_workers, dtype=bool)
     for alarm in alarms:

@@ -89,7 +89,7 @@ class RealCrowd:
 
 
 @dataclass(frozen=True)
-class Resample:
+class CrowdSample:
     """Sample of a crowd's answers (rows), with the workers assigned to them; None for their own."""
 
     crowd: str
@@ -98,14 +98,14 @@ class Resample:
 
 
 @dataclass(frozen=True)
-class Inspection:
+class SampleInspection:
     """Kinds of alarms raised in a resample, and kinds whose check had enough answers."""
 
     raised: frozenset[str]
     inspected: frozenset[str]
 
     @classmethod
-    def from_alarms(cls, alarms: Alarms) -> Inspection:
+    def from_alarms(cls, alarms: Alarms) -> SampleInspection:
         """Create the object from a grading's alarms and checks."""
         computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
@@ -121,7 +121,7 @@ class Inspection:
         )
 
 
-def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
+def inspect_resample(crowd: RealCrowd, resample: CrowdSample) -> SampleInspection:
     """Grade a resample and return its alarms."""
     rows = resample.rows
     workers = crowd.workers[rows] if resample.workers is None else resample.workers
@@ -130,12 +130,12 @@ def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
     aqer = parameters.estimator().fit(vectors, workers, questions)
     texts = [crowd.texts[row] for row in rows.tolist()]
     answers = GradedAnswers(texts, workers.tolist(), questions.tolist(), vectors)
-    return Inspection.from_alarms(detect_alarms(parameters, aqer, answers))
+    return SampleInspection.from_alarms(detect_alarms(parameters, aqer, answers))
 
 
 def inspect_resamples(
-    crowds: dict[str, RealCrowd], resamples: Iterable[Resample]
-) -> Iterator[Inspection]:
+    crowds: dict[str, RealCrowd], resamples: Iterable[CrowdSample]
+) -> Iterator[SampleInspection]:
     """Yield the alarms of the resamples in order, computed in one process per core."""
     # "spawn", because a fork of a process with threads may hang.
     with ProcessPoolExecutor(
@@ -154,7 +154,7 @@ def _start_process(crowds: dict[str, RealCrowd]) -> None:
     threadpool_limits(1)
 
 
-def _inspect_in_process(resample: Resample) -> Inspection:
+def _inspect_in_process(resample: CrowdSample) -> SampleInspection:
     """Return the alarms of a resample, in a process that `_start_process` has prepared."""
     return inspect_resample(_crowds[resample.crowd], resample)
 
@@ -184,7 +184,7 @@ class SampleSetting:
 def reproduce_false_alarms(
     request: EvidenceRequest, progress: Progress | None = None
 ) -> StudyTable:
-    """Write and return the study's table: false alarm rate by crowd, size and alarm.
+    """Write and return the table of false alarm rates by crowd, number of workers and alarm.
 
     `looked_at` is the number of resamples with enough answers for the statistic, and `share` the
     share of them with an alarm, with Wilson's 95% interval. The interval is for samples of this
@@ -235,7 +235,7 @@ def reproduce_false_alarms(
 
 
 def build_setting_rows(
-    setting: SampleSetting, inspections: Sequence[Inspection]
+    setting: SampleSetting, inspections: Sequence[SampleInspection]
 ) -> list[tuple[object, ...]]:
     """Return a setting's table rows, one per kind of alarm and then of notice."""
     cases = [(case, "alarm") for case in ALARMS] + [(ANY, "alarm")]
@@ -287,16 +287,16 @@ def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[S
 
 def _draw_resamples(
     crowds: dict[str, RealCrowd], settings: Sequence[SampleSetting], request: EvidenceRequest
-) -> Iterator[Resample]:
+) -> Iterator[CrowdSample]:
     """Yield the resamples of all settings, in the order of their seeds."""
     mohler = load_mohler(request.data)
     for setting in settings:
         for seed in setting.seeds:
             if setting.crowd != DEALT:
                 rows = crowds[setting.crowd].draw_rows(setting.size, seed)
-                yield Resample(setting.crowd, rows)
+                yield CrowdSample(setting.crowd, rows)
                 continue
             assignment = assign_answers(mohler, TIER, seed)
             sampled = np.random.default_rng(seed).choice(CROWD, setting.size, replace=False)
             keep = np.isin(assignment.workers, sampled)
-            yield Resample(DEALT, assignment.rows[keep], assignment.workers[keep])
+            yield CrowdSample(DEALT, assignment.rows[keep], assignment.workers[keep])

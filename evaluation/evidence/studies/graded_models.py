@@ -141,7 +141,9 @@ def load_graded_models(request: EvidenceRequest) -> GradedModels:
 def reproduce_graded_models(
     request: EvidenceRequest, progress: Progress | None = None
 ) -> StudyTable:
-    """Write and return the study's table; setting M=n has n voting workers of the crowd.
+    """Write and return the table of models' scores against grades, by number of voting workers.
+
+    Setting M=n has n voting workers of the crowd.
 
     Numbers of workers beyond the crowd's are left out; the whole crowd is the last setting.
     models.csv has each model's mean score by each method. Raises `InputError`, `BackendError`.

@@ -29,7 +29,7 @@ import numpy as np
 from annotations.exchange import AnswerStatus, OutputFolder
 from evaluation.consensus.inputs import Answers, ModelAnswers, Progress
 from evaluation.consensus.signatures import collect_versions, hash_file
-from evaluation.core.charts.chart import Chart, Row, build_estimates_chart
+from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.statistics.descriptive import auc
@@ -55,7 +55,7 @@ class MinimalPair:
     changed: str
 
 
-def load_pairs() -> list[MinimalPair]:
+def load_minimal_pairs() -> list[MinimalPair]:
     """Return the minimal pairs of the packaged file."""
     with PAIRS.open(encoding="utf-8") as file:
         return [MinimalPair(**json.loads(line)) for line in file]
@@ -113,15 +113,15 @@ PARAPHRASE, CHANGED = "paraphrase", "changed"
 
 
 @dataclass(frozen=True)
-class Contradictions:
+class PairContradictions:
     """Numbers of facts in each paraphrase and each changed text that contradict the original."""
 
     paraphrase: Integers
     changed: Integers
 
-    def select_pairs(self, chosen: Sequence[bool]) -> Contradictions:
+    def select_pairs(self, chosen: Sequence[bool]) -> PairContradictions:
         """Return the numbers of contradictions of the pairs that `chosen` selects."""
-        return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
+        return PairContradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
     def auc(self) -> float | None:
@@ -134,7 +134,7 @@ class Contradictions:
         return int((self.paraphrase > 0).sum()), int((self.changed > 0).sum())
 
 
-def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
+def count_contradictions(pairs: Sequence[MinimalPair]) -> PairContradictions:
     """Return how many facts of each paraphrase and changed text contradict the original."""
     answers = Answers.from_rows(
         (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
@@ -153,7 +153,7 @@ def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
     for fact in facts.answers:
         if fact.kind == MODEL and fact.verdict == Verdict.CONTRADICTS:
             counts[fact.name][row_of_pair[fact.question]] += 1
-    return Contradictions(counts[PARAPHRASE], counts[CHANGED])
+    return PairContradictions(counts[PARAPHRASE], counts[CHANGED])
 
 
 ALL, FACTS = "all", "facts"
@@ -165,15 +165,15 @@ EMBEDDERS = ("minilm", "tfidf-word", "tfidf-char", "bow")
 
 
 @dataclass(frozen=True)
-class Cosines:
+class PairCosines:
     """Cosines of each original with its paraphrase and with its changed copy."""
 
     paraphrase: Floats
     changed: Floats
 
-    def select_pairs(self, chosen: Sequence[bool]) -> Cosines:
+    def select_pairs(self, chosen: Sequence[bool]) -> PairCosines:
         """Return the cosines of the pairs that `chosen` selects."""
-        return Cosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
+        return PairCosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
     def auc(self) -> float | None:
@@ -187,12 +187,12 @@ class Cosines:
         return float(((gap > 0) + 0.5 * (gap == 0)).mean())
 
 
-def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
+def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> PairCosines:
     """Return the cosines of the pairs; `vectors` are those of `list_texts` of the pairs."""
     x = convert_to_dense(vectors)
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     original, paraphrase, changed = np.split(x / np.where(norms > 0, norms, 1.0), 3)
-    return Cosines(
+    return PairCosines(
         np.einsum("nd,nd->n", original, paraphrase), np.einsum("nd,nd->n", original, changed)
     )
 
@@ -200,14 +200,14 @@ def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
 def reproduce_minimal_pairs(
     request: EvidenceRequest, progress: Progress | None = None
 ) -> StudyTable:
-    """Write and return auc.csv; pairs.csv contains the cosines of every pair.
+    """Write and return auc.csv, by embedder and kind of pair; pairs.csv has all pairs' cosines.
 
     harder.csv is auc.csv for the harder pairs, flagged.csv counts the sentences of which a fact
     contradicts the original; a negation is no fact, and has no harder pairs.
 
     TF-IDF learns its weights from all sentences. Raises `BackendError`.
     """
-    pairs = load_pairs()
+    pairs = load_minimal_pairs()
     harder = build_harder_pairs(pairs)
     facts, harder_facts = count_contradictions(pairs), count_contradictions(harder)
     with OutputFolder(request.output) as folder:
@@ -276,7 +276,7 @@ def reproduce_minimal_pairs(
 
 
 def _build_rows(
-    spec: str, pairs: Sequence[MinimalPair], measure: Cosines | Contradictions
+    spec: str, pairs: Sequence[MinimalPair], measure: PairCosines | PairContradictions
 ) -> Iterator[tuple[str, str, float | None, int]]:
     """Yield (embedder, kind, AUC, number of pairs) for each kind of pair."""
     for kind, chosen in _group_by_kind(pairs):
@@ -284,7 +284,7 @@ def _build_rows(
 
 
 def _count_flagged(
-    pairs: Sequence[MinimalPair], contradictions: Contradictions
+    pairs: Sequence[MinimalPair], contradictions: PairContradictions
 ) -> Iterator[tuple[str, int, int, int]]:
     """Yield (kind, flagged paraphrases, flagged changes, number of pairs)."""
     for kind, chosen in _group_by_kind(pairs):
@@ -310,7 +310,9 @@ def _build_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
         ),
         axis="AUC: paraphrases against minimal changes",
         rows=[
-            Row(f"{spec}, {kind}", value, None, None, f"{spec}, {kind}: {value}", style=look)
+            EstimateRow(
+                f"{spec}, {kind}", value, None, None, f"{spec}, {kind}: {value}", style=look
+            )
             for spec, kind, value, _ in rows
             for look in ("" if kind == ALL else "-weak",)
         ],

@@ -27,7 +27,13 @@ from scipy import stats
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
-from evaluation.core.charts.chart import Chart, Row, Series, build_estimates_chart, build_line_chart
+from evaluation.core.charts.chart import (
+    Chart,
+    EstimateRow,
+    Series,
+    build_estimates_chart,
+    build_line_chart,
+)
 from evaluation.core.stats.cells import Floats, Integers, convert_nan_to_none, divide_where_positive
 from evaluation.core.stats.grams import convert_to_dense
 from evaluation.evidence.baselines import (
@@ -80,13 +86,13 @@ Rating = Callable[[Crowd], Floats]
 def build_variant_rating(name: str) -> Rating:
     """Return a function that rates answers by similarity to an AQER variant's exemplary answer."""
 
-    def merit(crowd: Crowd) -> Floats:
+    def rate_answers(crowd: Crowd) -> Floats:
         """Return each answer's similarity to the variant's exemplary answer."""
         variant = METHODS[name].score
         assert isinstance(variant, AqerVariant)
         return variant.fit_voters(crowd)[0].final_scores_
 
-    return merit
+    return rate_answers
 
 
 def rate_by_best_worker(crowd: Crowd) -> Floats:
@@ -239,14 +245,14 @@ CHARTED = ("aqer", "aqer_one_pass", "leave_one_out", "tfidf_char", "bleu4", "f1"
 
 
 @dataclass(frozen=True)
-class Panel:
+class HeldOutPanel:
     """Workers who are held out together, as if they were models, and the workers who vote."""
 
     held_out: Integers
     voters: Integers
 
 
-def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
+def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[HeldOutPanel]:
     """Return the fewest panels that hold out each of `n` responders once and have `voters` voters.
 
     Panels are random and of nearly equal size; the next `voters` responders in random order vote.
@@ -257,13 +263,17 @@ def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
     for group in groups:
         # The order is cyclic, so that the last panels have voters too.
         voting = np.roll(order, -(begin + len(group)))[:voters]
-        panels.append(Panel(group, voting))
+        panels.append(HeldOutPanel(group, voting))
         begin += len(group)
     return panels
 
 
 def score_held_out_workers(
-    method: Method, corpus: Corpus, assignment: AnswerAssignment, panels: Sequence[Panel], seed: int
+    method: Method,
+    corpus: Corpus,
+    assignment: AnswerAssignment,
+    panels: Sequence[HeldOutPanel],
+    seed: int,
 ) -> Floats:
     """Return each held-out worker's score as a model. Raises `UnavailableError`."""
     scores = np.full(sum(len(panel.held_out) for panel in panels), np.nan)
@@ -274,7 +284,9 @@ def score_held_out_workers(
     return scores
 
 
-def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, seed: int) -> Crowd:
+def _build_crowd(
+    corpus: Corpus, assignment: AnswerAssignment, panel: HeldOutPanel, seed: int
+) -> Crowd:
     """Return the crowd of a panel: first the held-out responders, then the voters."""
     members = np.concatenate([panel.held_out, panel.voters])
     code = np.full(RESPONDERS, -1)
@@ -289,7 +301,9 @@ def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, see
 def reproduce_model_scoring(
     request: EvidenceRequest, progress: Progress | None = None
 ) -> StudyTable:
-    """Write and return the study's table; setting M=n has n voting workers.
+    """Write and return the table of held-out workers' scores, by number of voting workers.
+
+    Setting M=n has n voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
     good chosen answers are. Raises `InputError` and `BackendError`.
@@ -348,7 +362,7 @@ def _score_repetitions(
     method: Method,
     corpus: Corpus,
     assignments: Sequence[AnswerAssignment],
-    panels_by_seed: Sequence[Sequence[Panel]],
+    panels_by_seed: Sequence[Sequence[HeldOutPanel]],
     seeds: range,
 ) -> MethodScores:
     """Return a method's scores of held-out workers in all repetitions, or why it is unavailable."""
@@ -434,7 +448,7 @@ def _build_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
         explanation="A dot is the score, the line its 95% interval over questions.",
         axis="score (leave-one-out AQER)",
         rows=[
-            Row(f"grade {row[6]:.2f}", row[2], row[3], row[4], f"responder {row[1]}")
+            EstimateRow(f"grade {row[6]:.2f}", row[2], row[3], row[4], f"responder {row[1]}")
             for row in largest_crowd
         ],
     )
@@ -449,7 +463,7 @@ def _build_best_response_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Cha
             explanation="Mean expert grade of the answer chosen to each question, 95% interval.",
             axis="expert grade, 0 to 5",
             rows=[
-                Row(str(row[1]), row[2], row[3], row[4], f"{row[1]}: {row[2]:.3f}")
+                EstimateRow(str(row[1]), row[2], row[3], row[4], f"{row[1]}: {row[2]:.3f}")
                 for row in rows
                 if row[0] == setting
             ],

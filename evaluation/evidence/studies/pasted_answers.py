@@ -208,7 +208,7 @@ class RuleOutcome:
 def reproduce_pasted_answers(
     request: EvidenceRequest, progress: Progress | None = None
 ) -> StudyTable:
-    """Write pasted.csv, pasted.md and summary.json; return the table and the decision.
+    """Write pasted.csv with a summary; return the table of rules and the decision on them.
 
     Raises `InputError` and `BackendError`.
     """
@@ -306,13 +306,13 @@ def measure_rules(
         area = np.nan
         if name in suspicion:
             values = np.where(np.isnan(suspicion[name]), -1e9, suspicion[name])
-            area = _replace_none(auc(values[is_replaced], values[~is_replaced]))
+            area = _convert_none_to_nan(auc(values[is_replaced], values[~is_replaced]))
         outcomes[name] = RuleOutcome(
             area,
             float(named[is_replaced].mean()) if name == Z else np.nan,
             float(named[~is_replaced].mean()) if name == Z else np.nan,
-            _correlate(scores.get(name), before, ~is_replaced),
-            _correlate(scores.get(name), truth, ~is_replaced),
+            _correlate_workers(scores.get(name), before, ~is_replaced),
+            _correlate_workers(scores.get(name), truth, ~is_replaced),
         )
     return outcomes
 
@@ -430,15 +430,15 @@ def _compare_with_other_questions(x: Floats, workers: Integers, questions: Integ
     return found
 
 
-def _correlate(scores: Floats | None, truth: Floats, among: Booleans) -> float:
+def _correlate_workers(scores: Floats | None, truth: Floats, among: Booleans) -> float:
     """Return Pearson's correlation over the workers flagged in `among`; NaN if undefined."""
     if scores is None:
         return np.nan
     both = among & ~np.isnan(scores) & ~np.isnan(truth)
-    return _replace_none(pearson(scores[both], truth[both])) if both.sum() > 2 else np.nan
+    return _convert_none_to_nan(pearson(scores[both], truth[both])) if both.sum() > 2 else np.nan
 
 
-def _replace_none(value: float | None) -> float:
+def _convert_none_to_nan(value: float | None) -> float:
     """Return NaN for None, any other number unchanged."""
     return np.nan if value is None else value
 

@@ -22,7 +22,7 @@ from evaluation.evidence.baselines import Corpus, Crowd, list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import Translations, list_crowdwsa_files, load_crowdwsa
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.graded.trust import build_summary, compare_on_grades
+from evaluation.evidence.graded.trust import build_summary, compare_methods_on_grades
 from evaluation.evidence.labelled_crowd import (
     Trial,
     build_evidence_rows,
@@ -78,7 +78,9 @@ def compute_cosine_to_truth(
 
 
 def reproduce_crowdwsa(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table: T1 and T2 with GLEU and with cosine as truth.
+    """Write and return the table of methods on CrowdWSA T1 and T2, with two kinds of truth.
+
+    The truth is an answer's GLEU or cosine to the true translation.
 
     Raises `InputError` and `BackendError`.
     """
@@ -166,7 +168,7 @@ FILES = ("table.csv", "methods.csv", "choosing.csv", "summary.json")
 
 
 def reproduce_graded(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table of methods on a graded file; the verdict is in `StudyTable.said`.
+    """Write and return the table of methods on the user's graded answers, with the verdict.
 
     Raises `InputError` and `BackendError`.
     """
@@ -192,7 +194,7 @@ def reproduce_graded(request: EvidenceRequest, progress: Progress | None = None)
                 else None,
                 references=complete,
             )
-            comparison = compare_on_grades(
+            comparison = compare_methods_on_grades(
                 *(crowds, corpus, list_methods(core=request.core), request.seeds, request.seed),
                 progress and (lambda done, total: progress("methods", done, total)),
             )

@@ -191,7 +191,9 @@ WITH_MODELS = {
 def reproduce_real_workers(
     request: EvidenceRequest, progress: Progress | None = None
 ) -> StudyTable:
-    """Write table.csv, agreement.csv and answers.csv; return the table of agreement.
+    """Write the tables on real students' answers; return that of the methods' agreement.
+
+    They are table.csv, agreement.csv and answers.csv.
 
     The tables on facts are fact_questions.csv, fact_gates.csv and fact_flags.csv.
 

@@ -128,7 +128,7 @@ METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
 
 
 def reproduce_simulation(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table; breaks.csv has the level at which each method breaks."""
+    """Write and return the table of AQER on simulated crowds; breaks.csv has breaking levels."""
     with OutputFolder(request.output) as folder:
         rows: list[EvidenceRow] = []
         for done, (test, level) in enumerate(LEVELS):
@@ -257,7 +257,7 @@ Outcome = tuple[float, float, float]
 
 
 def reproduce_remedies(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
-    """Write and return remedies.csv: one row per setting.
+    """Write and return remedies.csv, the table of what remedies repair, one row per setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
     reached the share of repetitions at the goal or above; named the share in which the alarm of

@@ -86,7 +86,10 @@ def correlate_with_truth(
 def reproduce_worker_grading(
     request: EvidenceRequest, progress: Progress | None = None
 ) -> StudyTable:
-    """Write and return the study's table. Raises `InputError` and `BackendError`."""
+    """Write and return the table of methods by their agreement with experts' grades of workers.
+
+    Raises `InputError` and `BackendError`.
+    """
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         deals = _SimulatedCrowds(data.graded, data.corpus, request.seeds)
@@ -205,9 +208,10 @@ CHARTED = ("aqer", "leave_one_out", "tfidf_char", "tfidf_char+discrimination", "
 
 
 def reproduce_questions(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table; setting questions=N has N questions.
+    """Write and return the table of methods by the number of questions that workers answer.
 
-    Counts beyond the data's are left out. Raises `InputError` and `BackendError`.
+    Setting questions=N has N questions. Counts beyond the data's are left out. Raises `InputError`
+    and `BackendError`.
     """
     methods_used = list_methods(core=request.core)
     with OutputFolder(request.output) as folder:

@@ -237,7 +237,7 @@ def is_correct(question: Question, text: str) -> bool | None:
         wanted = find_accepted_choices(item, reader)
     except ValueError:  # an accepted answer is none of the choices
         return None
-    return bool(text) and reader.read(text).choices == wanted
+    return bool(text) and reader.parse_reply(text).choices == wanted
 
 
 GROUPS_SHOWN = 60

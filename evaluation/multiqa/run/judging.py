@@ -194,7 +194,7 @@ class _TextMatcher:
                 else:
                     accepted = frozenset(map(normalise_for_matching, item.answers))
             if item.matcher == CHOICE:
-                read = reader.read(texts[text])
+                read = reader.parse_reply(texts[text])
                 # A reply that names no choice still votes: equal ones are one answer.
                 if read.fault is not None:
                     self._faults[index] = read.fault

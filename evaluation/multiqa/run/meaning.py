@@ -142,7 +142,7 @@ def rerank(
                 numbers[rows].tolist(), texts[rows, columns].tolist(), strict=True
             )
         ]
-    pair_scores = model.scores(
+    pair_scores = model.compute_scores(
         pairs, progress and (lambda done, total: progress("re-ranking", done, total))
     )
     start = 0

@@ -24,17 +24,17 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.core.options import (
     API,
-    Choice,
-    Ids,
-    JsonObject,
+    ChoiceOption,
+    FloatOption,
+    IdsOption,
+    IntegerOption,
+    JsonOption,
     Option,
     OptionError,
     Parameters,
     Problem,
-    Real,
-    Switch,
-    Text,
-    Whole,
+    SwitchOption,
+    TextOption,
 )
 from evaluation.core.options.declaration import DATABASE
 from evaluation.models import Run
@@ -92,7 +92,7 @@ def build_options_serializer(
 def _build_arguments(parameters: type[Parameters], option: Option) -> dict[str, Any]:
     """Return the serializer field arguments that options of all types have."""
     help_text = API.describe_option(parameters, option.name)
-    if isinstance(option, Text) and option.suggestions:
+    if isinstance(option, TextOption) and option.suggestions:
         help_text = (
             f"{help_text} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
         )
@@ -120,18 +120,18 @@ def build_field(option: Option, _common: dict[str, Any]) -> Any:
 
 
 @build_field.register
-def _(option: Text, common: dict[str, Any]) -> Any:
+def _(option: TextOption, common: dict[str, Any]) -> Any:
     return serializers.CharField(max_length=option.max_length, **common)
 
 
 @build_field.register
-def _(option: Whole, common: dict[str, Any]) -> Any:
+def _(option: IntegerOption, common: dict[str, Any]) -> Any:
     lowest = 0 if option.or_zero else option.lowest
     return serializers.IntegerField(min_value=lowest, max_value=option.highest, **common)
 
 
 @build_field.register
-def _(option: Real, common: dict[str, Any]) -> Any:
+def _(option: FloatOption, common: dict[str, Any]) -> Any:
     kind: Any = serializers.FloatField
     if option.above is not None:
         described = {"type": "number", "format": "double", "exclusiveMinimum": option.above}
@@ -143,23 +143,23 @@ def _(option: Real, common: dict[str, Any]) -> Any:
 
 
 @build_field.register
-def _(_option: Switch, common: dict[str, Any]) -> Any:
+def _(_option: SwitchOption, common: dict[str, Any]) -> Any:
     return serializers.BooleanField(**common)
 
 
 @build_field.register
-def _(option: Choice, common: dict[str, Any]) -> Any:
+def _(option: ChoiceOption, common: dict[str, Any]) -> Any:
     return serializers.ChoiceField(choices=list(option.choices), **common)
 
 
 @build_field.register
-def _(option: Ids, common: dict[str, Any]) -> Any:
+def _(option: IdsOption, common: dict[str, Any]) -> Any:
     child = serializers.UUIDField() if option.uuids else serializers.CharField()
     return IdsField(child=child, max_length=option.most, **common)
 
 
 @build_field.register
-def _(_option: JsonObject, common: dict[str, Any]) -> Any:
+def _(_option: JsonOption, common: dict[str, Any]) -> Any:
     return serializers.DictField(**common)
 
 

@@ -378,7 +378,7 @@ FEWEST = 4
 
 
 @dataclass(frozen=True)
-class Retest:
+class RetestAgreement:
     """Test-retest agreement of the workers who have a score in both waves.
 
     Attributes
@@ -400,7 +400,7 @@ class Retest:
     change_interval: Interval
 
 
-def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> Retest:
+def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> RetestAgreement:
     """Return the test-retest agreement of two scores of the same workers.
 
     Fisher's interval: tanh(arctanh(r) +- t / sqrt(n - 3)) (Fisher 1921, "On the probable error of a
@@ -428,7 +428,7 @@ def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> Retest:
     differences = b - a
     spread = float(np.std(differences, ddof=1) / np.sqrt(n)) if n >= 2 else np.nan
     change = float(differences.mean()) if n else np.nan
-    return Retest(
+    return RetestAgreement(
         n=n,
         correlation=r,
         interval=compute_t_interval(value, error, n, scale="arctanh")[0],

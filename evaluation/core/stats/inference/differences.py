@@ -214,7 +214,7 @@ class _Moments:
         self.squares, self.squares_by_size = (some**2).sum(axis=1), (some**2 * pairs).sum(axis=1)
         # Sums equal but for rounding count as equal.
         self.slack = 1e-12 * np.abs(self.totals).sum(axis=1)
-        observed = self._compute(lambda part: part.sum(axis=1)[None, :])
+        observed = self._compute_statistics(lambda part: part.sum(axis=1)[None, :])
         self.observed = np.where(studentised, observed * (1 - 1e-9), observed - self.slack)
 
     def is_extreme(self, flip: Callable[[FloatArray], FloatArray]) -> NDArray[np.bool_]:
@@ -224,9 +224,9 @@ class _Moments:
 
         `flip` returns the sums, patterns x rows, of its argument (rows x clusters) with signs.
         """
-        return np.asarray(self._compute(flip) >= self.observed)
+        return np.asarray(self._compute_statistics(flip) >= self.observed)
 
-    def _compute(self, flip: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    def _compute_statistics(self, flip: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Return the absolute test statistic of each sign pattern (row) and comparison (column)."""
         result = np.abs(flip(self.totals))
         if len(self.rows):

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from annotations.web.texts import shorten_text
-from evaluation.core.charts.chart import Chart, Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.chart import Chart, EstimateRow, RowLayout, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, fit_text, format_number
 from evaluation.grading.results.report.maps import AnswerMap, MapAnswer, Place
 from evaluation.grading.results.report.questions import ModelAnswer, QuestionAnswer
@@ -36,7 +36,7 @@ def build_answers_chart(
 
     def draw(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in scored])
+        layout = RowLayout(width, [row.name for row in scored])
         description = f"Scores of {len(plotted)} workers' answers and {len(scored)} models' answers"
         scores = [answer.score for answer in plotted] + [model.score for model in scored]
         scale = build_scale(scores, layout.left, layout.right)
@@ -350,7 +350,7 @@ def build_worker_chart(
 ) -> Chart:
     """Return the chart of one worker's leave-one-out scores, one row per question."""
     rows = [
-        Row(
+        EstimateRow(
             name=answer.question_name,
             value=answer.score_leave_one_out,
             low=None,
@@ -364,7 +364,7 @@ def build_worker_chart(
 
     def draw(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         description = f"Scores of {len(rows)} answers"
         drawing = Drawing(width, layout.height, "Answers by question", description)
         scale = build_scale([*(row.value for row in rows), mean], layout.left, layout.right)

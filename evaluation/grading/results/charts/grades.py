@@ -11,7 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from evaluation.core.charts.chart import NAMED, Chart, Layout, Row, RowStyle, draw_axis, draw_rows
+from evaluation.core.charts.chart import (
+    NAMED,
+    Chart,
+    EstimateRow,
+    RowLayout,
+    RowStyle,
+    draw_axis,
+    draw_rows,
+)
 from evaluation.core.charts.svg import Drawing, Scale, format_interval, format_number, format_tick
 from evaluation.grading.results.report.against import RunComparison
 from evaluation.grading.results.report.changes import WorkerChange
@@ -91,7 +99,7 @@ def build_ranks_chart(
     if not any(worker.rank_interval for worker in plotted):
         return None
     rows = [
-        Row(
+        EstimateRow(
             name=worker.name,
             value=worker.rank,
             low=worker.rank_low,
@@ -105,7 +113,7 @@ def build_ranks_chart(
 
     def draw(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         description = f"{len(rows)} workers, best rank first, with 95% intervals"
         drawing = Drawing(width, layout.height, "Ranks", description)
         scale = Scale(1.0, max(2.0, last), layout.left, layout.right)
@@ -126,9 +134,11 @@ def build_ranks_chart(
     )
 
 
-def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: RowStyle) -> Row:
+def _build_grade_row(
+    worker: WorkerRow, link: Callable[[UUID], str], css_class: RowStyle
+) -> EstimateRow:
     """Return the row of a worker's grade with its interval; `css_class` is the style of the dot."""
-    return Row(
+    return EstimateRow(
         name=worker.name,
         value=worker.grade.value,
         low=worker.grade.low,
@@ -139,9 +149,11 @@ def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: 
     )
 
 
-def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str) -> Drawing:
+def _draw_grades(
+    width: float, rows: Sequence[EstimateRow], title: str, description: str
+) -> Drawing:
     """Return a drawing of rows of grades on an axis from 0 to 1."""
-    layout = Layout(width, [row.name for row in rows])
+    layout = RowLayout(width, [row.name for row in rows])
     drawing = Drawing(width, layout.height, title, description)
     scale = Scale(0.0, 1.0, layout.left, layout.right)
     draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
@@ -193,7 +205,7 @@ def build_questions_chart(
 
     def draw(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in plotted])
+        layout = RowLayout(width, [row.name for row in plotted])
         description = f"{len(plotted)} questions, most disagreement first"
         drawing = Drawing(width, layout.height, "Disagreement", description)
         counts = 34.0 if layout.is_narrow else 86.0

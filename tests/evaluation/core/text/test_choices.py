@@ -35,7 +35,7 @@ CITIES = Choices(["Paris", "London", "New York, USA", "The Hague"])
     ],
 )
 def test_a_reply_names_choices_by_text_or_letter(reply, choices):
-    found = CITIES.read(reply)
+    found = CITIES.parse_reply(reply)
     if choices is None:
         assert found.fault is ChoiceFault.UNREADABLE
     else:
@@ -47,17 +47,17 @@ def test_the_text_of_a_choice_goes_before_its_letter():
     assert letters.read("A").choices == {1}
     assert letters.read("b").choices == {0}
     # The label says A, the text is that of the other choice.
-    assert CITIES.read("A) London").choices == {1}
+    assert CITIES.parse_reply("A) London").choices == {1}
 
 
 @pytest.mark.parametrize("reply", ["E", "z", "(F)", "The answer is G", "A, E"])
 def test_a_letter_out_of_range_is_told(reply):
-    assert CITIES.read(reply).fault is ChoiceFault.OUT_OF_RANGE
+    assert CITIES.parse_reply(reply).fault is ChoiceFault.OUT_OF_RANGE
 
 
 @pytest.mark.parametrize("reply", ["Berlin", "I think it is Paris or London", "42", "Bd", "BAB"])
 def test_what_names_no_choice_is_told(reply):
-    assert CITIES.read(reply).fault is ChoiceFault.UNREADABLE
+    assert CITIES.parse_reply(reply).fault is ChoiceFault.UNREADABLE
 
 
 def test_choices_that_differ_by_punctuation_alone_are_told_apart():

@@ -16,12 +16,12 @@ from evaluation.core.text.quality import (
 )
 from evaluation.evidence.studies.minimal_pairs import (
     KINDS,
-    Cosines,
+    PairCosines,
     build_harder_pairs,
     compute_cosines,
     count_contradictions,
     list_texts,
-    load_pairs,
+    load_minimal_pairs,
 )
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import evaluate, manage
@@ -31,18 +31,18 @@ WORD = re.compile(r"\w+")
 
 class TestPairs:
     def test_there_are_fifty_of_each_kind_over_several_domains(self):
-        pairs = load_pairs()
+        pairs = load_minimal_pairs()
         assert Counter(pair.kind for pair in pairs) == dict.fromkeys(KINDS, 50)
         assert len({pair.domain for pair in pairs}) >= 8
         assert len({pair.id for pair in pairs}) == 200
 
     def test_no_sentence_stands_there_twice(self):
-        texts = list_texts(load_pairs())
+        texts = list_texts(load_minimal_pairs())
         assert len(texts) == len(set(texts)) == 600
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_minimal_change_is_one_place_of_the_sentence(self, kind):
-        for pair in load_pairs():
+        for pair in load_minimal_pairs():
             if pair.kind != kind:
                 continue
             old, new = pair.original.split(), pair.changed.split()
@@ -54,7 +54,7 @@ class TestPairs:
 
     @pytest.mark.parametrize("kind", ["year", "name", "number"])
     def test_a_paraphrase_keeps_the_fact_in_other_words(self, kind):
-        for pair in load_pairs():
+        for pair in load_minimal_pairs():
             if pair.kind != kind:
                 continue
             old, new = (WORD.findall(text) for text in (pair.original, pair.changed))
@@ -67,7 +67,7 @@ class TestPairs:
 
 class TestHarderPairs:
     def test_the_wrong_fact_stands_in_the_paraphrase_and_nothing_else_changes(self):
-        found = build_harder_pairs(load_pairs())
+        found = build_harder_pairs(load_minimal_pairs())
         assert Counter(pair.kind for pair in found) == {"year": 50, "name": 50, "number": 50}
         for pair in found:
             old, new = (text.split() for text in (pair.paraphrase, pair.changed))
@@ -76,14 +76,16 @@ class TestHarderPairs:
             assert max(len(old), len(new)) - same <= 3, pair
 
     def test_a_sentence_begins_with_a_capital_whatever_it_says(self):
-        (pair,) = (pair for pair in load_pairs() if pair.paraphrase.startswith("Eight bits"))
+        (pair,) = (
+            pair for pair in load_minimal_pairs() if pair.paraphrase.startswith("Eight bits")
+        )
         (harder,) = build_harder_pairs([pair])
         assert harder.changed == "Four bits together make up one byte."
 
 
 class TestFacts:
     def test_a_wrong_year_contradicts_four_who_say_another_and_other_words_do_not(self):
-        pair = load_pairs()[0]
+        pair = load_minimal_pairs()[0]
         assert (pair.original.count("1867"), pair.changed.count("1876")) == (1, 1)
         both = [pair, replace(pair, id="b", changed=pair.original)]
         found = count_contradictions(both)
@@ -95,7 +97,7 @@ class TestFacts:
 
     @pytest.mark.long
     def test_what_evidence_says_of_facts(self):
-        pairs = load_pairs()
+        pairs = load_minimal_pairs()
         found = {
             name: {
                 kind: some.select_pairs([pair.kind == kind for pair in chosen])
@@ -119,7 +121,7 @@ class TestFacts:
 
 class TestCosines:
     def test_a_change_that_is_nearer_than_the_paraphrase_counts_against_it(self):
-        pair = load_pairs()[0]
+        pair = load_minimal_pairs()[0]
         pairs = [pair, replace(pair, id="b")]
         # Originals (1, 0) and (0, 2); paraphrases at 1 and 0; changes at 0.6 and 0.8.
         x = np.array([[1, 0], [0, 2], [3, 0], [1, 0], [0.6, 0.8], [0.6, 0.8]])
@@ -132,7 +134,7 @@ class TestCosines:
         assert found.select_pairs([True, False]).auc == 1.0
 
     def test_ties_count_half(self):
-        assert Cosines(np.array([0.5]), np.array([0.5])).paired == 0.5
+        assert PairCosines(np.array([0.5]), np.array([0.5])).paired == 0.5
 
 
 @pytest.mark.long

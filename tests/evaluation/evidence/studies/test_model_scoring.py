@@ -9,7 +9,7 @@ from evaluation.evidence.data_sets import AnswerAssignment, assign_answers
 from evaluation.evidence.studies.model_scoring import (
     RESPONDERS,
     VOTERS,
-    Panel,
+    HeldOutPanel,
     draw_panels,
     reproduce_model_scoring,
     score_held_out_workers,
@@ -61,10 +61,10 @@ def test_who_is_held_out_scores_as_a_model_does():
     vectors = rng.standard_normal((n * questions, 6))
     corpus = Corpus(["t"] * (n * questions), np.repeat(range(questions), n), lambda _: vectors)
     dealt = AnswerAssignment(np.arange(n * questions), np.tile(np.arange(n), questions))
-    panel = Panel(np.array([3, 0]), np.array([7, 5, 9, 20]))
+    panel = HeldOutPanel(np.array([3, 0]), np.array([7, 5, 9, 20]))
     rest = np.setdiff1d(np.arange(n), panel.held_out)
     found = score_held_out_workers(
-        METHODS["aqer"], corpus, dealt, [panel, Panel(rest, np.array([0, 3, 1]))], 0
+        METHODS["aqer"], corpus, dealt, [panel, HeldOutPanel(rest, np.array([0, 3, 1]))], 0
     )
 
     votes = np.isin(dealt.workers, panel.voters)

@@ -5,7 +5,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evaluation.core.charts.chart import Row, Series, build_estimates_chart, build_line_chart
+from evaluation.core.charts.chart import (
+    EstimateRow,
+    Series,
+    build_estimates_chart,
+    build_line_chart,
+)
 from evaluation.core.charts.svg import (
     NAMESPACE,
     Scale,
@@ -193,7 +198,7 @@ def test_a_line_has_a_gap_where_a_number_is_undefined():
 
 
 def test_any_estimates_stand_at_their_numbers():
-    rows = [Row("a", 0.0, -1.0, 1.0, "a"), Row("b", None, None, None, "b")]
+    rows = [EstimateRow("a", 0.0, -1.0, 1.0, "a"), EstimateRow("b", None, None, None, "b")]
     svg = build_estimates_chart("n", "t", "e", "r", rows).wide
     (dot,) = shapes(svg, "circle")
     (whisker,) = (line for line in shapes(svg, "line") if "whisker" in line.get("class"))
