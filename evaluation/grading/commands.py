@@ -240,7 +240,7 @@ def _format_facts(facts: FactTotals | None) -> str:
         messages.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
     if facts.read_by is not None:
         messages.append(Message("facts.read_by", asdict(facts.read_by)))
-    return textwrap.fill(" ".join(map(TERMINAL.format, messages)), WIDE)
+    return textwrap.fill(" ".join(map(TERMINAL.format_message, messages)), WIDE)
 
 
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:

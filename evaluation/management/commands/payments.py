@@ -255,7 +255,7 @@ class Command(DeskCommand):
             )
         if proposals.hourly is not None:
             self.stdout.write(f"pay and bonus for the median time: {proposals.hourly} an hour")
-        for line in format_comparisons(proposals.fairness, TERMINAL.format):
+        for line in format_comparisons(proposals.fairness, TERMINAL.format_message):
             self.stdout.write(line)
         for message in proposals.warnings:
             self.stdout.write(f"Warning: {TERMINAL.format_message(message)}")
