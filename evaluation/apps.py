@@ -24,7 +24,7 @@ class EvaluationConfig(AppConfig):
 
 def erase_copies(sender: Any, **sent: Any) -> None:
     """Signal receiver that erases copies of a worker's withdrawn answers; imports lazily."""
-    import_string("evaluation.deletion.storage.erasing.withdrawing")(sender, **sent)
+    import_string("evaluation.deletion.storage.erasing.request_copy_erasure")(sender, **sent)
 
 
 def mirror_decisions(sender: Any, decisions: Any, **sent: Any) -> None:

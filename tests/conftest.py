@@ -118,13 +118,13 @@ def postgres_database(migrated_postgres: str) -> Iterator[str]:
 def rendered_messages(monkeypatch: pytest.MonkeyPatch) -> list[Message]:
     """The messages (code and values) that were turned into sentences since the test began."""
     rendered: list[Message] = []
-    format_message = Catalogue.format
+    format_message = Catalogue.format_message
 
     def record(catalogue: Catalogue, message: Message | Mapping[str, Any] | str) -> str:
         rendered.append(Message.from_stored(message))
         return format_message(catalogue, message)
 
-    monkeypatch.setattr(Catalogue, "format", record)
+    monkeypatch.setattr(Catalogue, "format_message", record)
     return rendered
 
 

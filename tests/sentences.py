@@ -8,14 +8,14 @@ from evaluation.core.options import API, SITE, TERMINAL
 
 def site_sentence(code: str, **values: Any) -> str:
     """Return a message's sentence on the admin site."""
-    return SITE.format(Message(code, values))
+    return SITE.format_message(Message(code, values))
 
 
 def terminal_sentence(code: str, **values: Any) -> str:
     """Return a message's sentence on the command line."""
-    return TERMINAL.format(Message(code, values))
+    return TERMINAL.format_message(Message(code, values))
 
 
 def api_sentence(code: str, **values: Any) -> str:
     """Return a message's sentence in the REST API."""
-    return API.format(Message(code, values))
+    return API.format_message(Message(code, values))

@@ -24,7 +24,7 @@ from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import divide_where_positive
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.text.quality import check_language, correct_spelling
+from evaluation.core.text.quality import correct_spelling, find_language_warning
 
 
 @dataclass(frozen=True)
@@ -294,7 +294,7 @@ def embed(
     info = embedder.describe()
     messages = [
         build_truncation_warning(cut, info),
-        check_language([*answers, *(model_answers or ())], info),
+        find_language_warning([*answers, *(model_answers or ())], info),
     ]
     return EmbeddedAnswers(vectors, of_models, info, [warning for warning in messages if warning])
 
@@ -323,7 +323,7 @@ def compute_entailment_scores(
         of_question.setdefault(question, []).append(row)
     # Ordered pairs, since entailment is not symmetric.
     pairs = [pair for rows in of_question.values() for pair in permutations(rows, 2)]
-    probabilities = model.probabilities(
+    probabilities = model.compute_entailment_probabilities(
         [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
         progress and (lambda done, total: progress("entailment", done, total)),
     )

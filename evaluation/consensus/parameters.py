@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from evaluation.consensus.option_problems import SENTENCES
 from evaluation.core.backends import (
     BackendError,
-    find_kind,
+    find_embedder_kind,
     find_model_name,
     find_reserved_kind,
-    parse_spec,
+    parse_embedder_spec,
 )
 from evaluation.core.options import (
-    Choice,
-    Ids,
+    ChoiceOption,
+    FloatOption,
+    IdsOption,
+    IntegerOption,
     Parameters,
     Problem,
-    Real,
-    Switch,
-    Text,
-    Whole,
+    SwitchOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -56,15 +56,15 @@ def _format_collapsed_workers(workers: tuple[str, ...]) -> str:
 def _check_embedder(spec: str) -> Problem | None:
     """Return the problem of an embedder specification that cannot be read; None if it can."""
     try:
-        parse_spec(spec)
+        parse_embedder_spec(spec)
     except BackendError as error:
         return build_problem("unreadable", "embedder", reason=str(error))
     return None
 
 
-def build_draws_option(what: str, **other: Any) -> Whole:
+def build_draws_option(what: str, **other: Any) -> IntegerOption:
     """Return the option for the number of bootstrap draws of `what`: 0, or 2 to 100,000."""
-    return Whole(
+    return IntegerOption(
         label="Bootstrap draws",
         help=f"Draws of {what} for the 95% intervals; 0 for none.",
         lowest=2,
@@ -76,7 +76,7 @@ def build_draws_option(what: str, **other: Any) -> Whole:
     )
 
 
-SEED_OF_DRAWS = Whole(
+SEED_OF_DRAWS = IntegerOption(
     label="Seed",
     help="Of the draws: the same seed gives the same intervals again.",
     highest=2**63 - 1,
@@ -95,7 +95,7 @@ class AqerParameters(Parameters):
 
     embedder: str = declare_option(
         "minilm",
-        Text(
+        TextOption(
             label="How texts become vectors",
             help="Two answers are as similar as their vectors.",
             group=BASIC,
@@ -118,7 +118,7 @@ class AqerParameters(Parameters):
     )
     precision: str = declare_option(
         "float32",
-        Choice(
+        ChoiceOption(
             label="Precision",
             help="Of the model that makes the vectors.",
             choices={
@@ -130,7 +130,7 @@ class AqerParameters(Parameters):
     )
     similarity: str = declare_option(
         "cosine",
-        Choice(
+        ChoiceOption(
             label="Similarity",
             help="Between an answer and the exemplary answer.",
             choices={"cosine": "cosine", "euclidean": "Euclidean distance, negative"},
@@ -138,7 +138,7 @@ class AqerParameters(Parameters):
     )
     init: str = declare_option(
         "equal",
-        Choice(
+        ChoiceOption(
             label="First weights",
             help="Where the iteration starts.",
             choices={
@@ -153,7 +153,7 @@ class AqerParameters(Parameters):
     )
     nli: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Entailment model",
             help="The name or folder of a cross-encoder that the background process has. With "
             "{facts} it finds answers that contradict the exemplary one, without effect on grades; "
@@ -167,7 +167,7 @@ class AqerParameters(Parameters):
     )
     aggregation: str = declare_option(
         "mean",
-        Choice(
+        ChoiceOption(
             label="How answers become the exemplary one",
             help="The majority needs {embedder:bow}.",
             choices={
@@ -179,7 +179,7 @@ class AqerParameters(Parameters):
     )
     stopping: str = declare_option(
         "relative",
-        Choice(
+        ChoiceOption(
             label="Stopping rule",
             help="Stop when the RMSE of the weights (paper), or that times the number of workers "
             "(relative), is below the tolerance. The paper's rule stops at once with many workers.",
@@ -193,7 +193,7 @@ class AqerParameters(Parameters):
     )
     tolerance: float = declare_option(
         1e-6,
-        Real(
+        FloatOption(
             label="Tolerance",
             help="What the stopping rule takes for small.",
             lowest=0.0,
@@ -202,7 +202,7 @@ class AqerParameters(Parameters):
     )
     max_iterations: int = declare_option(
         100,
-        Whole(
+        IntegerOption(
             label="Most iterations",
             help="The run stops there even if the weights still change, and then warns.",
             lowest=1,
@@ -212,7 +212,7 @@ class AqerParameters(Parameters):
     )
     leave_one_out: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Leave one out",
             help="Compare an answer with the exemplary answer of the others. Fairer with few "
             "workers a question.",
@@ -221,7 +221,7 @@ class AqerParameters(Parameters):
     )
     difficulty: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Take out difficulty",
             help="Workers who met hard questions are not graded down for them.",
             negatable=True,
@@ -229,7 +229,7 @@ class AqerParameters(Parameters):
     )
     discrimination: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Weight by discrimination",
             help="Questions that part good workers from bad ones count more.",
             negatable=True,
@@ -237,7 +237,7 @@ class AqerParameters(Parameters):
     )
     question_contrast: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Question contrast",
             help="Raw scores and grades are how much better an answer agrees with its own question "
             "than with the others: text that fits every question earns 0.",
@@ -247,7 +247,7 @@ class AqerParameters(Parameters):
     )
     include_rejected: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Grade rejected answers too",
             help="Those that were refused where they were collected; else they are left out.",
             negatable=True,
@@ -258,7 +258,7 @@ class AqerParameters(Parameters):
     bootstrap: int = declare_option(400, build_draws_option("questions", group=BASIC))
     bootstrap_workers: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Draw workers too",
             help="Wider intervals, as if other people of the kind had answered.",
             signed_as="draws_of",
@@ -267,7 +267,7 @@ class AqerParameters(Parameters):
     )
     seed: int = declare_option(
         0,
-        Whole(
+        IntegerOption(
             label="Seed",
             help="Of everything random: the same seed gives the same numbers again.",
             highest=2**63 - 1,
@@ -275,7 +275,7 @@ class AqerParameters(Parameters):
     )
     exclude_workers: tuple[str, ...] = declare_option(
         (),
-        Ids(
+        IdsOption(
             label="Exclude workers",
             help="Ids of workers to leave out, as in the lists of workers. They get no vote, no "
             "grade and no rank, and are not rejected.",
@@ -290,7 +290,7 @@ class AqerParameters(Parameters):
     )
     collapse_copies: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Collapse copies",
             help="Let each group of workers who copy from each other vote as one. A group that may "
             "be a camp of its own is left alone: experts' grades settle that.",
@@ -304,7 +304,7 @@ class AqerParameters(Parameters):
     )
     collapse_workers: tuple[str, ...] = declare_option(
         (),
-        Ids(
+        IdsOption(
             label="Only the groups of",
             help="One worker's own id is enough for a group. Left empty, every group that is found "
             "votes as one; only with {collapse_copies}.",
@@ -319,7 +319,7 @@ class AqerParameters(Parameters):
     )
     group_vote: float = declare_option(
         0.25,
-        Real(
+        FloatOption(
             label="Vote of such a group",
             help="Compared with 1 of a single worker; only with {collapse_copies}.",
             group=REMEDIES,
@@ -333,7 +333,7 @@ class AqerParameters(Parameters):
     )
     weight_cap: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Most weight of a worker",
             help="A part of all votes, such as .1, so that no worker decides alone. "
             "It cannot be less than one divided by the number of workers.",
@@ -348,7 +348,7 @@ class AqerParameters(Parameters):
     )
     anchors: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Use experts' grades",
             help="Where the crowd falls into camps, the ranking that agrees best with the grades "
             "of experts is taken.",
@@ -361,7 +361,7 @@ class AqerParameters(Parameters):
     )
     suggest_anchors: int = declare_option(
         0,
-        Whole(
+        IntegerOption(
             label="Answers to suggest",
             help="Name so many answers for experts to grade; 6 to 8 are enough, 0 for none.",
             group=REMEDIES,
@@ -377,7 +377,7 @@ class AqerParameters(Parameters):
     )
     camps: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Several right answers",
             help="For questions with more than one right answer: where answers fall in two camps, "
             "each is compared with the nearer one. A common error then counts as right, too.",
@@ -388,7 +388,7 @@ class AqerParameters(Parameters):
     )
     unit_length: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Vectors of unit length",
             help="So that no answer counts more because its vector is long. It mends noise, and "
             "makes a group that errs together stronger.",
@@ -399,7 +399,7 @@ class AqerParameters(Parameters):
     )
     spelling: str | None = declare_option(
         None,
-        Choice(
+        ChoiceOption(
             label="Correct the spelling",
             help="Of a language, before texts become vectors. The worker must have the extra "
             "“spelling”.",
@@ -415,7 +415,7 @@ class AqerParameters(Parameters):
     )
     facts: bool = declare_option(
         True,
-        Switch(
+        SwitchOption(
             label="Facts",
             help="Read years, numbers and names out of the answers, and show what the crowd "
             "agrees on and which answers contradict it. Grades do not change.",
@@ -443,7 +443,7 @@ class AqerParameters(Parameters):
         """Names of the remedies (options against bad data) that are not at their default."""
         return tuple(
             name
-            for name, known in self.options().items()
+            for name, known in self.get_options().items()
             if known.group == REMEDIES and known.gathered and getattr(self, name) != known.default
         )
 
@@ -458,7 +458,7 @@ class AqerParameters(Parameters):
 
     def reset_remedies(self) -> Self:
         """Return a copy with all remedies at their defaults, for the comparison run."""
-        options = self.options().items()
+        options = self.get_options().items()
         return replace(
             self, **{name: known.default for name, known in options if known.group == REMEDIES}
         )
@@ -472,12 +472,12 @@ class AqerParameters(Parameters):
     def list_estimator_options(self) -> dict[str, Any]:
         """Return these options as keyword arguments of `AQER`."""
         known = _list_estimator_parameters()
-        own = {name: getattr(self, name) for name in self.options() if name in known}
+        own = {name: getattr(self, name) for name in self.get_options() if name in known}
         return {**own, "n_draws": self.bootstrap}
 
     def find_conflicts(self) -> Iterator[Problem]:
         """Yield a problem for each pair of options that exclude each other."""
-        kind = find_kind(self.embedder)
+        kind = find_embedder_kind(self.embedder)
         if kind == "precomputed" and self.precision == "bfloat16":
             yield build_problem("precision_of_file", "precision")
         if self.init == "entailment" and not self.nli:

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.options import Ids, Parameters, build_signature_parts, declare_option
+from evaluation.core.options import IdsOption, Parameters, build_signature_parts, declare_option
 from evaluation.core.options.declaration import ADVANCED, DATABASE, NOT_SIGNED
 from evaluation.core.options.parameters import SHORT
 
 __all__ = ["SHORT", "build_aqer_signature", "collect_versions", "combine_hashes", "hash_file"]
 
 
-OF_GRADING = AqerParameters.options()
+OF_GRADING = AqerParameters.get_options()
 # Not signed: their answers are missing from the inputs, so the hash of the inputs differs.
-EXCLUDED = Ids(
+EXCLUDED = IdsOption(
     label="Exclude workers",
     help="Ids of workers, as in the lists of workers. Their answers are not read; the workers "
     "are not rejected.",
@@ -65,7 +65,7 @@ class CrowdParameters(Parameters):
 
     def build_grading_parameters(self) -> AqerParameters:
         """Return the `AqerParameters` of the grading step: no bootstrap, no excluded workers."""
-        own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
+        own = {name: getattr(self, name) for name in self.get_options() if name in OF_GRADING}
         return AqerParameters(**{**own, "bootstrap": 0, "exclude_workers": ()})
 
 

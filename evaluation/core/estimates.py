@@ -19,7 +19,7 @@ CORRECTED_BY = {"holm": "Holm", "benjamini-hochberg": "Benjamini-Hochberg"}
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Number of items that a study excluded for one reason, with the reason as a sentence."""
+    """Number of items that a study excluded for one reason; `words` is the reason as a sentence."""
 
     count: int
     reason: str
@@ -36,7 +36,7 @@ def list_exclusions(exclusions: Iterable[Mapping[str, Any]]) -> list[Exclusion]:
 
 @dataclass(frozen=True)
 class ComputedPage(Generic[T]):
-    """One page of a list that is read as a whole and sorted in Python.
+    """One page of rows of a list that is read as a whole and sorted in Python.
 
     Lists that the database orders are shown by `annotations.web.paging`.
 
@@ -51,7 +51,7 @@ class ComputedPage(Generic[T]):
 
     @property
     def after(self) -> int:
-        """Index of the page's first row in the whole list; 0 on the first page."""
+        """Number of rows before the page, which is the index of its first row in the list."""
         return self.start
 
     @property

@@ -18,7 +18,7 @@ from annotations.exchange import (
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import Progress, select_graded_answers
 from evaluation.consensus.signatures import combine_hashes
-from evaluation.core.backends import parse_spec
+from evaluation.core.backends import parse_embedder_spec
 from evaluation.core.messages.console import format_table
 from evaluation.core.messages.message import format_count
 from evaluation.core.options import TERMINAL
@@ -76,7 +76,7 @@ class FileComparison:
     @property
     def warnings(self) -> list[str]:
         """Warnings about the input files and the comparison, as sentences."""
-        return TERMINAL.format_all(
+        return TERMINAL.format_messages(
             [*self.answers.warnings, *self.models.warnings, *self.comparison.warnings]
         )
 
@@ -113,7 +113,7 @@ class FileComparison:
             "parameters": self.comparison.parameters.as_dict(),
             "counts": dict(summary.get_shown_counts()),
             "flagged_workers": [str(worker) for worker in self.comparison.flagged],
-            "said": TERMINAL.format_all(summary.messages),
+            "said": TERMINAL.format_messages(summary.messages),
             "alikeness": plain["alikeness"],
             "warnings": self.warnings,
             "embedding": plain["embedding"],
@@ -133,7 +133,7 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
     BackendError
         The answers cannot be embedded.
     """
-    target = parse_spec(request.parameters.embedder)
+    target = parse_embedder_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace_inputs(request.output, FILES, (request.answers, request.models, vectors))
     answers = read_worker_answers(
@@ -225,7 +225,7 @@ def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = Non
     return "\n\n".join(
         [
             counts,
-            "\n".join(TERMINAL.format_all(summary.messages)),
+            "\n".join(TERMINAL.format_messages(summary.messages)),
             format_table(PANEL, panels),
             format_table(DISTANCE, distances),
             format_table(STANDING, standings),

@@ -118,8 +118,8 @@ def build_report(run: Run) -> PanelsReport:
     summary = PanelsSummary.from_json(run.summary)
     ranked = list_ranking_panels(panel.name for panel in summary.panels)
     return PanelsReport(
-        said=[SITE.format(message) for message in summary.messages],
-        cautions=[SITE.format(message) for message in summary.cautions],
+        said=[SITE.format_message(message) for message in summary.messages],
+        cautions=[SITE.format_message(message) for message in summary.cautions],
         workers=summary.workers,
         flagged=summary.flagged,
         panels=list(summary.panels),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.core.charts.chart import Chart, Layout, draw_axis
+from evaluation.core.charts.chart import Chart, RowLayout, draw_axis
 from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, format_number
 from evaluation.crowd_vs_llm.report import (
     PANEL_NAMES,
@@ -34,7 +34,7 @@ def build_panels_chart(rows: Sequence[ModelUnderPanels], ranked: Sequence[str]) 
     def draw(width: float) -> Drawing:
         keys = _place_key_entries(names, width)
         top = 14 + KEY * (keys[-1][1] + 1)
-        layout = Layout(width, [model.name for model in models], top)
+        layout = RowLayout(width, [model.name for model in models], top)
         description = f"{len(models)} models scored by {len(names)} panels"
         drawing = Drawing(width, layout.height, "Panels", description)
         scores = [s.score for model in models for s in model.standings if s]
@@ -42,22 +42,22 @@ def build_panels_chart(rows: Sequence[ModelUnderPanels], ranked: Sequence[str]) 
         draw_axis(drawing, layout, scale, "mean similarity to the panel's consensus", top)
         for panel, (name, (left, row)) in enumerate(zip(names, keys, strict=True)):
             _draw_mark(drawing, left + 8, 12 + row * KEY, panel)
-            drawing.text(left + 20, 16 + row * KEY, name, "label")
+            drawing.add_text(left + 20, 16 + row * KEY, name, "label")
         for index, model in enumerate(models):
-            y = layout.y(index)
+            y = layout.compute_y(index)
             tips = [
                 f"{name}: {format_number(s.score if s else None)}"
                 + (f", rank {s.rank}" if s and s.rank else "")
                 for name, s in zip(names, model.standings, strict=True)
             ]
-            drawing.mark("\n".join([model.name, *tips]))
+            drawing.begin_group("\n".join([model.name, *tips]))
             layout.draw_row(drawing, index)
             known = [s.score for s in model.standings if s and s.score is not None]
-            drawing.line(scale(min(known)), y, scale(max(known)), y, "faint-line")
+            drawing.add_line(scale(min(known)), y, scale(max(known)), y, "faint-line")
             for panel, standing in enumerate(model.standings):
                 if standing is not None and standing.score is not None:
                     _draw_mark(drawing, scale(standing.score), y, panel)
-            drawing.end_mark()
+            drawing.end_group()
         return drawing
 
     return Chart(
@@ -78,13 +78,13 @@ def build_panels_chart(rows: Sequence[ModelUnderPanels], ranked: Sequence[str]) 
 def _draw_mark(drawing: Drawing, x: float, y: float, panel: int) -> None:
     """Draw a panel's symbol (dot, diamond or star); `panel` is its index in the legend."""
     if panel == 0:
-        drawing.dot(x, y, "dot", 5)
+        drawing.add_dot(x, y, "dot", 5)
     elif panel == 1:
-        drawing.diamond(x, y, "dot-model")
+        drawing.add_diamond(x, y, "dot-model")
     elif panel == 2:
-        drawing.star(x, y, "consensus", 7)
+        drawing.add_star(x, y, "consensus", 7)
     else:
-        drawing.dot(x, y, "dot-weak", 5)
+        drawing.add_dot(x, y, "dot-weak", 5)
 
 
 def _place_key_entries(names: list[str], width: float) -> list[tuple[float, int]]:

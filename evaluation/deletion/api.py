@@ -27,7 +27,7 @@ RUNS = Run.objects.select_related("version__question_set")
 
 
 class ArchivedSerializer(serializers.Serializer[Any]):
-    """Time of archiving; null if not archived."""
+    """Response body with the time of archiving; null if the object is not archived."""
 
     archived_at = serializers.DateTimeField(allow_null=True)
 
@@ -62,7 +62,7 @@ class _RemovalViewSet(ApiViewSet):
 
     def archive_object(self, request: Request, thing: Thing) -> Response:
         """Archive the object; repeating has no effect."""
-        removals.archive(thing, get_user_id(request))
+        removals.archive_object(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
     def restore_object(self, request: Request, thing: Thing) -> Response:
@@ -70,11 +70,11 @@ class _RemovalViewSet(ApiViewSet):
         # `restore` returns False here as well as for an object that is not archived.
         if removals.is_being_deleted(thing):
             raise ApiProblem("conflict", "It is being deleted and cannot be restored.")
-        removals.restore(thing, get_user_id(request))
+        removals.restore_object(thing, get_user_id(request))
         return Response(ArchivedSerializer(thing).data)
 
     def delete_object(self, request: Request, thing: Thing) -> Response:
-        """Request deletion of the object; repeating returns the same deletion."""
+        """Request the deletion of the object; a repeated request returns the same deletion."""
         try:
             removal = removals.request_deletion(thing, get_user_id(request))
         except ForbiddenRemovalError as error:
@@ -119,8 +119,8 @@ class SetRemovalViewSet(_RemovalViewSet):
         summary="List what will be deleted with a question set",
         responses=DependentRowsSerializer,
     )
-    def hanging(self, request: Request, set_id: Any) -> Response:
-        """Return what deleting a question set would delete, and what prevents it."""
+    def list_dependents(self, request: Request, set_id: Any) -> Response:
+        """List what deleting a question set would delete, and what prevents it."""
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
         return Response(DependentRowsSerializer(removals.find_dependents(thing)).data)
 
@@ -133,7 +133,7 @@ class SetRemovalViewSet(_RemovalViewSet):
         responses={202: RemovalSerializer},
     )
     def delete_for_good(self, request: Request, set_id: Any) -> Response:
-        """Delete a question set whose name is confirmed."""
+        """Request the deletion of a question set, if the request confirms its name."""
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
         if self.checked(ConfirmedSerializer).validated_data["name"].strip() != thing.name.strip():
             raise build_field_problem("name", "write the name of the question set, to confirm")
@@ -173,8 +173,8 @@ class RunRemovalViewSet(_RemovalViewSet):
         summary="List what will be deleted with a run",
         responses=DependentRowsSerializer,
     )
-    def hanging(self, request: Request, run_id: Any) -> Response:
-        """Return what deleting a run would delete."""
+    def list_dependents(self, request: Request, run_id: Any) -> Response:
+        """List what deleting a run would delete."""
         return Response(
             DependentRowsSerializer(
                 removals.find_dependents(get_editable(request, RUNS, run_id))
@@ -189,7 +189,7 @@ class RunRemovalViewSet(_RemovalViewSet):
         responses={202: RemovalSerializer},
     )
     def delete_for_good(self, request: Request, run_id: Any) -> Response:
-        """Delete a run."""
+        """Request the deletion of a run, which happens in the background."""
         return self.delete_object(request, get_editable(request, RUNS, run_id))
 
 
@@ -226,8 +226,8 @@ class ModelRemovalViewSet(_RemovalViewSet):
         summary="List what will be deleted with a language model",
         responses=DependentRowsSerializer,
     )
-    def hanging(self, request: Request, model_id: Any) -> Response:
-        """Return what deleting a model would delete, and which sets of other users prevent it."""
+    def list_dependents(self, request: Request, model_id: Any) -> Response:
+        """List what deleting a model would delete, and what prevents it."""
         hanging = removals.find_dependents(self._get_model(request, model_id))
         return Response(DependentRowsSerializer(hanging).data)
 
@@ -240,7 +240,7 @@ class ModelRemovalViewSet(_RemovalViewSet):
         responses={202: RemovalSerializer},
     )
     def delete_for_good(self, request: Request, model_id: Any) -> Response:
-        """Delete a language model whose name is confirmed."""
+        """Request the deletion of a language model, if the request confirms its name."""
         thing = self._get_model(request, model_id)
         confirmed = self.checked(ConfirmedModelSerializer).validated_data["name"]
         if confirmed.strip() != thing.name.strip():
@@ -271,8 +271,8 @@ class ErasureViewSet(ApiViewSet):
         summary="List what an erasure of a worker's answers deletes",
         responses=DependentRowsSerializer,
     )
-    def hanging(self, request: Request, worker_id: Any) -> Response:
-        """Return what an erasure would delete, and what would stay."""
+    def list_dependents(self, request: Request, worker_id: Any) -> Response:
+        """List what an erasure of a worker's answers would delete, and what would stay."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
         return Response(DependentRowsSerializer(erasing.find_worker_dependents(worker)).data)
 
@@ -285,7 +285,7 @@ class ErasureViewSet(ApiViewSet):
         responses={202: RemovalSerializer},
     )
     def erase(self, request: Request, worker_id: Any) -> Response:
-        """Erase the worker's answers."""
+        """Request the erasure of a worker's answers, if the request confirms the worker's id."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
         confirmed = self.checked(ConfirmedWorkerSerializer).validated_data["worker"]
         if confirmed != worker.external_id:
@@ -324,8 +324,8 @@ class ImportViewSet(ApiViewSet):
         summary="List what undoing an import deletes",
         responses=DependentRowsSerializer,
     )
-    def hanging(self, request: Request, set_id: Any, import_id: Any) -> Response:
-        """Return what undoing an import would delete."""
+    def list_dependents(self, request: Request, set_id: Any, import_id: Any) -> Response:
+        """List what undoing an import would delete, and what prevents it."""
         brought = self._get_import(request, set_id, import_id)
         return Response(DependentRowsSerializer(undoing.find_import_dependents(brought)).data)
 
@@ -339,7 +339,7 @@ class ImportViewSet(ApiViewSet):
         responses={202: RemovalSerializer},
     )
     def undo(self, request: Request, set_id: Any, import_id: Any) -> Response:
-        """Undo an import."""
+        """Request that an import is undone, which happens in the background."""
         brought = self._get_import(request, set_id, import_id)
         try:
             removal = undoing.request_undo(brought, get_user_id(request))
@@ -348,5 +348,5 @@ class ImportViewSet(ApiViewSet):
         return Response(RemovalSerializer(removal).data, status.HTTP_202_ACCEPTED)
 
     def _get_import(self, request: Request, set_id: Any, import_id: Any) -> Import:
-        """Return an import of a set whose answers the user may read and which the user may edit."""
+        """Return an import that the user may edit, of a set whose answers the user may read."""
         return get_editable(request, select_imports(get_answered_set(request, set_id)), import_id)

@@ -24,7 +24,7 @@ from evaluation.models import LLMResponse, Removal
 
 @dataclass(frozen=True)
 class ImportRow:
-    """An import as a row of the list of imports.
+    """Row of the list of imports: one import, with its numbers of rows and its state.
 
     Attributes
     ----------
@@ -70,12 +70,12 @@ _COUNTED: Final = {Import.What.DEMOGRAPHICS: "response__submission"}
 
 
 def select_imports(question_set: QuestionSet) -> QuerySet[Import]:
-    """Return the imports of a question set, with the user who imported each file."""
+    """Return the queryset of a question set's imports, with the users who imported the files."""
     return Import.objects.filter(question_set=question_set).select_related("imported_by")
 
 
 def build_import_rows(page: Page[Import]) -> list[ImportRow]:
-    """Return the imports of a page as list rows; the number of queries is constant."""
+    """Return a row for each import of a page, by a constant number of queries."""
     left: dict[int, int] = {}
     for what, of_what in BROUGHT.items():
         if keys := [one.pk for one in page if one.what == what]:
@@ -113,8 +113,8 @@ def build_import_rows(page: Page[Import]) -> list[ImportRow]:
     ]
 
 
-def count_without_import(question_set: QuestionSet) -> int:
-    """Return the number of a set's answers imported by older versions, which recorded no import."""
+def count_answers_without_import(question_set: QuestionSet) -> int:
+    """Return the number of a set's imported answers without a recorded import, by old versions."""
     return Response.objects.filter(
         submission__version__question_set=question_set,
         submission__source=Submission.Source.IMPORTED,

@@ -40,10 +40,14 @@ from annotations.web.scope import (
     select_visible,
 )
 from annotations.web.texts import mark_code
-from evaluation.deletion.report import build_import_rows, count_without_import, select_imports
+from evaluation.deletion.report import (
+    build_import_rows,
+    count_answers_without_import,
+    select_imports,
+)
 from evaluation.deletion.storage import erasing, removals, undoing
 from evaluation.deletion.storage.record import find_request
-from evaluation.deletion.storage.removals import Thing, get_name
+from evaluation.deletion.storage.removals import Thing, get_display_name
 from evaluation.models import LanguageModel, Removal, Run
 from evaluation.models.collecting import IMPORT
 from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
@@ -72,7 +76,7 @@ class ConfirmForm(forms.Form):
 
 
 def show_archive(request: HttpRequest) -> HttpResponse:
-    """List archived objects, deletions in progress, and the log of both."""
+    """Show the archive: archived objects, deletions in progress, and the audit log."""
     sets = select_visible(request, QuestionSet.objects.exclude(archived_at=None))
     # Objects being deleted are archived too, but cannot be restored any more.
     gone = Removal.objects.values("target_id")
@@ -101,24 +105,24 @@ def show_archive(request: HttpRequest) -> HttpResponse:
 @require_POST
 def archive_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Archive a question set: hide it from lists."""
-    return _archive(request, get_editable(request, QuestionSet.objects.all(), set_id))
+    return _archive_object(request, get_editable(request, QuestionSet.objects.all(), set_id))
 
 
 @require_POST
 def restore_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Restore an archived question set."""
-    return _restore(request, get_editable(request, QuestionSet.objects.all(), set_id))
+    return _restore_object(request, get_editable(request, QuestionSet.objects.all(), set_id))
 
 
 def delete_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show what depends on a set; delete it when its name is typed."""
+    """Show what depends on a question set; delete the set when the user has typed its name."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
     form = ConfirmForm(question_set.name, request.POST or None)
-    return _delete(request, question_set, form, build_breadcrumbs(question_set))
+    return _confirm_deletion(request, question_set, form, build_breadcrumbs(question_set))
 
 
 def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask for confirmation and delete an unused draft of a set with an earlier version."""
+    """Ask for confirmation, then delete an unused draft of a set that has an earlier version."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     back = reverse("admin:question-set", args=[question_set.public_id])
     with transaction.atomic():
@@ -153,7 +157,7 @@ def discard_draft(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _is_in_use(version: QuestionSetVersion) -> bool:
-    """Return whether answers, runs, a collection or a writing project use a version."""
+    """Return whether answers, runs, a collection or a writing project use a set's version."""
     answers = Response.objects.filter(question__version=version)
     return (
         answers.exists()
@@ -167,47 +171,49 @@ def _is_in_use(version: QuestionSetVersion) -> bool:
 @require_POST
 def archive_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Archive a run: hide it from lists."""
-    return _archive(request, get_editable(request, RUNS, run_id))
+    return _archive_object(request, get_editable(request, RUNS, run_id))
 
 
 @require_POST
 def restore_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Restore an archived run."""
-    return _restore(request, get_editable(request, RUNS, run_id))
+    return _restore_object(request, get_editable(request, RUNS, run_id))
 
 
 def delete_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show what depends on a run; delete it on confirmation (POST)."""
     run = get_editable(request, RUNS, run_id)
     way = [*build_breadcrumbs(run.version.question_set), ("Run", _build_address(run))]
-    return _delete(request, run, None, way)
+    return _confirm_deletion(request, run, None, way)
 
 
 @require_POST
 def archive_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Archive a language model: hide it from lists and from the choice of models to ask."""
-    return _archive(request, get_editable(request, LanguageModel.objects.all(), model_id))
+    return _archive_object(request, get_editable(request, LanguageModel.objects.all(), model_id))
 
 
 @require_POST
 def restore_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Restore an archived language model."""
-    return _restore(request, get_editable(request, LanguageModel.objects.all(), model_id))
+    return _restore_object(request, get_editable(request, LanguageModel.objects.all(), model_id))
 
 
 def delete_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Show what depends on a language model; delete it when its name is typed."""
+    """Show what depends on a language model; delete it when the user has typed its name."""
     model = get_editable(request, LanguageModel.objects.select_related("owner"), model_id)
     label = "Type the name of the model to confirm"
     form = ConfirmForm(model.name, request.POST or None, label=label)
     way = [("Language models", reverse("admin:models")), (model.name, _build_address(model))]
-    return _delete(request, model, form, way)
+    return _confirm_deletion(request, model, form, way)
 
 
-def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
-    """Archive an object, and redirect to its page or list with a message."""
-    if removals.archive(thing, get_user_id(request)):
-        messages.success(request, f"{get_name(thing)} is archived. Everything in it stays stored.")
+def _archive_object(request: HttpRequest, thing: Thing) -> HttpResponse:
+    """Archive an object, and redirect to the archive with a message."""
+    if removals.archive_object(thing, get_user_id(request)):
+        messages.success(
+            request, f"{get_display_name(thing)} is archived. Everything in it stays stored."
+        )
         if isinstance(thing, Run) and getattr(thing, "of_record", None) is not None:
             messages.info(
                 request,
@@ -217,32 +223,32 @@ def _archive(request: HttpRequest, thing: Thing) -> HttpResponse:
     return redirect("admin:archived")
 
 
-def _restore(request: HttpRequest, thing: Thing) -> HttpResponse:
-    """Restore an archived object, and redirect to its page with a message."""
-    if removals.restore(thing, get_user_id(request)):
-        messages.success(request, f"{get_name(thing)} is back in the lists.")
+def _restore_object(request: HttpRequest, thing: Thing) -> HttpResponse:
+    """Restore an archived object, and redirect to its page; else back to the archive."""
+    if removals.restore_object(thing, get_user_id(request)):
+        messages.success(request, f"{get_display_name(thing)} is back in the lists.")
         return redirect(_build_address(thing))
     if removals.is_being_deleted(thing):
         messages.error(request, "It is being deleted and cannot be restored.")
     return redirect("admin:archived")
 
 
-def _delete(
+def _confirm_deletion(
     request: HttpRequest,
     thing: Thing,
     form: ConfirmForm | None,
     way: list[tuple[str, str]],
 ) -> HttpResponse:
-    """Show what would be deleted with an object; delete it once the posted form confirms that."""
+    """Show what would be deleted with an object; request the deletion when the form confirms it."""
     hanging = removals.find_dependents(thing)
     confirmed = request.method == "POST" and (form is None or form.is_valid())
     if confirmed and hanging.can_go:
         removals.request_deletion(thing, get_user_id(request))
-        messages.success(request, f"{get_name(thing)} is being deleted.")
+        messages.success(request, f"{get_display_name(thing)} is being deleted.")
         return redirect("admin:archived")
     failed = request.method == "POST"
     context = {
-        "title": f"Delete {get_name(thing)}?",
+        "title": f"Delete {get_display_name(thing)}?",
         "breadcrumbs": way,
         "hanging": hanging,
         "form": form,
@@ -264,7 +270,7 @@ def _build_archive_address(thing: Thing) -> str:
 
 
 def _get_route(thing: Thing) -> str:
-    """Return the name of the page of a set, run or model."""
+    """Return the URL name of the page of a set, run or model, without "admin:"."""
     if isinstance(thing, LanguageModel):
         return "model"
     return "run" if isinstance(thing, Run) else "question-set"
@@ -314,7 +320,7 @@ UNDO_JOIN_WARNING = (
 
 
 def show_imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """List the imported files, newest first, with the number of rows left of each."""
+    """Show a question set's imported files, newest first, with the number of rows left of each."""
     question_set = get_answered_set(request, set_id)
     page = load_page(request, select_imports(question_set), NEWEST_FIRST)
     rows = build_import_rows(page)
@@ -333,7 +339,7 @@ def show_imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "rows": rows,
         "removals": going,
         "waiting": mark_code(HOW_TO_START) if going and not is_any_process_running() else "",
-        "n_without": count_without_import(question_set),
+        "n_without": count_answers_without_import(question_set),
     }
     return TemplateResponse(request, "admin/removing/imports.html", context)
 

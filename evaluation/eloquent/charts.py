@@ -67,24 +67,24 @@ def _draw_chart(items: Sequence[ItemScores], systems: Sequence[str], width: floa
         f"{len(items)} items and {len(systems)} systems",
     )
     for tick in range(int(HIGHEST) + 1):
-        drawing.line(scale(tick), TOP - 6, scale(tick), floor, "grid")
-        drawing.text(scale(tick), TOP - 12, str(tick), "faint", "middle")
+        drawing.add_line(scale(tick), TOP - 6, scale(tick), floor, "grid")
+        drawing.add_text(scale(tick), TOP - 12, str(tick), "faint", "middle")
     y = TOP
     names = [row.item if width <= 600 else f"{row.item}  {row.variation}" for row in items]
     shortened = fit_labels(names, left - 8)
     rows = zip(items, names, shortened, lanes, heights, strict=True)
     for item, name, label, placed, height in rows:
-        drawing.line(0, y + height, width, y + height, "grid")
-        drawing.text(0, y + height / 2 + 4, label, "label", full=name)
+        drawing.add_line(0, y + height, width, y + height, "grid")
+        drawing.add_text(0, y + height / 2 + 4, label, "label", full=name)
         for system, score, lane in placed:
-            drawing.mark(f"{item.item}, {systems[system]}: {format_number(score)}")
+            drawing.begin_group(f"{item.item}, {systems[system]}: {format_number(score)}")
             _draw_mark(drawing, scale(score), y + AIR / 2 + MARK + 1 + lane * LANE, system)
-            drawing.end_mark()
+            drawing.end_group()
         average = item.average
         if average is not None:
-            drawing.mark(f"{item.item}, average: {format_number(average)}")
-            drawing.diamond(scale(average), y + height - 3, "consensus", 5)
-            drawing.end_mark()
+            drawing.begin_group(f"{item.item}, average: {format_number(average)}")
+            drawing.add_diamond(scale(average), y + height - 3, "consensus", 5)
+            drawing.end_group()
         y += height
     _draw_legend(drawing, systems, floor + 12 + MARK, width)
     return drawing
@@ -105,18 +105,18 @@ def _assign_lanes(scores: Sequence[float | None], scale: Scale) -> list[tuple[in
 
 
 def _draw_mark(drawing: Drawing, x: float, y: float, system: int) -> None:
-    drawing.dot(x, y, "grade-1", MARK)
-    drawing.text(x, y + 4, str(system + 1), "label", "middle", 11)
+    drawing.add_dot(x, y, "grade-1", MARK)
+    drawing.add_text(x, y + 4, str(system + 1), "label", "middle", 11)
 
 
 def _draw_legend(drawing: Drawing, systems: Sequence[str], y: float, width: float) -> None:
     shortened = fit_labels(systems, width - 2 * MARK - 20)
     for system, (name, label) in enumerate(zip(systems, shortened, strict=True)):
         _draw_mark(drawing, MARK + 1, y, system)
-        drawing.text(2 * MARK + 10, y + 4, label, "label", full=name)
+        drawing.add_text(2 * MARK + 10, y + 4, label, "label", full=name)
         y += LEGEND
-    drawing.diamond(MARK + 1, y, "consensus", 5)
-    drawing.text(2 * MARK + 10, y + 4, "average of the models", "label")
+    drawing.add_diamond(MARK + 1, y, "consensus", 5)
+    drawing.add_text(2 * MARK + 10, y + 4, "average of the models", "label")
 
 
 def build_findings_chart(findings: Findings) -> Chart | None:

@@ -190,7 +190,7 @@ def write_tables_and_chart(folder: OutputFolder, evaluated: FileEvaluation) -> N
         chart = build_findings_chart(evaluated.findings)
         if chart is not None:
             with folder.open(FIGURE) as file:
-                file.write(chart.standalone([_format_caption(evaluated)]).encode())
+                file.write(chart.build_standalone_svg([_format_caption(evaluated)]).encode())
 
 
 def _format_caption(evaluated: FileEvaluation) -> str:

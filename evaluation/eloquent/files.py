@@ -139,7 +139,7 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     findings = evaluate(
         prompts.items, matched_replies.replies, judgements, request.parameters, exclusions, progress
     )
-    warnings += TERMINAL.format_all(findings.warnings)
+    warnings += TERMINAL.format_messages(findings.warnings)
     return FileEvaluation(
         prompts,
         request.parameters,
@@ -369,7 +369,7 @@ def execute_study(
         findings,
         exclusions,
         hashes,
-        [*prompts.warnings, *TERMINAL.format_all(findings.warnings)],
+        [*prompts.warnings, *TERMINAL.format_messages(findings.warnings)],
         {
             "asked": steps,
             "study": {

@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters, build_draws_option
-from evaluation.core.backends import BackendError, find_model_name, find_reserved_kind, parse_spec
+from evaluation.core.backends import (
+    BackendError,
+    find_model_name,
+    find_reserved_kind,
+    parse_embedder_spec,
+)
 from evaluation.core.options import (
+    IntegerOption,
     Parameters,
     Problem,
-    RegisteredModels,
-    Text,
-    Whole,
+    RegisteredModelsOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -24,7 +29,7 @@ from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
 def _find_embedder_problem(spec: str) -> Problem | None:
     try:
-        kind = parse_spec(spec).kind
+        kind = parse_embedder_spec(spec).kind
     except BackendError as error:
         return build_problem("unreadable", "embedder", reason=str(error))
     return build_problem("no_file_of_vectors", "embedder") if kind == "precomputed" else None
@@ -42,7 +47,7 @@ class EloquentParameters(Parameters):
 
     embedder: str = declare_option(
         "minilm",
-        Text(
+        TextOption(
             label="Embedder of replies",
             help="The similarity of two replies is the cosine of their vectors.",
             group=BASIC,
@@ -61,9 +66,9 @@ class EloquentParameters(Parameters):
             metavar="SPEC",
         ),
     )
-    precision: str = declare_option("float32", AqerParameters.options()["precision"])
+    precision: str = declare_option("float32", AqerParameters.get_options()["precision"])
     bootstrap: int = declare_option(400, build_draws_option("items", group=BASIC))
-    seed: int = declare_option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.get_options()["seed"])
 
 
 def _hash_option(name: str) -> Callable[[Parameters], str]:
@@ -96,7 +101,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     judges: tuple[str, ...] = declare_option(
         (),
-        RegisteredModels(
+        RegisteredModelsOption(
             label="Judges",
             help="Models that score the similarity of the replies. Without a judge only the cosine "
             "similarity is computed.",
@@ -106,7 +111,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     repeats: int = declare_option(
         1,
-        Whole(
+        IntegerOption(
             label="Judgements of a set",
             help="Number of judgements of each judge on the same replies. Above 1, set a "
             "{judge_temperature} above 0.",
@@ -125,7 +130,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     judge_max_tokens: int = declare_option(
         512,
-        Whole(
+        IntegerOption(
             label="Longest judgement",
             help="In tokens, for the explanation and the score.",
             places=(DATABASE,),
@@ -145,7 +150,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     told: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="System message",
             help="Before every question; nothing by default, as the task has it.",
             places=(DATABASE,),
@@ -157,7 +162,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     follow_ups: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Follow-up questions",
             help="One follow-up message a line. Each is sent in every conversation after the "
             "model's reply; the answers of all turns are judged together.",
@@ -170,7 +175,7 @@ class EloquentRunOptions(EloquentParameters):
     )
     changed_wordings: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Changed wordings",
             help="Wordings that are put otherwise than the set has them: a table with the columns "
             "item, language, variant (counted from 1 within the language), prompt and reason, as "
@@ -185,7 +190,7 @@ class EloquentRunOptions(EloquentParameters):
 
     judge_instructions: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Instructions to judges for single questions",
             help="In place of the common instruction: a table with the columns item and "
             "instruction, as a CSV file has it.",
@@ -206,5 +211,5 @@ class EloquentRunOptions(EloquentParameters):
     def evaluation(self) -> EloquentParameters:
         """Return only the options of evaluating replies, without those of asking models."""
         return EloquentParameters(
-            **{name: getattr(self, name) for name in EloquentParameters.options()}
+            **{name: getattr(self, name) for name in EloquentParameters.get_options()}
         )

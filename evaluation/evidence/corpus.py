@@ -24,7 +24,7 @@ from evaluation.evidence.data_sets import (
     load_mohler,
     load_mohler_questions,
 )
-from evaluation.evidence.tables import Request
+from evaluation.evidence.tables import EvidenceRequest
 from evaluation.llm_judge.options import SCORE
 
 
@@ -47,31 +47,31 @@ class CorpusVectors:
         self._fitted: dict[str, Embedder] = {}
 
     def embed_texts(self, spec: str) -> Vectors:
-        """Return one vector per text of the corpus. Raises `BackendError`."""
+        """Return one vector per text of the corpus by an embedder. Raises `BackendError`."""
         return self._embed(spec).answers
 
-    def embed_others(self, spec: str) -> Vectors:
-        """Return the vectors of the reference texts, which must exist. Raises `BackendError`."""
+    def embed_reference_texts(self, spec: str) -> Vectors:
+        """Return the vectors of the further texts `others`, which must exist; or `BackendError`."""
         models = self._embed(spec).models
         assert models is not None
         return models
 
-    def embed_further(self, spec: str, texts: Sequence[str]) -> Vectors:
-        """Return vectors of further texts in the corpus's space. Raises `BackendError`."""
+    def embed_further_texts(self, spec: str, texts: Sequence[str]) -> Vectors:
+        """Return vectors of texts outside the corpus, in the same space. Raises `BackendError`."""
         if spec not in self._fitted:
             # Fitted on the corpus alone: TF-IDF weights must not change with the further texts.
             self._fitted[spec] = get_embedder(spec).fit(self._texts)
         return self._fitted[spec].embed(texts)
 
     def _embed(self, spec: str) -> EmbeddedAnswers:
-        """Return the vectors of texts and reference texts by one embedder, computed once."""
+        """Return the vectors of the corpus and of `others` by one embedder, computed once."""
         if spec not in self._made:
             parameters = AqerParameters(embedder=spec)
             self._made[spec] = embed(parameters, self._texts, self._others, self._progress)
         return self._made[spec]
 
     def describe(self) -> dict[str, dict[str, str]]:
-        """Return model, revision and precision of each embedder used so far, by specification."""
+        """Return model, revision and precision of each embedder used so far, by SPEC."""
         return {
             spec: {
                 "model": embedded.info.model,
@@ -86,14 +86,14 @@ def build_corpus(
     texts: Sequence[str],
     questions: ArrayLike,
     vectors: CorpusVectors,
-    request: Request,
+    request: EvidenceRequest,
     progress: Progress | None = None,
     *,
     asked: Mapping[str, str] | None = None,
     references: bool = False,
     reference_texts: Mapping[str, str] | None = None,
 ) -> tuple[Corpus, dict[str, object] | None]:
-    """Return the corpus, and the judge's settings (None without a judge).
+    """Build the corpus of a study's texts; return it and the judge's settings (None without one).
 
     Parameters
     ----------
@@ -122,29 +122,32 @@ def build_corpus(
         questions,
         vectors.embed_texts,
         request.embedder,
-        references=vectors.embed_others if references else None,
+        references=vectors.embed_reference_texts if references else None,
         judged=judged,
-        entails=None if request.nli is None else _load_entailment(request.nli, texts, progress),
+        entails=None
+        if request.nli is None
+        else _build_entailment_function(request.nli, texts, progress),
         contradicts=None
         if request.nli is None
-        else _load_contradiction(request.nli, texts, progress),
+        else _build_contradiction_function(request.nli, texts, progress),
         reference_entails=None
         if request.nli is None or reference_texts is None
-        else _load_reference_entailment(
+        else _build_reference_entailment_function(
             *(request.nli, texts, np.asarray(questions).tolist(), reference_texts, progress)
         ),
     )
     return corpus, description
 
 
-def _load_entailment(
+def _build_entailment_function(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
-    """Return a function from (premise, hypothesis) row pairs to entailment probabilities."""
+    """Return a function from (premise, hypothesis) rows to entailment probabilities."""
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
-        return model.probabilities(
+        """Return the entailment probabilities of (premise, hypothesis) rows."""
+        return model.compute_entailment_probabilities(
             [(texts[premise], texts[hypothesis]) for premise, hypothesis in pairs],
             progress and (lambda done, total: progress("entailment", done, total)),
         )
@@ -152,18 +155,19 @@ def _load_entailment(
     return _remember_pairs(compute)
 
 
-def _load_reference_entailment(
+def _build_reference_entailment_function(
     name: str,
     texts: Sequence[str],
     questions: Sequence[str],
     references: Mapping[str, str],
     progress: Progress | None,
 ) -> Callable[[Integers], Floats]:
-    """Return a function from rows to probabilities that the reference entails the answer."""
+    """Return a function from rows to probabilities that the reference entails these answers."""
     model = EntailmentModel.load(name)
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
-        return model.probabilities(
+        """Return the probabilities that the reference entails each answer."""
+        return model.compute_entailment_probabilities(
             [(references[questions[row]], texts[row]) for _, row in pairs],
             progress and (lambda done, total: progress("entailment", done, total)),
         )
@@ -172,13 +176,14 @@ def _load_reference_entailment(
     return lambda rows: remembered(np.column_stack([rows, rows]))
 
 
-def _load_contradiction(
+def _build_contradiction_function(
     name: str, texts: Sequence[str], progress: Progress | None
 ) -> Callable[[Integers], Floats]:
-    """Return a function from row pairs to contradiction probabilities."""
+    """Return a function from pairs of rows to contradiction probabilities."""
     model: ContradictionModel | None = None
 
     def compute(pairs: Sequence[tuple[int, int]]) -> Floats:
+        """Return the contradiction probabilities of pairs of rows."""
         nonlocal model
         # Loaded at the first use, because only one method needs it, and a model without this class
         # is still good for `entails`.
@@ -201,10 +206,11 @@ def _load_contradiction(
 def _remember_pairs(
     compute: Callable[[Sequence[tuple[int, int]]], Floats],
 ) -> Callable[[Integers], Floats]:
-    """Return a function from row pairs to numbers that computes each pair once."""
+    """Return a function from pairs of rows to numbers that calls `compute` once for each pair."""
     known: dict[tuple[int, int], float] = {}
 
     def find(pairs: Integers) -> Floats:
+        """Return the number of each pair, computing the new pairs."""
         both: list[tuple[int, int]] = list(map(tuple, pairs.tolist()))
         new = list(dict.fromkeys(pair for pair in both if pair not in known))
         if new:
@@ -229,7 +235,7 @@ class GradedCorpus:
     judged: dict[str, object] | None
 
     @classmethod
-    def load(cls, request: Request, progress: Progress | None = None) -> GradedCorpus:
+    def load(cls, request: EvidenceRequest, progress: Progress | None = None) -> GradedCorpus:
         """Read the data set of Mohler et al. and embed it. Raises `InputError`, `BackendError`."""
         graded, question_texts = load_mohler(request.data), load_mohler_questions(request.data)
         questions: Sequence[str] = list(dict.fromkeys(graded.questions.tolist()))
@@ -250,8 +256,8 @@ class GradedCorpus:
         )
         return cls(graded, corpus, vectors, judged)
 
-    def summary(self, study: str, request: Request) -> dict[str, object]:
-        """Return the summary entries on data, seeds and versions; call it after embedding."""
+    def build_summary(self, study: str, request: EvidenceRequest) -> dict[str, object]:
+        """Return the entries of summary.json on data, seeds and versions, after embedding."""
         return {
             "study": study,
             "answers": len(self.graded.texts),

@@ -166,7 +166,7 @@ def load_beetle(folder: Path) -> StudentAnswers:
 
 
 def load_labelled_beetle(folder: Path) -> StudentAnswers:
-    """Read beetle2013/answers.csv; raises InputError for unknown labels or no answers."""
+    """Read beetle2013/answers.csv with labels; InputError for unknown labels or no answers."""
     beetle = load_beetle(folder)
     unknown = sorted(set(beetle.labels.tolist()) - set(BEETLE_LABELS))
     if unknown:
@@ -198,12 +198,12 @@ def load_beetle_references(folder: Path, students: StudentAnswers) -> dict[str, 
 
 
 def list_crowdwsa_files(name: str) -> tuple[str, str]:
-    """Return the relative paths of the answers and of the true translations."""
+    """Return the relative paths of a CrowdWSA data set's answers and its true translations."""
     return f"crowdwsa2019/{name}_label_anonymous.tsv", f"crowdwsa2019/{name}_gt.tsv"
 
 
 def _build_data_set_error(path: Path, code: str, **values: object) -> InputError:
-    """Return the InputError of an unusable data set file, by problem code."""
+    """Return the InputError for a problem code of an unusable data set file."""
     reason = DATA_SET_REASONS[code].format_map(values)
     return InputError([Problem(str(path), None, None, reason, REMEDY, code=code, values=values)])
 
@@ -211,7 +211,7 @@ def _build_data_set_error(path: Path, code: str, **values: object) -> InputError
 def _read_rows(
     folder: Path, name: str, columns: Sequence[str], more: Sequence[str] = ()
 ) -> Iterator[list[str]]:
-    """Yield the cells of `columns` and `more` in each row; "" for a missing column of `more`."""
+    """Yield the cells of `columns` and `more` in each row of a file; "" for a missing `more`."""
     path = folder / name
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -246,7 +246,7 @@ CROWD = 20
 
 @dataclass(frozen=True)
 class AnswerAssignment:
-    """Row numbers of the corpus answers that each simulated worker gives."""
+    """Assignment of corpus answers (row numbers) to simulated workers (codes)."""
 
     rows: NDArray[np.int64]
     workers: NDArray[np.int64]

@@ -66,7 +66,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class MethodScores:
-    """Scores of a method, repetitions x workers, NaN for a missing one; or the reason for none.
+    """Scores of a method (repetitions, workers), or the reason why there are none.
 
     Repetitions with fewer workers than the largest are filled up with NaN.
     """
@@ -91,7 +91,7 @@ def compare_methods(
     seed: int = 0,
     on_step: StepCallback | None = None,
 ) -> list[EvidenceRow]:
-    """Return a row for each method, with its p-value against the setting's best baseline.
+    """Score the trials with each method; return their rows, tested against the best baseline.
 
     p: `compare_correlations`, workers drawn with replacement, the same in all repetitions. The
     best baseline is the one of kind "baseline" with the greatest mean correlation.
@@ -101,13 +101,16 @@ def compare_methods(
         scored.append(score_trials(trials, method))
         if on_step is not None:
             on_step()
-    return build_rows(setting, scored, np.array([trial.truth for trial in trials]), seed)
+    return build_evidence_rows(setting, scored, np.array([trial.truth for trial in trials]), seed)
 
 
-def build_rows(
+def build_evidence_rows(
     setting: str, scored_methods: Sequence[MethodScores], truth: Floats, seed: int = 0
 ) -> list[EvidenceRow]:
-    """Return a row for each scored method; `truth` is repetitions x workers."""
+    """Return each scored method's row, tested against the best baseline.
+
+    `truth` has shape (repetitions, workers).
+    """
     rows = [_build_row(setting, scored, truth) for scored in scored_methods]
     baselines = [
         index
@@ -136,12 +139,12 @@ def build_rows(
 
 
 def find_best_baselines(rows: Sequence[EvidenceRow]) -> dict[str, str]:
-    """Return the name of the best baseline by setting."""
+    """Return the method that is the best baseline in each setting, by setting."""
     return {row.setting: row.method for row in rows if row.reasons.get("p_value") == BEST_BASELINE}
 
 
 def _build_row(setting: str, scored: MethodScores, truth: Floats) -> EvidenceRow:
-    """Return the table row of one method: mean correlations, or empty with a reason."""
+    """Return one method's row: mean correlations with the truth, or empty with a reason."""
     name = scored.method.name
     if scored.scores is None:
         return _build_empty_row(setting, name, scored.reason or UNDEFINED)
@@ -164,7 +167,7 @@ def _build_row(setting: str, scored: MethodScores, truth: Floats) -> EvidenceRow
 
 def _build_empty_row(setting: str, method: str, reason: str) -> EvidenceRow:
     """Return an empty table row with the reason for its missing correlations."""
-    row = EvidenceRow.empty(setting, method, reason)
+    row = EvidenceRow.build_empty(setting, method, reason)
     return replace(row, reasons={**row.reasons, "paper": NOT_VERIFIED})
 
 
@@ -228,7 +231,7 @@ class LabelledCrowd:
         return int(self.codes.max()) + 1
 
     def build_trial(self, keep: Booleans | None = None, seed: int = 0) -> Trial:
-        """Return the crowd, or its answers flagged in `keep`, with each worker's true value."""
+        """Return the trial of all answers, or of those flagged in `keep`."""
         rows = np.arange(len(self.codes)) if keep is None else np.flatnonzero(keep)
         # Written out, so that a worker without an answer in this part keeps their code.
         everybody = np.ones(self.n_workers, dtype=bool)
@@ -236,11 +239,11 @@ class LabelledCrowd:
         return self.add_true_values(crowd)
 
     def add_true_values(self, crowd: Crowd) -> Trial:
-        """Add to a crowd of these answers each worker's true value; NaN without any."""
+        """Return the trial of a crowd of these answers: with true values, NaN where unknown."""
         return Trial(crowd, crowd.compute_worker_means(self.values[crowd.rows]))
 
     def draw_parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
-        """Return one crowd per seed, each of a random share of the answers.
+        """Return one trial per seed, each on a random share of the answers.
 
         Answers are drawn one by one without replacement, regardless of worker and question.
         """
@@ -254,7 +257,7 @@ class LabelledCrowd:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class MethodAgreement:
     """Correlations of a method with the true values, with intervals over workers and questions.
 
     Attributes
@@ -272,7 +275,7 @@ class Agreement:
     n_questions: int
     n_answers: int
 
-    def cells(self) -> tuple[object, ...]:
+    def list_cells(self) -> tuple[object, ...]:
         """Return the table row in the order of `AGREEMENT_HEADER`; None for an empty cell."""
         found: list[object] = [self.row.setting, self.row.method]
         for name, value in (
@@ -291,7 +294,7 @@ def compute_agreements(
     methods: Sequence[Method],
     seed: int = 0,
     on_step: StepCallback | None = None,
-) -> list[Agreement]:
+) -> list[MethodAgreement]:
     """Return each method's agreement with the true values.
 
     Parameters
@@ -309,7 +312,7 @@ def compute_agreements(
         halves.append(_correlate_halves(labelled, trials, scored[-1], seed))
         if on_step is not None:
             on_step()
-    rows = build_rows(setting, scored, truth, seed)
+    rows = build_evidence_rows(setting, scored, truth, seed)
     reason = _find_undefined_reason(truth)
     return [
         _compute_agreement(row, scores, of_halves, trials, truth, seed, reason)
@@ -325,7 +328,7 @@ def _compute_agreement(
     truth: Floats,
     seed: int,
     reason: str | None,
-) -> Agreement:
+) -> MethodAgreement:
     """Return the agreement of one method, with intervals over workers and over questions."""
     crowd = trials[0].crowd
     n = len(np.unique(crowd.questions))
@@ -334,7 +337,7 @@ def _compute_agreement(
     if np.isnan(row.pearson_mean) or scored.scores is None:
         why_empty = scored.reason or reason
         if why_empty is not None:
-            row = EvidenceRow.empty(row.setting, row.method, why_empty)
+            row = EvidenceRow.build_empty(row.setting, row.method, why_empty)
         worker_ends = question_ends = no_ends
     else:
         drawn = _bootstrap_workers(scored.scores, truth, seed)
@@ -352,11 +355,11 @@ def _compute_agreement(
             for k, name in enumerate(names)
         }
     n_workers = len(np.unique(crowd.workers))
-    return Agreement(row, worker_ends, question_ends, n_workers, n, len(crowd.rows))
+    return MethodAgreement(row, worker_ends, question_ends, n_workers, n, len(crowd.rows))
 
 
 def _bootstrap_workers(scores: Floats, truth: Floats, seed: int) -> Floats:
-    """Return Pearson and Spearman correlations of resampled workers, one column per draw.
+    """Return both correlations (2, draws) of workers drawn with replacement.
 
     Draw b takes the workers of repetition b, from the first again after the last.
     """
@@ -375,7 +378,7 @@ def _bootstrap_workers(scores: Floats, truth: Floats, seed: int) -> Floats:
 def _correlate_halves(
     labelled: LabelledCrowd, trials: Sequence[Trial], scored: MethodScores, seed: int
 ) -> Floats:
-    """Return both correlations on random halves of the questions, a column per half; else NaN.
+    """Return both correlations (2, draws) on random halves of the questions; NaN if undefined.
 
     Half b is one of repetition b, from the first again after the last.
     """
@@ -399,7 +402,7 @@ def _correlate_halves(
 
 
 def _compute_half_errors(halves: Floats, n_questions: int) -> Floats:
-    """Return the standard errors of both correlations on the arctanh scale."""
+    """Return the standard errors (2,) of both correlations, on the arctanh scale, from halves."""
     # A half in which two columns are the same to rounding would be infinite.
     inside = np.clip(halves, -1 + 1e-9, 1 - 1e-9)
     n_half = n_questions // 2
@@ -411,7 +414,7 @@ def _compute_half_errors(halves: Floats, n_questions: int) -> Floats:
 
 
 def _find_undefined_reason(truth: Floats) -> str | None:
-    """Return why no method can be correlated with the true values; None if it can."""
+    """Return the reason code if no method can be correlated with the true values, else None."""
     for one in truth:
         known = one[~np.isnan(one)]
         if len(known) < FEWEST_WORKERS:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from evaluation.consensus.inputs import Progress
-from evaluation.core.backends.chat.contract import parse_tokens
+from evaluation.core.backends.chat.contract import parse_token_logprobs
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.entailment.card import format_estimate
@@ -58,8 +58,11 @@ class Likelihoods:
     asked: Mapping[str, Any] = field(default_factory=dict)
 
 
-def draw_others(questions: Sequence[str], workers: Sequence[str], seed: int) -> Integers:
-    """Return for each answer the row of another worker's answer to its question; -1 for none."""
+def draw_other_answers(questions: Sequence[str], workers: Sequence[str], seed: int) -> Integers:
+    """Return for each answer the row of a random other worker's answer to the same question.
+
+    -1 without one.
+    """
     rng = np.random.default_rng([seed, 7])
     found = np.full(len(questions), -1, dtype=np.int64)
     rows: dict[str, list[int]] = {}
@@ -141,9 +144,9 @@ def _build_item(name: str, content: str, answer: str) -> Item:
 
 
 def _sum_logprobs(raw: Any, answer: str) -> float:
-    """Return log p of the answer's tokens; NaN if the reply is another or has none."""
+    """Return the log-probability of a reply's tokens; NaN if they are not the answer's."""
     try:
-        tokens = parse_tokens(raw["choices"][0]["logprobs"])
+        tokens = parse_token_logprobs(raw["choices"][0]["logprobs"])
     except (KeyError, IndexError, TypeError):
         return math.nan
     wanted, found, total = answer.encode(), b"", 0.0
@@ -157,7 +160,7 @@ def _sum_logprobs(raw: Any, answer: str) -> float:
 
 
 def _build_refusal(spec: str, error: str, raw: Any) -> ChatError:
-    """Return the error of a model that cannot be used, from its first reply."""
+    """Return the error that a model cannot be used, with the cause that its first reply shows."""
     if error:
         code, cause = "first_reply", f"its first reply is an error ({error})"
     elif "logprobs" not in str(raw) or "'logprobs': None" in str(raw):

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from annotations.exchange import OutputFolder
-from evaluation.core.charts.chart import Chart, Row, RowStyle, draw_estimates
+from evaluation.core.charts.chart import Chart, EstimateRow, RowStyle, build_estimates_chart
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import auc, pearson
@@ -44,7 +44,7 @@ NO_PAIRS = "no_answers_of_a_label"
 
 @dataclass(frozen=True)
 class AnswerMeasure:
-    """One measure of a method's answer scores, with its 95% interval over questions.
+    """Measure of one method's answer scores, with its 95% interval over questions.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class AnswerMeasure:
     measure: str
     estimate: ClusteredEstimate
 
-    def cells(self) -> tuple[object, ...]:
+    def list_cells(self) -> tuple[object, ...]:
         """Return the table row of the measure in the order of `HEADER`; None for an empty cell."""
         estimate = self.estimate
         return (
@@ -102,16 +102,16 @@ def _compute_measures(
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
     seed: int,
 ) -> Iterator[tuple[str, ClusteredEstimate]]:
-    """Yield (measure, estimate) pairs.
+    """Yield the name and the estimate of each measure of a method's answer scores.
 
     Estimates are empty, with a reason, without answer scores.
     """
     crowd = trial.crowd
     reason = NO_ANSWER_SCORES
     scores = None
-    if method.answers is not None:
+    if method.score_answers is not None:
         try:
-            scores = method.answers(crowd)
+            scores = method.score_answers(crowd)
         except UnavailableError as error:
             reason = error.reason
     if scores is None:
@@ -143,7 +143,7 @@ def _compute_best_value(scores: Floats, values: Floats) -> float:
 
 
 def _estimate_mean(by_question: Sequence[float], seed: int, reason: str) -> ClusteredEstimate:
-    """Return the mean over questions with its bootstrap interval; empty for no question."""
+    """Return the mean over questions with its bootstrap interval; `reason` without questions."""
     numbers = np.array(by_question)
     if not len(numbers):
         return ClusteredEstimate(reason=reason)
@@ -160,6 +160,7 @@ def _estimate_auc(
     scores, higher = scores[rows], higher[rows]
 
     def statistic(drawn: Integers) -> float | None:
+        """Return the AUC of a draw of the answers."""
         return auc(scores[drawn[higher[drawn]]], scores[drawn[~higher[drawn]]])
 
     estimate = compute_clustered_interval(statistic, questions[rows], DRAWS, seed)
@@ -199,7 +200,7 @@ class MethodChoice:
 
 
 def draw_choosing_half(n_questions: int, seed: int) -> Booleans:
-    """Return flags of a random half of the questions, rounded down."""
+    """Return flags of a random half of the questions (rounded down), for choosing a method."""
     half = np.zeros(n_questions, dtype=bool)
     half[np.random.default_rng(seed).permutation(n_questions)[: n_questions // 2]] = True
     return half
@@ -218,7 +219,7 @@ def choose_method(
     return MethodChoice(best, rows, means, questions, seed)
 
 
-def write_choice(folder: OutputFolder, choice: MethodChoice) -> None:
+def write_choice_table(folder: OutputFolder, choice: MethodChoice) -> None:
     """Write choosing.csv and choosing.md: all candidates on the half used for choosing."""
     cells = [
         (
@@ -242,19 +243,19 @@ ROW_STYLES: dict[str, RowStyle] = {
 }
 
 
-def draw_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
-    """Return a chart for each setting in table order, with the best method on top."""
+def build_method_charts(rows: Sequence[EvidenceRow], axis: str) -> list[Chart]:
+    """Return a chart of methods for each setting, in table order."""
     return [
-        draw_method_chart(setting, [row for row in rows if row.setting == setting], axis)
+        build_method_chart(setting, [row for row in rows if row.setting == setting], axis)
         for setting in dict.fromkeys(row.setting for row in rows)
     ]
 
 
-def draw_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
-    """Return the chart of the methods in one setting; omit methods without a result."""
+def build_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> Chart:
+    """Return the chart of the methods in one setting, best on top, without empty rows."""
     known = [row for row in rows if not math.isnan(row.pearson_mean)]
     known.sort(key=lambda row: -row.pearson_mean)
-    chart = draw_estimates(
+    chart = build_estimates_chart(
         name=f"table-{setting}",
         title=f"Agreement with the truth, {setting}",
         explanation=(
@@ -273,10 +274,10 @@ def draw_method_chart(setting: str, rows: Sequence[EvidenceRow], axis: str) -> C
     )
 
 
-def _build_chart_row(row: EvidenceRow) -> Row:
+def _build_chart_row(row: EvidenceRow) -> EstimateRow:
     """Return the chart row of a method: mean, one standard deviation to either side, and a tip."""
     mean, sd = row.pearson_mean, row.pearson_sd
-    return Row(
+    return EstimateRow(
         name=row.method,
         value=mean,
         low=None if sd is None else mean - sd,

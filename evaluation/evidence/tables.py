@@ -23,7 +23,7 @@ FIRST_SEED = 1000
 
 
 @dataclass(frozen=True)
-class Request:
+class EvidenceRequest:
     """Arguments of ``manage.py reproduce``; each study uses those it needs.
 
     Attributes
@@ -66,7 +66,7 @@ class Request:
 
 @dataclass(frozen=True)
 class StudyTable:
-    """Table of a study's result for the terminal, with its conclusion ("" for none)."""
+    """Result of a study for the terminal: a table, and a conclusion ("" for none)."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[object]]
@@ -74,7 +74,7 @@ class StudyTable:
 
 
 # Writes its tables into a folder. Raises `InputError` and `BackendError`.
-Study = Callable[[Request, Progress | None], StudyTable]
+Study = Callable[[EvidenceRequest, Progress | None], StudyTable]
 
 
 HEADER = (
@@ -109,18 +109,18 @@ class EvidenceRow:
     reasons: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def empty(cls, setting: str, method: str, reason: str) -> EvidenceRow:
-        """Return the row of a method without a result, with the reason."""
+    def build_empty(cls, setting: str, method: str, reason: str) -> EvidenceRow:
+        """Return the row of a method without a result, with the reason of its empty cells."""
         columns = ("pearson_mean", "pearson_sd", "spearman_mean", "p_value")
         reasons = dict.fromkeys(columns, reason)
         return cls(setting, method, math.nan, None, math.nan, 0, reasons=reasons)
 
-    def cells(self) -> tuple[object, ...]:
+    def list_cells(self) -> tuple[object, ...]:
         """Return the table row in the order of `HEADER`; None for an empty cell."""
         return tuple(_replace_nan(getattr(self, name)) for name in HEADER)
 
-    def reason(self, column: str) -> str:
-        """Return the code of the reason why a column's cell is empty."""
+    def get_reason(self, column: str) -> str:
+        """Return the reason code of a column's empty cell."""
         return self.reasons.get(column, REASONS.get(column, "undefined"))
 
 
@@ -140,17 +140,17 @@ class Correlations:
     spearman: list[float]
 
     @classmethod
-    def empty(cls) -> Correlations:
-        """Return empty correlations, to which `add` appends repetitions."""
+    def build_empty(cls) -> Correlations:
+        """Return the correlations of no repetition, to which `add_repetition` appends."""
         return cls([], [])
 
-    def add(self, scores: ArrayLike, truth: ArrayLike) -> None:
+    def add_repetition(self, scores: ArrayLike, truth: ArrayLike) -> None:
         """Append the correlations of one repetition, from one score and true value per worker."""
         linear, of_ranks = compute_correlations(scores, truth)
         self.pearson.append(linear)
         self.spearman.append(of_ranks)
 
-    def row(self, setting: str, method: str) -> EvidenceRow:
+    def build_row(self, setting: str, method: str) -> EvidenceRow:
         """Return the evidence row with means and standard deviation over repetitions."""
         n = len(self.pearson)
         return EvidenceRow(
@@ -186,7 +186,7 @@ def write_evidence(
     for column in HEADER:
         for row in rows:
             if _replace_nan(getattr(row, column)) is None:
-                where = empty.setdefault((column, row.reason(column)), [])
+                where = empty.setdefault((column, row.get_reason(column)), [])
                 where.append([row.setting, row.method])
     undefined = [
         {
@@ -198,7 +198,7 @@ def write_evidence(
         }
         for (column, reason), where in empty.items()
     ]
-    cells = [row.cells() for row in rows]
+    cells = [row.list_cells() for row in rows]
     write_table(folder, "table", HEADER, cells)
     write_charts(folder, charts)
     folder.write_json("summary.json", {**summary, "undefined": [*undefined, *undefined_elsewhere]})
@@ -215,14 +215,14 @@ def write_table(
 
 
 def write_charts(folder: OutputFolder, charts: Sequence[Chart]) -> None:
-    """Write each chart as an SVG file of its name."""
+    """Write each chart as NAME.svg."""
     for chart in charts:
-        folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
+        folder.open(f"{chart.name}.svg").write(chart.build_standalone_svg().encode())
 
 
 def build_study_table(rows: Sequence[EvidenceRow]) -> StudyTable:
     """Return the evidence rows as a table for the terminal."""
-    return StudyTable(HEADER, [row.cells() for row in rows])
+    return StudyTable(HEADER, [row.list_cells() for row in rows])
 
 
 def _replace_nan(value: object) -> object:
@@ -231,7 +231,7 @@ def _replace_nan(value: object) -> object:
 
 
 def _format_cell(value: object) -> str:
-    """Return a cell for Markdown: three decimals for a float, "" for None."""
+    """Return a cell as text for Markdown: three decimals for a float, "" for None."""
     if value is None:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)

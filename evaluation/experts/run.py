@@ -12,11 +12,11 @@ from dataclasses import astuple, dataclass, field, fields
 import numpy as np
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.options import Parameters, Whole, declare_option
+from evaluation.core.options import IntegerOption, Parameters, declare_option
 from evaluation.core.stats.inference.clustered import NO_ROWS, ClusteredEstimate
 from evaluation.core.stats.inference.correlations import estimate_correlation
 from evaluation.core.stats.inference.prediction_powered import (
-    GroupMean,
+    PoweredGroupMean,
     compute_weighted_mean,
     estimate_powered_group_means,
 )
@@ -29,7 +29,7 @@ class ExpertsParameters(Parameters):
 
     bootstrap: int = declare_option(
         400,
-        Whole(
+        IntegerOption(
             label="Bootstrap draws",
             help="Draws of questions for the intervals of agreement and correlation.",
             lowest=2,
@@ -37,7 +37,7 @@ class ExpertsParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = declare_option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.get_options()["seed"])
 
 
 HIGHEST = 5.0
@@ -222,7 +222,7 @@ def compute_findings(
                 estimate.n_clusters,
                 estimate.reason,
             )
-            for name, estimate in panel.coefficients()
+            for name, estimate in panel.iterate_coefficients()
         ],
         _compute_correlation(
             [graded_answer for graded_answer in graded if not graded_answer.answer.of_model],
@@ -318,7 +318,7 @@ def estimate_true_means(
     return result
 
 
-def _build_true_mean(kind: str, group_mean: GroupMean) -> TrueMean:
+def _build_true_mean(kind: str, group_mean: PoweredGroupMean) -> TrueMean:
     alone, powered = group_mean.graded, group_mean.powered
     return TrueMean(
         kind=kind,

@@ -130,7 +130,7 @@ def format_grading(grading_rows: GradingRows) -> str:
         _format_changes(grading_rows),
         _format_ceiling(grading_rows.ceiling),
         _format_facts(grading_rows.facts),
-        textwrap.fill(TERMINAL.format(describe_contradictions(grading_rows.facts)), WIDE),
+        textwrap.fill(TERMINAL.format_message(describe_contradictions(grading_rows.facts)), WIDE),
         format_alarms([*grading_rows.alarms, *grading_rows.gone], grading_rows.rest("alarms")),
         format_checks(grading_rows.checks),
         "\n".join(f"Warning: {warning}" for warning in grading_rows.warnings),
@@ -240,7 +240,7 @@ def _format_facts(facts: FactTotals | None) -> str:
         messages.append(Message("facts.silent", {"n": n, "why": WHY_EMPTY[code]}))
     if facts.read_by is not None:
         messages.append(Message("facts.read_by", asdict(facts.read_by)))
-    return textwrap.fill(" ".join(map(TERMINAL.format, messages)), WIDE)
+    return textwrap.fill(" ".join(map(TERMINAL.format_message, messages)), WIDE)
 
 
 def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
@@ -251,8 +251,8 @@ def format_alarms(alarms: Iterable[Alarm], where: str) -> str:
     lines = []
     for alarm in alarms:
         word = "ANSWERED" if alarm.is_answered else alarm.severity.upper()
-        outcome = "" if alarm.outcome is None else f"{TERMINAL.format(alarm.outcome)} "
-        text = "" if alarm.is_answered else TERMINAL.format(alarm.message)
+        outcome = "" if alarm.outcome is None else f"{TERMINAL.format_message(alarm.outcome)} "
+        text = "" if alarm.is_answered else TERMINAL.format_message(alarm.message)
         lines.append(f"{word} {alarm.kind}: {outcome}{text}".rstrip())
         for what, ids in (("Workers", alarm.workers), ("Questions", alarm.questions)):
             if ids:
@@ -304,7 +304,7 @@ def format_run_report(run: Run) -> str:
             alarms=read_alarms(run),
             checks=summary.alarm_checks or (),
             gone=read_gone_alarms(run),
-            warnings=TERMINAL.format_all(run.warnings),
+            warnings=TERMINAL.format_messages(run.warnings),
             facts=summary.facts,
             rest=lambda _: "on the page of the run",
         )

@@ -65,7 +65,10 @@ def start_grading(request: HttpRequest, set_id: UUID) -> HttpResponse:
         )
     except OptionError as error:
         messages.error(
-            request, " ".join(SITE.sentence(AqerParameters, problem) for problem in error.problems)
+            request,
+            " ".join(
+                SITE.format_field_problem(AqerParameters, problem) for problem in error.problems
+            ),
         )
     return redirect("admin:collecting", question_set.public_id)
 

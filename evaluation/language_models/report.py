@@ -17,7 +17,7 @@ from django.db.models import Q, QuerySet
 from annotations.models.access import AnyUser
 from evaluation.core.messages.console import format_table, remove_control_characters
 from evaluation.core.messages.message import Message, format_count
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.messages.run_sentences import build_trend_messages
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import Trend, estimate_trend
@@ -118,7 +118,7 @@ MOST_RELATED = 50
 
 
 @dataclass(frozen=True)
-class ModelEntry(Reasoned):
+class ModelEntry(RecordWithReason):
     """Score, rank and percentile of a model in the official run of one question set.
 
     Attributes

@@ -27,7 +27,7 @@ from annotations.exchange.reading.answer_grades import refuse_unknown_answers
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.questions import read_passages, read_questions
 from evaluation.consensus.inputs import GradingInput, select_graded_answers
-from evaluation.core.backends import parse_spec
+from evaluation.core.backends import parse_embedder_spec
 from evaluation.core.messages.console import format_table, remove_control_characters
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
@@ -141,7 +141,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     EndedEarlyError
         Not everything was asked. The journal keeps all replies; no table is written.
     """
-    target = parse_spec(request.parameters.embedder)
+    target = parse_embedder_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
     refuse_to_replace_inputs(request.output, (*FILES, *TABLES), (*inputs, vectors))
@@ -167,7 +167,9 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             np.concatenate([worker_scores, model_scores[_find_rows_with_text(loaded.grading)]]),
             request.parameters,
         )
-        warnings = TERMINAL.format_all([*loaded.warnings, *embedding.warnings, *findings.warnings])
+        warnings = TERMINAL.format_messages(
+            [*loaded.warnings, *embedding.warnings, *findings.warnings]
+        )
         info = embedding.info
         summary = build_study_summary(
             "judge",
@@ -432,6 +434,6 @@ def format_run(run: Run) -> str:
         "\n".join(report.said),
         format_table(AGREEMENT, rows),
         format_table(MEANS, means),
-        "\n".join(f"Warning: {warning}" for warning in TERMINAL.format_all(run.warnings)),
+        "\n".join(f"Warning: {warning}" for warning in TERMINAL.format_messages(run.warnings)),
     ]
     return "\n\n".join(part for part in parts if part)

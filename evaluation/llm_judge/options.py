@@ -10,13 +10,13 @@ from typing import ClassVar
 
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
-from evaluation.core.options import Parameters, RegisteredModel, Whole, declare_option
+from evaluation.core.options import IntegerOption, Parameters, RegisteredModelOption, declare_option
 from evaluation.core.options.declaration import ADVANCED, BASIC
 from evaluation.runs.flow.asking.options import OF_REPLIES
 from evaluation.runs.flow.asking.plan import PASSAGE
 from evaluation.runs.flow.asking.reading import PromptWithReminder
 
-_AQER_OPTIONS = AqerParameters.options()
+_AQER_OPTIONS = AqerParameters.get_options()
 MOST_SEED = 2**31 - 1
 
 
@@ -26,7 +26,7 @@ class JudgeParameters(Parameters):
 
     judge: str | None = declare_option(
         None,
-        RegisteredModel(
+        RegisteredModelOption(
             label="Judge",
             help="It is asked about every answer.",
             group=BASIC,
@@ -36,7 +36,7 @@ class JudgeParameters(Parameters):
     )
     repeats: int = declare_option(
         2,
-        Whole(
+        IntegerOption(
             label="Times each answer is scored",
             help="Twice or more shows how far the judge agrees with itself.",
             group=BASIC,
@@ -46,7 +46,7 @@ class JudgeParameters(Parameters):
     )
     pairs: int = declare_option(
         2,
-        Whole(
+        IntegerOption(
             label="Pairs to compare of each question",
             help="Each pair is shown in both orders, which shows whether the judge prefers a "
             "place; 0 for none.",
@@ -68,7 +68,7 @@ class JudgeParameters(Parameters):
     exclude_workers: tuple[str, ...] = declare_option((), EXCLUDED)
     bootstrap: int = declare_option(
         400,
-        Whole(
+        IntegerOption(
             label="Bootstrap draws",
             help="Draws of questions for the 95% intervals.",
             lowest=2,
@@ -78,7 +78,7 @@ class JudgeParameters(Parameters):
     )
     seed: int = declare_option(
         0,
-        Whole(
+        IntegerOption(
             label="Seed",
             help="Of the requests, the choice of pairs and the draws: the same seed gives the same "
             "numbers again, if the judge does.",

@@ -133,7 +133,7 @@ def build_report(run: Run) -> JudgeReport:
     rows = load_corrected_rows(run, only=OVERALL)
     return JudgeReport(
         summary.judge,
-        [SITE.format(message) for message in summary.messages],
+        [SITE.format_message(message) for message in summary.messages],
         summary.answers,
         summary.model_answers,
         summary.judged,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.charts.svg import format_number
 from evaluation.llm_judge.report import Corrected, build_report, load_corrected_rows
 from evaluation.llm_judge.storage import estimate_requests
@@ -24,7 +24,7 @@ def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
     known = [row for row in rows if row.mean is not None][:MOST]
     if not known:
         return None
-    return draw_estimates(
+    return build_estimates_chart(
         name="corrected",
         title="Mean grades, with the judge's error taken off",
         explanation=(
@@ -37,7 +37,7 @@ def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
     )
 
 
-def _build_row(row: Corrected) -> Row:
+def _build_row(row: Corrected) -> EstimateRow:
     """Return an author's row of the chart; drawn faint if the mean has no interval."""
     tip = "\n".join(
         [
@@ -48,7 +48,7 @@ def _build_row(row: Corrected) -> Row:
         ]
     )
     css_class = "-model" if row.of == "model" else "" if row.low is not None else "-weak"
-    return Row(row.name, row.mean, row.low, row.high, tip, style=css_class)  # type: ignore[arg-type]
+    return EstimateRow(row.name, row.mean, row.low, row.high, tip, style=css_class)  # type: ignore[arg-type]
 
 
 # Corrected means on the page; the file has all.

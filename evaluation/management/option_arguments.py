@@ -13,15 +13,15 @@ from django.core.management.base import CommandError
 from evaluation.core.messages.console import BAD_INPUT, remove_control_characters
 from evaluation.core.options import (
     TERMINAL,
-    Choice,
-    Ids,
+    ChoiceOption,
+    IdsOption,
     Option,
     OptionError,
     Parameters,
-    RegisteredModel,
-    RegisteredModels,
-    Switch,
-    Text,
+    RegisteredModelOption,
+    RegisteredModelsOption,
+    SwitchOption,
+    TextOption,
 )
 from evaluation.core.options.declaration import DATABASE, FILES
 from evaluation.core.options.parameters import build_flag
@@ -48,7 +48,7 @@ def add_option_arguments(
     apart = {
         group: parser.add_argument_group(group, text) for group, text in (groups or {}).items()
     }
-    for name, option in parameters.options().items():
+    for name, option in parameters.get_options().items():
         if (FILES if files else DATABASE) in option.places and name not in without:
             text = _build_help(parameters, option)
             more = build_arguments(option, _build_parser(parameters, option), files)
@@ -67,17 +67,17 @@ def read_options(
     name.
     """
     here = FILES if files else DATABASE
-    known = {name: one for name, one in options_type.options().items() if here in one.places}
+    known = {name: one for name, one in options_type.get_options().items() if here in one.places}
     values = {name: options[name] for name in known if name in options}
     for name, option in known.items():
-        if isinstance(option, Ids):
+        if isinstance(option, IdsOption):
             values[name] = ()
-        elif isinstance(option, RegisteredModel):
+        elif isinstance(option, RegisteredModelOption):
             values[name] = None
-        elif isinstance(option, Switch) and name in options:
+        elif isinstance(option, SwitchOption) and name in options:
             values[name] = bool(options[name])
     parameters = options_type(**values)
-    if problems := tuple(parameters.problems()):
+    if problems := tuple(parameters.find_problems()):
         reasons = "\n".join(TERMINAL.format_problems(options_type, problems))
         raise CommandError(
             remove_control_characters(reasons), returncode=BAD_INPUT
@@ -98,10 +98,10 @@ def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str
 
     def read(text: str) -> Any:
         try:
-            return option.read(text)
+            return option.parse(text)
         except OptionError as error:
             raise BadArgumentError(
-                TERMINAL.sentence(parameters, error.problems[0]), error
+                TERMINAL.format_field_problem(parameters, error.problems[0]), error
             ) from error
 
     return read
@@ -109,11 +109,11 @@ def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str
 
 def _build_help(parameters: type[Parameters], option: Option) -> str:
     """Return the help text of an argument, with its default."""
-    text = TERMINAL.described(parameters, option.name)
-    if isinstance(option, Text) and option.suggestions:
+    text = TERMINAL.describe_option(parameters, option.name)
+    if isinstance(option, TextOption) and option.suggestions:
         text = f"{text} See below."
     default = option.default
-    if isinstance(option, Switch):
+    if isinstance(option, SwitchOption):
         default = ("on" if default else "off") if option.negatable else None
     suffix = "" if default in (None, "", (), {}) else f" (default: {default})"
     # argparse formats help texts with %.
@@ -127,7 +127,7 @@ def build_arguments(option: Option, read: Callable[[str], Any], _files: bool) ->
 
 
 @build_arguments.register
-def _(option: Switch, _read: Callable[[str], Any], files: bool) -> dict[str, Any]:
+def _(option: SwitchOption, _read: Callable[[str], Any], files: bool) -> dict[str, Any]:
     if files and option.file:
         return {"type": Path, "metavar": "FILE", "help": option.file}
     if option.negatable:
@@ -136,7 +136,7 @@ def _(option: Switch, _read: Callable[[str], Any], files: bool) -> dict[str, Any
 
 
 @build_arguments.register
-def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+def _(option: ChoiceOption, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     found = {"type": read, "choices": tuple(option.choices), "default": option.default}
     if option.implied is None:
         return found
@@ -144,16 +144,16 @@ def _(option: Choice, read: Callable[[str], Any], _files: bool) -> dict[str, Any
 
 
 @build_arguments.register
-def _(option: Ids, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+def _(option: IdsOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     found = {"type": str, "metavar": option.metavar}
     return {**found, "help": option.file} if option.file else found
 
 
 @build_arguments.register
-def _(option: RegisteredModels, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+def _(option: RegisteredModelsOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     return {"nargs": "+", "metavar": "NAME", "default": []}
 
 
 @build_arguments.register
-def _(option: RegisteredModel, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+def _(option: RegisteredModelOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
     return {"metavar": "NAME", "default": None}

@@ -25,11 +25,11 @@ from evaluation.core.messages.console import (
 )
 from evaluation.core.options import (
     TERMINAL,
-    Ids,
+    IdsOption,
     OptionError,
     Parameters,
-    RegisteredModel,
-    RegisteredModels,
+    RegisteredModelOption,
+    RegisteredModelsOption,
 )
 from evaluation.management.exporting import add_version, select_version
 from evaluation.management.option_arguments import read_options
@@ -83,7 +83,9 @@ class RunCommand(QuestionSetCommand):
             print_report(self.stdout, PAUSED)
             return
         if run.state != Run.State.DONE:
-            raise CommandError(f"the run {run.state}: {TERMINAL.format(run.error) or 'no results'}")
+            raise CommandError(
+                f"the run {run.state}: {TERMINAL.format_message(run.error) or 'no results'}"
+            )
         self.show(kind, run, options)
 
     def without_excluded(
@@ -166,10 +168,10 @@ class RunCommand(QuestionSetCommand):
 
 def replace_files(parameters: Parameters, options: dict[str, Any]) -> Parameters:
     """Return the options with the paths of files replaced by the ids that the files contain."""
-    for name, option in parameters.options().items():
-        if isinstance(option, RegisteredModels):
+    for name, option in parameters.get_options().items():
+        if isinstance(option, RegisteredModelsOption):
             continue
-        if isinstance(option, Ids) and options[name] is not None:
+        if isinstance(option, IdsOption) and options[name] is not None:
             with report_bad_input():
                 parameters = replace(
                     parameters, **{name: tuple(read_worker_argument(options[name]).lines)}
@@ -181,11 +183,11 @@ def replace_model_names(
     parameters: Parameters, options: dict[str, Any], question_set: QuestionSet
 ) -> Parameters:
     """Return the options with model names replaced by the models' public ids."""
-    for name, option in parameters.options().items():
-        if isinstance(option, RegisteredModels) and options[name]:
+    for name, option in parameters.get_options().items():
+        if isinstance(option, RegisteredModelsOption) and options[name]:
             ids = find_model_ids(options[name], question_set)
             parameters = replace(parameters, **{name: ids})
-        elif isinstance(option, RegisteredModel) and options[name]:
+        elif isinstance(option, RegisteredModelOption) and options[name]:
             (one,) = find_model_ids([options[name]], question_set)
             parameters = replace(parameters, **{name: one})
     return parameters

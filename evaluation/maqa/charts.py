@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import log
 
-from evaluation.core.charts.chart import NAMED, Chart, Row, Series, draw_estimates, draw_lines
+from evaluation.core.charts.chart import (
+    NAMED,
+    Chart,
+    EstimateRow,
+    Series,
+    build_estimates_chart,
+    build_line_chart,
+)
 from evaluation.maqa.messages import MEASURES
 from evaluation.maqa.run.tables import SHARES, SURENESS, BinRow, CurveRow, ItemRow
 
@@ -30,7 +37,7 @@ def build_roc_chart(
         Series(model, [(x, y) for x, y, *_ in points], _list_intervals(points))
         for model, points in curves.items()
     ]
-    return draw_lines(
+    return build_line_chart(
         name,
         f"ROC curve: {measure}",
         "Each point is a threshold on the measure of confidence, highest first. Upwards: the share "
@@ -57,7 +64,7 @@ def build_reliability_chart(
         Series(model, [(x, y) for x, y, *_ in points], _list_intervals(points))
         for model, points in bins.items()
     ]
-    return draw_lines(
+    return build_line_chart(
         name,
         f"Reliability diagram: {measure}",
         "Share of right answers by confidence. Of the answers with about 80% confidence, 80% "
@@ -108,7 +115,7 @@ def build_charts(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Iterator
 def draw_files(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Mapping[str, bytes]:
     """Return the ROC and reliability charts as SVG bytes, by file name."""
     return {
-        f"{chart.name.replace('-', '_')}.svg": chart.standalone().encode()
+        f"{chart.name.replace('-', '_')}.svg": chart.build_standalone_svg().encode()
         for chart in build_charts(curves, bins)
     }
 
@@ -176,7 +183,7 @@ def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
             continue
         points.sort(key=lambda one: (one[0], one[1].item, one[1].system))
         rows = [
-            Row(
+            EstimateRow(
                 name=f"{row.item}, {row.system}" if several else row.item,
                 value=value,
                 low=None,
@@ -191,5 +198,5 @@ def build_questions_chart(items: Sequence[ItemRow]) -> Chart | None:
             f" The {NAMED} least sure of {len(points):,} are shown." if len(points) > NAMED else ""
         )
         title = "How sure is the model, question by question?"
-        return draw_estimates(BY_QUESTION, title, f"{explanation}{more}", axis, rows)
+        return build_estimates_chart(BY_QUESTION, title, f"{explanation}{more}", axis, rows)
     return None

@@ -78,7 +78,7 @@ def format_study(study: MaqaStudy, output: Path) -> str:
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += [*study.notes, *TERMINAL.format_all(study.list_warnings())]
+    parts += [*study.notes, *TERMINAL.format_messages(study.list_warnings())]
     parts.append(f"Written into {output}: {', '.join(MAQA_FILES)}")
     return "\n\n".join(parts)
 

@@ -19,7 +19,7 @@ from annotations.exchange.reading.several_answers import (
     read_several_answers_replies,
 )
 from evaluation.consensus.inputs import Progress
-from evaluation.core.backends.chat.contract import Message, TokenLogprob, parse_tokens
+from evaluation.core.backends.chat.contract import Message, TokenLogprob, parse_token_logprobs
 from evaluation.core.backends.chat.local import LocalChat
 from evaluation.core.options import TERMINAL
 from evaluation.maqa.methods.uncertainty import NOT_FINITE
@@ -130,7 +130,7 @@ def write_maqa(
         {**study.counts, **counts},
         study.exclusions,
         made=study.describe_methods(),
-        warnings=[*warnings, *TERMINAL.format_all(study.list_warnings())],
+        warnings=[*warnings, *TERMINAL.format_messages(study.list_warnings())],
         more={
             "complete": study.complete,
             "embedding": study.clusters.info and study.clusters.info.as_dict(),
@@ -329,7 +329,7 @@ class _ReplyCollector:
 
     def _read_tokens(self, row: ReplyRow) -> list[TokenLogprob] | None:
         """Return a stored reply's tokens with probabilities; None if the server sent none."""
-        return parse_tokens(read_logprobs(self.folder.find_raw_reply(row)))
+        return parse_token_logprobs(read_logprobs(self.folder.find_raw_reply(row)))
 
 
 def read_logprobs(raw: Any) -> Any:

@@ -6,13 +6,21 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from evaluation.consensus.parameters import SEED_OF_DRAWS, AqerParameters, build_draws_option
-from evaluation.core.options import Choice, Parameters, Real, Switch, Text, Whole, declare_option
+from evaluation.core.options import (
+    ChoiceOption,
+    FloatOption,
+    IntegerOption,
+    Parameters,
+    SwitchOption,
+    TextOption,
+    declare_option,
+)
 from evaluation.core.options.declaration import BASIC, DATABASE, NOT_SIGNED, get_model_name
 from evaluation.maqa.methods.set_scores import F1, FIXED, PAPER, PRECISION, RECALL
 from evaluation.maqa.methods.uncertainty import EXACT, JACCARD, OVERLAP
 from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
-_OF_AQER = AqerParameters.options()
+_OF_AQER = AqerParameters.get_options()
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class MaqaParameters(Parameters):
 
     rules: str = declare_option(
         FIXED,
-        Choice(
+        ChoiceOption(
             label="Rules",
             help="How an answer is compared with the right ones.",
             choices={
@@ -36,7 +44,7 @@ class MaqaParameters(Parameters):
     )
     similarity: str = declare_option(
         EXACT,
-        Choice(
+        ChoiceOption(
             label="Similarity of two replies",
             help="For the consistency of a system that was asked several times.",
             choices={
@@ -60,7 +68,7 @@ class MaqaParameters(Parameters):
     precision: str = declare_option("float32", replace(_OF_AQER["precision"], signed_as=NOT_SIGNED))
     same_cosine: float = declare_option(
         0.80,
-        Real(
+        FloatOption(
             label="Cosine of the same answer",
             help="Two answers are equivalent if the cosine of their vectors is above this. Answers "
             "with different numbers are never equivalent.",
@@ -71,7 +79,7 @@ class MaqaParameters(Parameters):
     )
     calibrate_meaning: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Calibrate the cosine of the same answer",
             help="Uses the cosine that best separates spellings of one right answer from "
             "different right answers of a question, if the questions have enough spellings.",
@@ -80,7 +88,7 @@ class MaqaParameters(Parameters):
     )
     nli: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Entailment model",
             help="Name or folder of an installed cross-encoder. Two answers are then equivalent if "
             "either entails the other; vectors are not used.",
@@ -92,7 +100,7 @@ class MaqaParameters(Parameters):
     )
     entailment: float = declare_option(
         0.50,
-        Real(
+        FloatOption(
             label="Probability of entailment",
             help="With an entailment model: the smallest probability, in both directions.",
             lowest=0.0,
@@ -103,7 +111,7 @@ class MaqaParameters(Parameters):
 
     label: str = declare_option(
         PRECISION,
-        Choice(
+        ChoiceOption(
             label="Score that decides what is right",
             help="A reply, or a question asked several times, counts as right by this score: for "
             "AUROC, calibration and confident wrong answers.",
@@ -117,7 +125,7 @@ class MaqaParameters(Parameters):
     )
     label_above: float = declare_option(
         0.5,
-        Real(
+        FloatOption(
             label="Right above",
             help="A reply is right if its score is above this; with 1, if its score is 1.",
             lowest=0.0,
@@ -148,7 +156,7 @@ class MaqaRunOptions(MaqaParameters):
     )
     samples: int = declare_option(
         5,
-        Whole(
+        IntegerOption(
             label="Replies to each question",
             help="Consistency and semantic entropy need at least 2; with 1 they are not computed.",
             group=BASIC,
@@ -167,7 +175,7 @@ class MaqaRunOptions(MaqaParameters):
     max_tokens: int = declare_option(256, OF_REPLIES["max_tokens"])
     top_tokens: int = declare_option(
         0,
-        Whole(
+        IntegerOption(
             label="Likeliest words to ask for",
             help="At the beginning of each answer, with their probabilities; 0 for none. Many "
             "servers give up to 20, some refuse.",
@@ -178,7 +186,7 @@ class MaqaRunOptions(MaqaParameters):
     )
     vocabulary: int | None = declare_option(
         None,
-        Whole(
+        IntegerOption(
             label="Tokens of the models",
             help="How many there are, for the upper end of the entropy; with {top_tokens}.",
             places=(DATABASE,),
@@ -191,4 +199,6 @@ class MaqaRunOptions(MaqaParameters):
 
     def build_evaluation_parameters(self) -> MaqaParameters:
         """Return only the options of evaluating replies, without those of asking models."""
-        return MaqaParameters(**{name: getattr(self, name) for name in MaqaParameters.options()})
+        return MaqaParameters(
+            **{name: getattr(self, name) for name in MaqaParameters.get_options()}
+        )

@@ -24,7 +24,7 @@ from annotations.exchange.reading.several_answers import (
 )
 from annotations.models import Question, QuestionSetVersion
 from annotations.models.access import AnyUser
-from evaluation.core.backends.chat.contract import parse_tokens
+from evaluation.core.backends.chat.contract import parse_token_logprobs
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.maqa.options import MaqaRunOptions
@@ -295,7 +295,7 @@ def _convert_reply(
     """Return a stored reply for MAQA, with first-token distributions if the server sent them."""
     item = right.question.id
     reply = SeveralAnswersReply(0, system, item, sample, stored.status, stored.text, None, None, ())
-    tokens = parse_tokens(stored.logprobs)
+    tokens = parse_token_logprobs(stored.logprobs)
     if stored.status is not AnswerStatus.TEXT or tokens is None:
         return reply
     answers = [str(answer) for answer in read_reply(right, reply).answers]

@@ -17,7 +17,7 @@ from annotations.web.pages import build_breadcrumbs
 from annotations.web.paging import Page
 from annotations.web.query import parse_choice, parse_number, parse_public_id
 from annotations.web.scope import get_answered_set
-from evaluation.core.charts.chart import Chart, Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.chart import Chart, EstimateRow, RowLayout, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, build_scale, format_interval, format_number
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.core.stats.inference.significance import Correction
@@ -49,7 +49,7 @@ def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     first, second = detail.pair.first_name, detail.pair.second_name
     plotted = grouping.groups[:MOST]
     rows = [
-        Row(
+        EstimateRow(
             name=f"{group.name or 'not given'} ({group.n})",
             value=group.difference.value,
             low=group.difference.low,
@@ -61,7 +61,7 @@ def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     ]
 
     def draw(width: float) -> Drawing:
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         description = f"{len(rows)} groups, differences with 95% intervals"
         drawing = Drawing(width, layout.height, f"By {grouping.by}", description)
         values = [value for row in rows for value in (row.value, row.low, row.high)]
@@ -69,7 +69,7 @@ def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
         scale = build_scale([*values, 0.0], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score of the first less that of the second")
         zero = scale(0.0)
-        drawing.line(zero, layout.top, zero, layout.bottom, "median")
+        drawing.add_line(zero, layout.top, zero, layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 

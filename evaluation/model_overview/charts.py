@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
-from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.charts.svg import Drawing, fit_labels, fit_text, format_interval, format_number
 from evaluation.grading.results.charts.heat_map import (
     ColourScale,
@@ -72,41 +72,41 @@ def build_views_chart(
         drawing.root.set("data-columns", str(n_columns * len(sides)))
         for index, view in enumerate(sides):
             words = f"{LETTERS[index]}  {SIDES[view.side]} ({view.title})"
-            drawing.text(4, 14 + LINE * index, fit_text(words, width - 8), "label")
+            drawing.add_text(4, 14 + LINE * index, fit_text(words, width - 8), "label")
         models = fit_labels(together.models, block - GAP, 11)
         for model in range(n_columns):
             x = left + model * block
             full = together.models[model]
-            drawing.text(x, top - 20, models[model], "label", size=11, full=full)
+            drawing.add_text(x, top - 20, models[model], "label", size=11, full=full)
             for index in range(len(sides)):
                 middle = x + (index + 0.5) * field
-                drawing.text(middle, top - 5, LETTERS[index], "faint", "middle", 10)
+                drawing.add_text(middle, top - 5, LETTERS[index], "faint", "middle", 10)
         names = fit_labels([together.questions[question] for question in order], left - 10, 11)
         for row, question in enumerate(order):
             y = top + row * ROW
             full = together.questions[question]
-            drawing.text(left - 6, y + ROW - 4, names[row], "label", "end", 11, full=full)
+            drawing.add_text(left - 6, y + ROW - 4, names[row], "label", "end", 11, full=full)
             for model in range(n_columns):
                 for index, view in enumerate(sides):
                     place = disagreement.places[index, model, question]
                     x = left + model * block + index * field
                     text = f"{together.models[model]} on {together.questions[question]}"
                     if np.isnan(place):
-                        drawing.mark(f"{text}\n{view.title}: not known", link(model))
-                        drawing.rectangle(x, y, field - 1, ROW - 1, "missing")
+                        drawing.begin_group(f"{text}\n{view.title}: not known", link(model))
+                        drawing.add_rectangle(x, y, field - 1, ROW - 1, "missing")
                         ends = (x + field * 0.3, y + ROW * 0.65, x + field * 0.6, y + ROW * 0.3)
-                        drawing.line(*ends, "faint-line")
+                        drawing.add_line(*ends, "faint-line")
                     else:
                         number = together.values[together.sides[index], model, question]
-                        drawing.mark(
+                        drawing.begin_group(
                             f"{text}\n{view.title}: {format_number(float(number))}", link(model)
                         )
-                        drawing.rectangle(x, y, field - 1, ROW - 1, FIFTHS(float(place)))
-                    drawing.end_mark()
+                        drawing.add_rectangle(x, y, field - 1, ROW - 1, FIFTHS(float(place)))
+                    drawing.end_group()
         draw_legend(drawing, FIFTHS, floor, "not known")
         if n_columns < n_models:
             left_out = f"{n_models - n_columns} more models are in the table"
-            drawing.text(4, drawing.height - 6, left_out, "faint")
+            drawing.add_text(4, drawing.height - 6, left_out, "faint")
         return drawing
 
     return Chart(
@@ -149,7 +149,7 @@ def build_correlations_chart(
     known.sort(key=lambda row: -abs(row.spearman or 0.0))
     if not known:
         return None
-    return draw_estimates(
+    return build_estimates_chart(
         "view-correlations",
         "How the views go together",
         "Each dot is a rank correlation of two views over the questions of a model, averaged over "
@@ -158,7 +158,7 @@ def build_correlations_chart(
         "answers do not show that the two have to do with each other.",
         "rank correlation within a model",
         [
-            Row(
+            EstimateRow(
                 name := f"{titles[row.view]}, {titles[row.other]}",
                 row.spearman,
                 row.low,

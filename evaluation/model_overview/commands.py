@@ -127,7 +127,7 @@ class FileViews:
                 "model_views": plain["model_views"],
                 "missing": [str(side) for side in summary.missing],
                 "answered": {
-                    question.name: TERMINAL.format(question.said)
+                    question.name: TERMINAL.format_message(question.said)
                     for question in answer_questions(summary)
                 },
             },
@@ -272,7 +272,7 @@ def run_evaluate(
         made.write(folder)
         for name, chart in zip(FIGURES, _build_charts(made), strict=True):
             if chart is not None:
-                folder.open(name).write(chart.standalone().encode())
+                folder.open(name).write(chart.build_standalone_svg().encode())
     return f"{format_summary(made.summary)}\n\nFiles: {request.output}"
 
 
@@ -309,7 +309,7 @@ def format_summary(views_summary: ViewsSummary) -> str:
     if views_summary.repeated:
         parts.append(f"{views_summary.repeated:,} rows repeat an earlier row and do not count.")
     parts += [
-        f"{QUESTIONS[source.name]}\n  {TERMINAL.format(source.said)}"
+        f"{QUESTIONS[source.name]}\n  {TERMINAL.format_message(source.said)}"
         for source in answer_questions(views_summary)
     ]
     parts += [
@@ -330,7 +330,7 @@ def _format_model(views_summary: ViewsSummary, place: int) -> str:
     lines = [remove_control_characters(portrait.model)]
     for claim in portrait.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
-        lines += [f"    {TERMINAL.format(evidence.said)}" for evidence in claim.evidence]
+        lines += [f"    {TERMINAL.format_message(evidence.said)}" for evidence in claim.evidence]
         if claim.missing:
             sides = ", ".join(SIDES[side].lower() for side in claim.missing)
             lines.append(f"    Views without results: {sides}.")

@@ -193,7 +193,7 @@ def build_views_report(run: Run) -> ViewsReport:
         ],
         missing=[str(side) for side in summary.missing],
         answered=[
-            Answered(source.name, QUESTIONS[source.name], SITE.format(source.said))
+            Answered(source.name, QUESTIONS[source.name], SITE.format_message(source.said))
             for source in answer_questions(summary)
         ],
         models=[
@@ -227,7 +227,7 @@ def build_portrait_report(summary: ViewsSummary, source: Portrait) -> PortraitRe
     for claim in source.claims:
         evidence = [
             ClaimEvidenceRow(
-                SITE.format(one.said),
+                SITE.format_message(one.said),
                 one.about.view.name,
                 one.about.view.title,
                 summary.sources[one.about.source].title,

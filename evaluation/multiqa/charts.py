@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from evaluation.core.charts.chart import Chart, Layout, Row, RowStyle, draw_axis, draw_rows
+from evaluation.core.charts.chart import (
+    Chart,
+    EstimateRow,
+    RowLayout,
+    RowStyle,
+    draw_axis,
+    draw_rows,
+)
 from evaluation.core.charts.svg import Drawing, Scale, build_scale, format_number
 from evaluation.core.charts.svg import format_interval as interval_of
 from evaluation.multiqa.messages import NumberWords
@@ -70,12 +77,12 @@ def _build_chart(
 ) -> Chart | None:
     """Return a chart with one row per model and metric of `metrics`; None without values."""
     by_metric = {row.name: row for row in table if row.name in metrics}
-    rows: list[tuple[Row, MetricCell]] = []
+    rows: list[tuple[EstimateRow, MetricCell]] = []
     for index, system in enumerate(systems[:MOST_MODELS]):
         for metric, (label, css_class) in metrics.items():
             cell = by_metric[metric].of[index] if metric in by_metric else None
             if cell is not None and cell.value is not None:
-                row = Row(
+                row = EstimateRow(
                     f"{system}: {label}",
                     cell.value,
                     cell.low,
@@ -88,7 +95,7 @@ def _build_chart(
         return None
 
     def draw(width: float) -> Drawing:
-        layout = Layout(width, [row.name for row, _ in rows])
+        layout = RowLayout(width, [row.name for row, _ in rows])
         drawing = Drawing(width, layout.height, title, f"{len(rows)} numbers")
         # Accuracies have the whole scale, so that charts of two runs can be compared.
         if name == "nearness":
@@ -98,8 +105,8 @@ def _build_chart(
         draw_axis(drawing, layout, scale, axis)
         for index, (_, cell) in enumerate(rows):
             if cell.chance is not None:
-                x, y = scale(cell.chance), layout.y(index)
-                drawing.line(x, y - 6, x, y + 6, "faint-line")
+                x, y = scale(cell.chance), layout.compute_y(index)
+                drawing.add_line(x, y - 6, x, y + 6, "faint-line")
         draw_rows(drawing, layout, scale, [row for row, _ in rows])
         return drawing
 
@@ -108,7 +115,7 @@ def _build_chart(
     return Chart(name=name, title=title, explanation=explanation, draw=draw, note=note)
 
 
-def _build_scale(rows: list[tuple[Row, MetricCell]], layout: Layout) -> Scale:
+def _build_scale(rows: list[tuple[EstimateRow, MetricCell]], layout: RowLayout) -> Scale:
     """Return the horizontal scale that covers all values and intervals of the chart rows."""
     values = [value for row, _ in rows for value in (row.value, row.low, row.high)]
     return build_scale(values, layout.left, layout.right)

@@ -67,7 +67,7 @@ def format_run(run: Run) -> str:
         ),
         "\n".join(
             f"Warning: {remove_control_characters(sentence)}"
-            for sentence in TERMINAL.format_all(run.warnings)
+            for sentence in TERMINAL.format_messages(run.warnings)
         ),
     ]
     return "\n\n".join(part for part in parts if part)

@@ -8,17 +8,17 @@ from typing import Any, ClassVar, cast
 
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
-from evaluation.core.backends import parse_spec
+from evaluation.core.backends import parse_embedder_spec
 from evaluation.core.options import (
-    Choice,
+    ChoiceOption,
+    FloatOption,
+    IntegerOption,
     Parameters,
     Problem,
-    Real,
-    RegisteredModel,
-    RegisteredModels,
-    Switch,
-    Text,
-    Whole,
+    RegisteredModelOption,
+    RegisteredModelsOption,
+    SwitchOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -26,9 +26,9 @@ from evaluation.core.options.declaration import BASIC, DATABASE, NOT_SIGNED, get
 from evaluation.core.text.items import COSINE, EXACT, LEVENSHTEIN
 from evaluation.runs.flow.asking.options import MODEL_SENTENCES, AskOptions
 
-_AQER_OPTIONS = AqerParameters.options()
+_AQER_OPTIONS = AqerParameters.get_options()
 _SHARE: dict[str, Any] = {"lowest": 0.0, "highest": 1.0}
-_EMBEDDER = cast(Text, _AQER_OPTIONS["embedder"])
+_EMBEDDER = cast(TextOption, _AQER_OPTIONS["embedder"])
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class MultiqaParameters(Parameters):
     precision: str = declare_option("float32", _AQER_OPTIONS["precision"])
     cosine: float = declare_option(
         0.60,
-        Real(
+        FloatOption(
             label="Cosine of a right answer",
             help="A free text is right if its cosine to an accepted answer is above this.",
             **_SHARE,
@@ -57,7 +57,7 @@ class MultiqaParameters(Parameters):
     )
     tune_cosine: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Use the tuned cosine",
             help="Takes the cosine of a right answer that makes the fewest errors on labelled "
             "pairs, in place of the number above.",
@@ -66,7 +66,7 @@ class MultiqaParameters(Parameters):
     )
     cluster_cosine: float = declare_option(
         0.60,
-        Real(
+        FloatOption(
             label="Cosine of the same answer",
             help="Free texts are clustered as one answer while the mean cosine between clusters is "
             "above this. Texts with different numbers are never one answer.",
@@ -76,7 +76,7 @@ class MultiqaParameters(Parameters):
     )
     levenshtein: float = declare_option(
         0.80,
-        Real(
+        FloatOption(
             label="Levenshtein ratio of a right answer",
             help="With the matcher levenshtein: the smallest ratio that counts as right.",
             **_SHARE,
@@ -84,7 +84,7 @@ class MultiqaParameters(Parameters):
     )
     reranker: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Re-ranker",
             help="Name or folder of a cross-encoder on the background process's machine. It "
             "chooses the representative of each cluster of free texts, in place of the text "
@@ -106,7 +106,7 @@ class MultiqaParameters(Parameters):
     sentences: ClassVar = {"unreadable": AqerParameters.sentences["unreadable"]}
 
 
-_ASK_OPTIONS = AskOptions.options()
+_ASK_OPTIONS = AskOptions.get_options()
 BY_KIND = "by-kind"
 
 
@@ -121,7 +121,7 @@ class MultiqaRunOptions(MultiqaParameters):
 
     models: tuple[str, ...] = declare_option(
         (),
-        RegisteredModels(
+        RegisteredModelsOption(
             label="Models",
             help="Each model gets every wording of every question, in its own conversation.",
             group=BASIC,
@@ -131,7 +131,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     rewriter: str | None = declare_option(
         None,
-        RegisteredModel(
+        RegisteredModelOption(
             label="Rewriter",
             help="This model rewords every question. Without it, the variants of the questions "
             "(typed or imported) are used.",
@@ -141,7 +141,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     rewordings: int = declare_option(
         5,
-        Whole(
+        IntegerOption(
             label="Rewordings of a question",
             help="Number of rewordings that the {rewriter} is asked for.",
             group=BASIC,
@@ -152,7 +152,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     crowd: bool = declare_option(
         True,
-        Switch(
+        SwitchOption(
             label="Compute the crowd score",
             help="Also scores each reply by its similarity to the exemplary answer of the "
             "workers. It is the only measure of questions without accepted answers.",
@@ -165,7 +165,7 @@ class MultiqaRunOptions(MultiqaParameters):
     budget: float | None = declare_option(None, _ASK_OPTIONS["budget"])
     matcher: str = declare_option(
         BY_KIND,
-        Choice(
+        ChoiceOption(
             label="Matcher of right replies",
             help="Questions with choices are always matched by the choice.",
             choices={
@@ -179,7 +179,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     meaning: float = declare_option(
         0.8,
-        Real(
+        FloatOption(
             label="Cosine of a rewording",
             help="Rewordings with a smaller cosine to their question are rejected; 0 keeps all.",
             lowest=0.0,
@@ -189,7 +189,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     nli: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Entailment model",
             help="Name or folder of a cross-encoder on the background process's machine. Question "
             "and rewording must entail each other.",
@@ -200,7 +200,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     entailment: float = declare_option(
         0.5,
-        Real(
+        FloatOption(
             label="Probability of entailment",
             help="With {nli}: the smallest probability, in both directions.",
             lowest=0.0,
@@ -211,7 +211,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     temperature: float = declare_option(
         0.0,
-        Real(
+        FloatOption(
             label="Temperature",
             help="Of the replies: 0 takes the likeliest tokens, 1 samples from the model's "
             "distribution.",
@@ -222,7 +222,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     max_tokens: int = declare_option(
         256,
-        Whole(
+        IntegerOption(
             label="Longest reply",
             help="In tokens.",
             lowest=1,
@@ -232,7 +232,7 @@ class MultiqaRunOptions(MultiqaParameters):
     )
     rewriter_tokens: int = declare_option(
         512,
-        Whole(
+        IntegerOption(
             label="Longest reply of the rewriter",
             help="In tokens.",
             lowest=8,
@@ -260,11 +260,11 @@ class MultiqaRunOptions(MultiqaParameters):
 
     def find_conflicts(self) -> Iterator[Problem]:
         """Yield a problem if the embedder is a file of vectors, which a run cannot use."""
-        if parse_spec(self.embedder).kind == "precomputed":
+        if parse_embedder_spec(self.embedder).kind == "precomputed":
             yield build_problem("no_file_of_vectors", "embedder")
 
     def evaluation(self) -> MultiqaParameters:
         """Return only the options of evaluating replies, without those of asking models."""
         return MultiqaParameters(
-            **{name: getattr(self, name) for name in MultiqaParameters.options()}
+            **{name: getattr(self, name) for name in MultiqaParameters.get_options()}
         )

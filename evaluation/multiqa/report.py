@@ -144,7 +144,7 @@ class MultiqaReport:
     @property
     def said(self) -> list[str]:
         """Findings as sentences for web pages."""
-        return SITE.format_all(self.messages)
+        return SITE.format_messages(self.messages)
 
     @property
     def cost(self) -> float | None:

@@ -25,19 +25,19 @@ from annotations.models import Decision, QuestionSet
 from annotations.models.access import AnyUser
 from evaluation.core.options import (
     SITE,
-    Choice,
-    Ids,
-    JsonObject,
+    ChoiceOption,
+    FloatOption,
+    IdsOption,
+    IntegerOption,
+    JsonOption,
     Option,
     OptionError,
     Parameters,
     Problem,
-    Real,
-    RegisteredModel,
-    RegisteredModels,
-    Switch,
-    Text,
-    Whole,
+    RegisteredModelOption,
+    RegisteredModelsOption,
+    SwitchOption,
+    TextOption,
     build_problem,
 )
 from evaluation.core.options.declaration import BASIC, DATABASE
@@ -175,14 +175,14 @@ class OptionForm(forms.Form):
         for name, option in self.options.items():
             field_name = self._get_field_name(name)
             if name in values and field_name not in self.errors:
-                self._add_problem(field_name, option.check(self._get_value(name)))
+                self._add_problem(field_name, option.find_problem(self._get_value(name)))
         if self.errors:
             return values
         parameters = self.get_parameters()
         for wrong in find_reserved_options(self._user, parameters):
             self._add_problem(self._get_field_name(wrong.option), wrong)
         if not self.errors:
-            for wrong in parameters.problems():
+            for wrong in parameters.find_problems():
                 self._add_problem(None, wrong)
         return values
 
@@ -193,7 +193,10 @@ class OptionForm(forms.Form):
 
     def format_problems(self, error: OptionError) -> list[str]:
         """Return the problems as sentences, for a page that does not show the posted form."""
-        return [_capitalise(SITE.sentence(self.options_of, wrong)) for wrong in error.problems]
+        return [
+            _capitalise(SITE.format_field_problem(self.options_of, wrong))
+            for wrong in error.problems
+        ]
 
     def get_parameters(self) -> Any:
         """Return the chosen options, as an object of the form's options class."""
@@ -258,7 +261,7 @@ class OptionForm(forms.Form):
     def _add_problem(self, field: str | None, wrong: Problem | None) -> None:
         """Add an option's problem to the errors of a field; nothing for None."""
         if wrong is not None:
-            sentence = _capitalise(SITE.sentence(self.options_of, wrong))
+            sentence = _capitalise(SITE.format_field_problem(self.options_of, wrong))
             self.add_error(field, ValidationError(sentence, wrong.code))
 
     def _build_initial_values(self, parameters: Parameters) -> dict[str, Any]:
@@ -266,7 +269,11 @@ class OptionForm(forms.Form):
         values: dict[str, Any] = {}
         for name, option in self.options.items():
             value = values[name] = getattr(parameters, name)
-            if isinstance(option, Text) and option.suggestions and value not in option.suggestions:
+            if (
+                isinstance(option, TextOption)
+                and option.suggestions
+                and value not in option.suggestions
+            ):
                 values |= {name: OTHER, f"{OTHER}_{name}": value}
         return values
 
@@ -280,7 +287,9 @@ def _split_ids(value: Any) -> list[str]:
 def list_database_options(parameters: type[Parameters]) -> dict[str, Option]:
     """Return the options of runs in the database by name, without those only for files."""
     return {
-        name: option for name, option in parameters.options().items() if DATABASE in option.places
+        name: option
+        for name, option in parameters.get_options().items()
+        if DATABASE in option.places
     }
 
 
@@ -300,13 +309,13 @@ def _build_option_form(parameters: type[Parameters]) -> type[OptionForm]:
     for name, option in list_database_options(parameters).items():
         field = fields[name] = build_form_field(option)
         field.label, field.initial = option.label, option.default
-        field.help_text = SITE.help(parameters, name)
+        field.help_text = SITE.format_help(parameters, name)
         if code := getattr(option, "needed", ""):
-            sentence = _capitalise(SITE.sentence(parameters, build_problem(code, name)))
+            sentence = _capitalise(SITE.format_field_problem(parameters, build_problem(code, name)))
             field.error_messages |= {"required": f"{sentence}."}
-        if isinstance(field, ParsedField) and isinstance(option, Ids):
+        if isinstance(field, ParsedField) and isinstance(option, IdsOption):
             field.help_text += " One on each line."
-        if isinstance(option, Text) and option.suggestions:
+        if isinstance(option, TextOption) and option.suggestions:
             fields[f"{OTHER}_{name}"] = forms.CharField(
                 label=option.other_label, help_text=option.other_help, required=False
             )
@@ -328,10 +337,12 @@ class ParsedField(forms.CharField):
         if not text:
             return self.option.default
         try:
-            return self.option.read(text)
+            return self.option.parse(text)
         except OptionError as error:
             wrong = error.problems[0]
-            raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
+            raise ValidationError(
+                SITE.format_field_problem(Parameters, wrong), wrong.code
+            ) from error
 
     def prepare_value(self, value: Any) -> Any:
         """Return the value as text for the form: ids as lines, an object as JSON."""
@@ -376,7 +387,7 @@ def build_form_field(option: Option) -> forms.Field:
 
 
 @build_form_field.register
-def _(option: Text) -> forms.Field:
+def _(option: TextOption) -> forms.Field:
     if option.suggestions:
         return forms.ChoiceField(choices=[*option.suggestions.items(), (OTHER, OTHER_WORDS)])
     attributes = {"maxlength": option.max_length}
@@ -387,17 +398,17 @@ def _(option: Text) -> forms.Field:
 
 
 @build_form_field.register
-def _(option: RegisteredModel) -> forms.Field:
+def _(option: RegisteredModelOption) -> forms.Field:
     return ModelChooser(required=bool(option.needed))
 
 
 @build_form_field.register
-def _(option: RegisteredModels) -> forms.Field:
+def _(option: RegisteredModelsOption) -> forms.Field:
     return ModelsChooser(required=bool(option.needed))
 
 
 @build_form_field.register
-def _(option: Whole) -> forms.Field:
+def _(option: IntegerOption) -> forms.Field:
     bounds = {"min": 0 if option.or_zero else option.lowest, "max": option.highest}
     attributes = {name: value for name, value in bounds.items() if value is not None}
     widget = forms.NumberInput(attrs=attributes)
@@ -405,26 +416,26 @@ def _(option: Whole) -> forms.Field:
 
 
 @build_form_field.register
-def _(option: Real) -> forms.Field:
+def _(option: FloatOption) -> forms.Field:
     widget = forms.TextInput(attrs={"inputmode": "decimal"})
     return forms.FloatField(required=_is_required(option), widget=widget)
 
 
 @build_form_field.register
-def _(_option: Switch) -> forms.Field:
+def _(_option: SwitchOption) -> forms.Field:
     return forms.BooleanField(required=False)
 
 
 @build_form_field.register
-def _(option: Choice) -> forms.Field:
+def _(option: ChoiceOption) -> forms.Field:
     choices = [(value, words or value) for value, words in option.choices.items()]
     if option.optional:
         choices.insert(0, ("", option.none))
     return forms.ChoiceField(required=not option.optional, choices=choices)
 
 
-@build_form_field.register(Ids)
-@build_form_field.register(JsonObject)
+@build_form_field.register(IdsOption)
+@build_form_field.register(JsonOption)
 def _(option: Option) -> forms.Field:
     return ParsedField(option)
 

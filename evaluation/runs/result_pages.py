@@ -200,7 +200,7 @@ def _show_status(request: HttpRequest, run: Run) -> HttpResponseBase:
     context = {
         "title": f"Results of {run.version.question_set.name}",
         "about": build_run_about(run),
-        "error": SITE.format(run.error),
+        "error": SITE.format_message(run.error),
         "status_link": build_status_link(run),
         "breadcrumbs": build_breadcrumbs(run)[:1],
     }

@@ -63,7 +63,7 @@ class PlanViewSet(GradingViewSet):
         plan_with_rows = build_run_plan(
             run, self._validate_plan_targets(request, dict(request.query_params.items()))
         )
-        messages = API.format_all(plan_with_rows.messages)
+        messages = API.format_messages(plan_with_rows.messages)
         plan = AboutPlan(plan_with_rows.plan).data
         return Response({**plan, "messages": messages, "said": messages})
 

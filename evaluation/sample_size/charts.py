@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.charts.svg import Drawing, Scale, format_number, format_tick
-from evaluation.core.stats.planner import Plan
+from evaluation.core.stats.planner import ErrorBounds
 from evaluation.sample_size.methods import WORKERS, SizePoint
 
 MEASURE_NAMES = {
@@ -24,7 +24,7 @@ def build_crowd_size_chart(points: Sequence[SizePoint], by: str) -> Chart | None
     if not measures:
         return None
     what = "workers who vote" if by == WORKERS else "questions"
-    return draw_lines(
+    return build_line_chart(
         name=f"crowd-size-{by}",
         title=f"What more {by} would have brought",
         explanation=(
@@ -59,17 +59,17 @@ class ConsensusForecast(Protocol):
     """Protocol of a forecast of the error: now, with ten more answers, and by number of answers."""
 
     @property
-    def now(self) -> Plan | None:
+    def now(self) -> ErrorBounds | None:
         """Expected error with as many answers as there are; None without a forecast."""
         ...
 
     @property
-    def more(self) -> Plan | None:
+    def more(self) -> ErrorBounds | None:
         """Expected error with ten more answers to each question; None without a forecast."""
         ...
 
     @property
-    def curve(self) -> list[Plan]:
+    def curve(self) -> list[ErrorBounds]:
         """Expected errors by number of answers, ascending."""
         ...
 
@@ -92,39 +92,39 @@ def build_planner_chart(forecast: ConsensusForecast) -> Chart | None:
         bottom = HEIGHT - BOTTOM
         x = Scale(1, last, LEFT, width - RIGHT)
         y = Scale(0.0, highest, bottom, TOP)
-        for tick in y.ticks(5):
-            drawing.line(LEFT, y(tick), width - RIGHT, y(tick), "grid")
-            drawing.text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
-        for tick in x.ticks(8 if width > 600 else 5):
-            drawing.text(x(tick), bottom + 17, format_tick(tick), "faint", "middle")
-        drawing.line(LEFT, bottom, width - RIGHT, bottom, "axis")
-        drawing.text(
+        for tick in y.list_ticks(5):
+            drawing.add_line(LEFT, y(tick), width - RIGHT, y(tick), "grid")
+            drawing.add_text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
+        for tick in x.list_ticks(8 if width > 600 else 5):
+            drawing.add_text(x(tick), bottom + 17, format_tick(tick), "faint", "middle")
+        drawing.add_line(LEFT, bottom, width - RIGHT, bottom, "axis")
+        drawing.add_text(
             (LEFT + width - RIGHT) / 2, bottom + 36, "answers a question", "faint", "middle"
         )
-        drawing.text(
+        drawing.add_text(
             8, 12, "expected error of the consensus: 0 means the same as the truth", "faint"
         )
         plotted = [plan for plan in curve if plan.worst_error is not None]
         worst = [(x(plan.workers), y(plan.worst_error or 0)) for plan in plotted]
         # Worst-case errors are far above the scale for few answers.
-        drawing.path([place for place in worst if place[1] > TOP], "worst")
-        drawing.path([(x(plan.workers), y(plan.average_error)) for plan in curve], "line")
+        drawing.add_polyline([place for place in worst if place[1] > TOP], "worst")
+        drawing.add_polyline([(x(plan.workers), y(plan.average_error)) for plan in curve], "line")
         for plan, words in ((now, "now"), (more, "10 more")):
             place = x(plan.workers)
-            drawing.line(place, TOP, place, bottom, "median" if plan is now else "grid-strong")
+            drawing.add_line(place, TOP, place, bottom, "median" if plan is now else "grid-strong")
             at_end = plan is now
-            drawing.text(
+            drawing.add_text(
                 place + (-5 if at_end else 5), TOP - 6, words, "label", "end" if at_end else "start"
             )
         for plan in curve:
             if plan.workers in (now.workers, more.workers) or len(curve) <= 120:
-                drawing.mark(_format_tooltip(plan))
-                drawing.rectangle(x(plan.workers) - 3, TOP, 6, bottom - TOP, "hit")
+                drawing.begin_group(_format_tooltip(plan))
+                drawing.add_rectangle(x(plan.workers) - 3, TOP, 6, bottom - TOP, "hit")
                 if plan in (now, more):
-                    drawing.dot(x(plan.workers), y(plan.average_error), "dot", 5)
+                    drawing.add_dot(x(plan.workers), y(plan.average_error), "dot", 5)
                     if plan.worst_error is not None and plan.worst_error <= highest:
-                        drawing.dot(x(plan.workers), y(plan.worst_error), "dot-weak", 5)
-                drawing.end_mark()
+                        drawing.add_dot(x(plan.workers), y(plan.worst_error), "dot-weak", 5)
+                drawing.end_group()
         return drawing
 
     return Chart(
@@ -140,7 +140,7 @@ def build_planner_chart(forecast: ConsensusForecast) -> Chart | None:
     )
 
 
-def _format_tooltip(plan: Plan) -> str:
+def _format_tooltip(plan: ErrorBounds) -> str:
     """Return tooltip lines: the expected and worst error with a number of answers."""
     return (
         f"{plan.workers} answers a question\nexpected error {format_number(plan.average_error)}\n"

@@ -23,7 +23,7 @@ from annotations.exchange.reading.answer_grades import refuse_unknown_answers
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import GradingInput, Progress, select_graded_answers
 from evaluation.consensus.signatures import collect_versions, combine_hashes
-from evaluation.core.backends import parse_spec
+from evaluation.core.backends import parse_embedder_spec
 from evaluation.core.messages.console import format_table
 from evaluation.core.options import TERMINAL
 from evaluation.grading.files.grading import GradingRequest, grade_files
@@ -114,8 +114,8 @@ class FileTrial:
             },
             "measure": values["measure"],
             "verdicts": values["verdicts"],
-            "said": TERMINAL.format_all(self.summary.messages),
-            "warnings": TERMINAL.format_all([*self.file_warnings, *self.trial.warnings]),
+            "said": TERMINAL.format_messages(self.summary.messages),
+            "warnings": TERMINAL.format_messages([*self.file_warnings, *self.trial.warnings]),
             "embedding": self.trial.embedded.info.as_dict(),
             "versions": collect_versions(),
             "input_hash": input_hash,
@@ -133,7 +133,7 @@ def try_crowd_of_file(request: TrialRequest, progress: Progress | None = None) -
     BackendError
         The answers cannot be embedded.
     """
-    target = parse_spec(request.parameters.embedder)
+    target = parse_embedder_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace_inputs(
         request.output, (TABLE, SUMMARY), (request.answers, request.judgements, vectors)
@@ -233,7 +233,7 @@ class FilePlan:
             "plan": asdict(self.plan.plan),
             "typical_answer": asdict(self.typical),
             "models": [asdict(model) for model in self.plan.models],
-            "said": TERMINAL.format_all(self.plan.messages),
+            "said": TERMINAL.format_messages(self.plan.messages),
             "warnings": self.grading.warnings,
             "versions": collect_versions(),
             "input_hash": input_hash,
@@ -251,7 +251,7 @@ def plan_answers_of_file(request: PlanRequest, progress: Progress | None = None)
     BackendError
         The answers cannot be embedded.
     """
-    target = parse_spec(request.parameters.embedder)
+    target = parse_embedder_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     refuse_to_replace_inputs(
         request.output,
@@ -335,8 +335,8 @@ def run_crowd_size(
         for by in (WORKERS, QUESTIONS):
             chart = build_crowd_size_chart(trial.summary.points, by)
             if chart is not None:
-                folder.open(f"{chart.name}.svg").write(chart.standalone().encode())
-    warnings = TERMINAL.format_all([*trial.file_warnings, *trial.trial.warnings])
+                folder.open(f"{chart.name}.svg").write(chart.build_standalone_svg().encode())
+    warnings = TERMINAL.format_messages([*trial.file_warnings, *trial.trial.warnings])
     parts = [format_crowd_size(trial.summary), *(f"Warning: {warning}" for warning in warnings)]
     return "\n\n".join([*parts, f"Files: {request.output}"])
 
@@ -359,7 +359,7 @@ def format_crowd_size(summary: CrowdSizeSummary) -> str:
         [
             counts,
             format_table(CROWD_SIZE_HEADER, rows),
-            "\n".join(TERMINAL.format_all(summary.messages)),
+            "\n".join(TERMINAL.format_messages(summary.messages)),
         ]
     )
 
@@ -404,7 +404,7 @@ def format_plan(plan_with_rows: PlanWithRows) -> str:
         for row in plan_with_rows.questions
         if row.more or row.standing == "beyond"
     ]
-    parts = ["\n".join(TERMINAL.format_all(plan_with_rows.messages))]
+    parts = ["\n".join(TERMINAL.format_messages(plan_with_rows.messages))]
     if rows:
         parts.append(format_table(PLAN_HEADER, rows[:MAX_SHOWN]))
         if len(rows) > MAX_SHOWN:

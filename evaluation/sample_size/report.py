@@ -60,7 +60,7 @@ class CrowdSizeReport:
     def list_other_sentences(self) -> list[str]:
         """Return sentences on the sizes that suffice by measures other than the main one."""
         return [
-            SITE.format(build_verdict_message(v))
+            SITE.format_message(build_verdict_message(v))
             for v in self.verdicts
             if v.measure != self.measure
         ]
@@ -70,7 +70,7 @@ def build_crowd_size_report(run: Run) -> CrowdSizeReport:
     """Return the results of a finished crowd size trial."""
     summary = CrowdSizeSummary.from_json(run.summary)
     return CrowdSizeReport(
-        [SITE.format(message) for message in summary.messages],
+        [SITE.format_message(message) for message in summary.messages],
         summary.measure,
         summary.answers,
         summary.workers,

@@ -71,7 +71,7 @@ def show_planner(request: HttpRequest, run: Run) -> Context:
     rows = [row for row in plan.questions if row.more or row.standing == "beyond"]
     return page | {
         "plan": plan.plan,
-        "said": SITE.format_all(plan.messages),
+        "said": SITE.format_messages(plan.messages),
         "listed": [
             {
                 "row": row,
@@ -111,7 +111,7 @@ def _build_file_name(run: UUID, name: str) -> str:
 
 def _build_plan_form(request: HttpRequest) -> OptionForm:
     """Return the form of plan options, filled from the query string or with defaults."""
-    known = PlanTargets.options()
+    known = PlanTargets.get_options()
     values = {name: value for name, value in request.GET.items() if name in known}
     if not values:
         return get_option_form(PlanTargets)(request.user)

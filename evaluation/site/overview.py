@@ -179,7 +179,7 @@ def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
             )
         return
     if state == Run.State.FAILED:
-        reason = SITE.format(row["run_error"])
+        reason = SITE.format_message(row["run_error"])
         text = f"The last run failed: {reason[:200]}"
         yield AttentionItem("run_failed", "bad", name, text, of_run, "Open the run")
     elif state in ACTIVE and not listens:
@@ -222,7 +222,7 @@ def _find_items_of_official_run(
     warnings = [warning for warning in stored if warning.code != "empty_answers"]
     if warnings:
         more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
-        text = f"{SITE.format(warnings[0])}{more}"
+        text = f"{SITE.format_message(warnings[0])}{more}"
         yield AttentionItem("run_warnings", "warn", name, text, of_run, "Open the run")
 
 

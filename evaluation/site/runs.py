@@ -159,7 +159,7 @@ def _build_settings_context(
     """Return all settings of a run, and those that differ from the defaults."""
     settings = [
         replace(setting, value=named.get(setting.name, setting.value))
-        for setting in options.settings(run.parameters)
+        for setting in options.list_settings(run.parameters)
     ]
     return {
         "settings": settings,

@@ -17,7 +17,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends.embedding.contract import EmbedderInfo
 from evaluation.core.backends.errors import BackendError
 from evaluation.core.options import SITE
-from evaluation.core.text.quality import check_language, detect_main_language
+from evaluation.core.text.quality import detect_main_language, find_language_warning
 from evaluation.runs.judging import JudgingProgress
 from evaluation.runs.judging.tasks import load_inbox, sum_progress_by_set
 
@@ -25,7 +25,7 @@ register = template.Library()
 # Smaller ones say no more about the difference, only about the number of questions.
 LEAST = 0.001
 DEFAULT = EmbedderInfo(
-    spec=AqerParameters.options()["embedder"].default,
+    spec=AqerParameters.get_options()["embedder"].default,
     model="all-MiniLM-L6-v2",
     revision="",
     precision="float32",
@@ -38,13 +38,13 @@ DEFAULT = EmbedderInfo(
 @register.filter
 def said(message: Any) -> str:
     """Return the sentence of a message, or of its stored form."""
-    return SITE.format(message)
+    return SITE.format_message(message)
 
 
 @register.filter
 def evidence(message: Any) -> str:
     """Return the first sentence of a message: the evidence without the explanation."""
-    first, stop, _ = SITE.format(message).partition(". ")
+    first, stop, _ = SITE.format_message(message).partition(". ")
     return f"{first}." if stop else first
 
 
@@ -109,6 +109,6 @@ def languages_of(texts: Sequence[str]) -> DetectedLanguage:
         code = detect_main_language(texts)
     except BackendError:
         code = ""
-    warning = check_language(texts, DEFAULT)
+    warning = find_language_warning(texts, DEFAULT)
     name = LANG_INFO.get(code, {}).get("name", code)
-    return DetectedLanguage(name, len(texts), SITE.format(warning) if warning else "")
+    return DetectedLanguage(name, len(texts), SITE.format_message(warning) if warning else "")

@@ -313,7 +313,9 @@ class TriageViewSet(GradingViewSet):
             raise ApiProblem("conflict", reason) from None
         except OptionError as error:
             options = self.get_kind(run).options
-            sentences = (f"{API.sentence(options, problem)}." for problem in error.problems)
+            sentences = (
+                f"{API.format_field_problem(options, problem)}." for problem in error.problems
+            )
             raise ApiProblem("conflict", " ".join(sentences)) from None
         link = reverse("api:run-detail", args=[new_run.public_id])
         return Response(
@@ -457,7 +459,7 @@ class AcceptingViewSet(GradingViewSet):
 
 def _build_body(undecided: UndecidedWorkers) -> dict[str, Any]:
     """Return the response body of a `RestSerializer`, with the first 50 workers who stay open."""
-    message = API.format(undecided.said)
+    message = API.format_message(undecided.said)
     return {
         "n": undecided.n,
         "n_left_out": undecided.n_left_out,

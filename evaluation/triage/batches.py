@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import transaction
 
 from annotations.models import AuditEntry
-from evaluation.deletion.storage.removals import get_name
+from evaluation.deletion.storage.removals import get_display_name
 from evaluation.models import Run, WorkerVerdict
 from evaluation.runs.reports.verdicts import AcceptedBatch
 from evaluation.triage.report.queue import (
@@ -112,6 +112,6 @@ def _log_audit_entry(
         action=action,
         kind="run",
         object_id=run.public_id,
-        name=get_name(run),
+        name=get_display_name(run),
         counts={label: n for label, n in counts.items() if n},
     )

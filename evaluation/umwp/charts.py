@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.charts.svg import (
     Drawing,
     Scale,
@@ -72,7 +72,7 @@ def build_by_size_chart(
         for index, (left, row) in enumerate(entries):
             label = tunings[index] or "unknown tuning"
             _draw_mark(drawing, left + 8, 10 + row * LEGEND_ROW, index)
-            drawing.text(left + 20, 14 + row * LEGEND_ROW, label, "label")
+            drawing.add_text(left + 20, 14 + row * LEGEND_ROW, label, "label")
         x = Scale(min(logs) - margin, max(logs) + margin, LEFT, width - RIGHT)
         for index, form in enumerate(forms):
             panel_top = top + index * (PANEL + GAP)
@@ -103,26 +103,26 @@ def _draw_panel(
     """Draw the axes and points of one prompt form; `x` scales log10 of the parameters."""
     bottom = top + PANEL
     y = Scale(0.0, 1.0, bottom, top + 8)
-    drawing.text(LEFT, top - 4, f"{form}: {what}", "label")
-    for tick in y.ticks(5):
-        drawing.line(LEFT, y(tick), x.end, y(tick), "grid")
-        drawing.text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
+    drawing.add_text(LEFT, top - 4, f"{form}: {what}", "label")
+    for tick in y.list_ticks(5):
+        drawing.add_line(LEFT, y(tick), x.end, y(tick), "grid")
+        drawing.add_text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
     for power, factor in _choose_ticks(x):
         tick_x = x(power + math.log10(factor))
-        drawing.text(tick_x, bottom + 17, format_size(factor * 10.0**power), "faint", "middle")
-    drawing.line(LEFT, bottom, x.end, bottom, "axis")
-    drawing.text((LEFT + x.end) / 2, bottom + 34, "parameters", "faint", "middle")
+        drawing.add_text(tick_x, bottom + 17, format_size(factor * 10.0**power), "faint", "middle")
+    drawing.add_line(LEFT, bottom, x.end, bottom, "axis")
+    drawing.add_text((LEFT + x.end) / 2, bottom + 34, "parameters", "faint", "middle")
     for point in points:
         mark_x = x(math.log10(point.parameters))
         tuning = f", {point.tuning}" if point.tuning else ""
-        drawing.mark(
+        drawing.begin_group(
             f"{point.name} ({format_size(point.parameters)}{tuning})\n"
             f"{what} {format_number(point.value)} ({format_interval(point.low, point.high)})"
         )
         if point.low is not None and point.high is not None:
-            drawing.line(mark_x, y(point.low), mark_x, y(point.high), "whisker-weak")
+            drawing.add_line(mark_x, y(point.low), mark_x, y(point.high), "whisker-weak")
         _draw_mark(drawing, mark_x, y(point.value), tunings.index(point.tuning))
-        drawing.end_mark()
+        drawing.end_group()
 
 
 def _choose_ticks(x: Scale) -> list[tuple[int, int]]:
@@ -143,13 +143,13 @@ def _choose_ticks(x: Scale) -> list[tuple[int, int]]:
 def _draw_mark(drawing: Drawing, x: float, y: float, tuning: int) -> None:
     """Draw the symbol of a tuning type by its index; symbols differ in shape, not only colour."""
     if tuning % 4 == 0:
-        drawing.dot(x, y, "dot", 5)
+        drawing.add_dot(x, y, "dot", 5)
     elif tuning % 4 == 1:
-        drawing.diamond(x, y, "dot-model")
+        drawing.add_diamond(x, y, "dot-model")
     elif tuning % 4 == 2:
-        drawing.star(x, y, "consensus", 7)
+        drawing.add_star(x, y, "consensus", 7)
     else:
-        drawing.dot(x, y, "dot-weak", 5)
+        drawing.add_dot(x, y, "dot-weak", 5)
 
 
 def _place_legend(names: Sequence[str], width: float) -> list[tuple[float, int]]:
@@ -184,7 +184,7 @@ def build_f1_by_size_chart(rows: Sequence[SizeRow]) -> Chart | None:
 def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
     """Return the chart of F1 by model and prompt form; None if no F1 is defined."""
     rows = [
-        Row(
+        EstimateRow(
             f"{model.system}, {model.form}",
             model.f1.value,
             model.f1.low,
@@ -201,7 +201,7 @@ def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
     ]
     if not rows:
         return None
-    return draw_estimates(
+    return build_estimates_chart(
         "noticing",
         "F1 of recognising unanswerable questions",
         "Each dot is a model with one prompt form. At 1 the model calls all unanswerable questions "

@@ -55,7 +55,7 @@ def run_evaluate(
 def _render_chart(rows: Sequence[SizeRow]) -> str:
     """Return the chart of F1 by model size as SVG; "" if no size is known."""
     chart = build_f1_by_size_chart(rows)
-    return chart.standalone() if chart else ""
+    return chart.build_standalone_svg() if chart else ""
 
 
 def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) -> str:
@@ -86,7 +86,7 @@ def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] =
     ]
     if left_out:
         parts.append("\n".join(["Not counted:", *left_out]))
-    parts += [*study.notes, *TERMINAL.format_all(study.list_warnings())]
+    parts += [*study.notes, *TERMINAL.format_messages(study.list_warnings())]
     parts.append(f"Written into {output}: {', '.join(written)}")
     return "\n\n".join(parts)
 

@@ -257,7 +257,7 @@ def _build_summary(
         {**study.counts(), **counts},
         study.exclusions,
         made=signature_parts,
-        warnings=[*study.notes, *TERMINAL.format_all(study.list_warnings())],
+        warnings=[*study.notes, *TERMINAL.format_messages(study.list_warnings())],
         more={
             "complete": study.complete,
             "threshold": study.threshold,

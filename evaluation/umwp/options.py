@@ -8,15 +8,15 @@ from typing import ClassVar
 
 from evaluation.consensus.parameters import SEED_OF_DRAWS, build_draws_option
 from evaluation.consensus.signatures import EXCLUDED, EXCLUDED_SENTENCES
-from evaluation.core.backends import BackendError, parse_spec
+from evaluation.core.backends import BackendError, parse_embedder_spec
 from evaluation.core.options import (
-    Choice,
+    ChoiceOption,
+    FloatOption,
+    IntegerOption,
     Parameters,
     Problem,
-    Real,
-    Switch,
-    Text,
-    Whole,
+    SwitchOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -29,7 +29,7 @@ from evaluation.umwp.prompts import DIRECT, IN_CONTEXT, INSTRUCTION
 def _check_encoder(spec: str) -> Problem | None:
     """Return the problem if the named text encoder cannot be used, else None."""
     try:
-        parsed = parse_spec(spec)
+        parsed = parse_embedder_spec(spec)
     except BackendError as error:
         return build_problem("unreadable", "encoder", reason=str(error))
     if parsed.kind == "precomputed":
@@ -48,7 +48,7 @@ class UmwpParameters(Parameters):
 
     rules: str = declare_option(
         FIXED,
-        Choice(
+        ChoiceOption(
             label="Rules",
             help="How numbers and expressions in replies are read.",
             choices={
@@ -59,7 +59,7 @@ class UmwpParameters(Parameters):
     )
     encoder: str = declare_option(
         "minilm",
-        Text(
+        TextOption(
             label="Encoder",
             help="Makes vectors of windows and templates.",
             test=_check_encoder,
@@ -68,7 +68,7 @@ class UmwpParameters(Parameters):
     )
     threshold: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Threshold",
             help="A reply is unanswerable if the similarity of a window of its words to a template "
             "is above this. Empty: the threshold that is best on labelled replies.",
@@ -88,7 +88,7 @@ class MiningParameters(UmwpParameters):
 
     least: int = declare_option(
         4,
-        Whole(
+        IntegerOption(
             label="Least replies",
             help="Number of replies without an answer that contain a wording before it is a "
             "candidate.",
@@ -98,7 +98,7 @@ class MiningParameters(UmwpParameters):
     )
     precision: float = declare_option(
         0.9,
-        Real(
+        FloatOption(
             label="Least precision",
             help="Share of the replies with a wording that have no answer: with its words, and "
             "with what is like it.",
@@ -108,7 +108,7 @@ class MiningParameters(UmwpParameters):
     )
     most: int = declare_option(
         60,
-        Whole(
+        IntegerOption(
             label="Most candidates",
             help="Candidates that are tried, those that separate best first.",
             lowest=1,
@@ -137,7 +137,7 @@ class UmwpRunOptions(UmwpParameters):
     )
     direct: bool = declare_option(
         True,
-        Switch(
+        SwitchOption(
             label="Prompt form: direct",
             help="The question alone.",
             group=BASIC,
@@ -147,7 +147,7 @@ class UmwpRunOptions(UmwpParameters):
     )
     instruction: bool = declare_option(
         True,
-        Switch(
+        SwitchOption(
             label="Prompt form: instruction",
             help="An instruction before the question explains that some questions have no "
             "answer, why, and what to write then.",
@@ -158,7 +158,7 @@ class UmwpRunOptions(UmwpParameters):
     )
     in_context: bool = declare_option(
         True,
-        Switch(
+        SwitchOption(
             label="Prompt form: in-context",
             help="Eight worked examples before the question: four answerable, four unanswerable.",
             group=BASIC,
@@ -185,4 +185,6 @@ class UmwpRunOptions(UmwpParameters):
 
     def evaluation(self) -> UmwpParameters:
         """Return only the options of evaluating replies, without those of asking models."""
-        return UmwpParameters(**{name: getattr(self, name) for name in UmwpParameters.options()})
+        return UmwpParameters(
+            **{name: getattr(self, name) for name in UmwpParameters.get_options()}
+        )

@@ -19,7 +19,7 @@ from annotations.models.notes import may_write_notes
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.scope import get_visible_or_404
-from evaluation.core.charts.chart import Chart, HistoryPoint, draw_history
+from evaluation.core.charts.chart import Chart, HistoryPoint, build_score_history_chart
 from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, build_worker_history
 from evaluation.workers.report.workers import Workers
 
@@ -96,7 +96,7 @@ def remove_note(request: HttpRequest, worker_id: UUID, note_id: UUID) -> HttpRes
 def send_chart(chart: Chart, name: str, caption: str) -> HttpResponse:
     """Return a chart as a file download."""
     return HttpResponse(
-        chart.standalone([caption]),
+        chart.build_standalone_svg([caption]),
         content_type="image/svg+xml",
         headers=build_attachment_headers(f"{build_file_name(name)}.svg"),
     )
@@ -126,7 +126,9 @@ def build_history_chart(history: WorkerHistory) -> Chart | None:
     ]
     if len(occasions) < 2:
         return None
-    return draw_history(occasions, AXIS, f"worker {history.worker.name}", of_model=False)
+    return build_score_history_chart(
+        occasions, AXIS, f"worker {history.worker.name}", of_model=False
+    )
 
 
 def _get_worker(request: HttpRequest, worker_id: UUID) -> Any:

@@ -302,7 +302,7 @@ REMOVING: tuple[tuple[str, type, dict[str, str], str], ...] = tuple(
     for end, methods in (
         ("archive", {"post": "archive"}),
         ("restore", {"post": "restore"}),
-        ("deletion", {"get": "hanging", "post": "delete_for_good"}),
+        ("deletion", {"get": "list_dependents", "post": "delete_for_good"}),
     )
 )
 
@@ -327,13 +327,13 @@ UNDOING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (
         f"{SET_PATH}/imports/<uuid:import_id>/undoing/",
         ImportViewSet,
-        {"get": "hanging", "post": "undo"},
+        {"get": "list_dependents", "post": "undo"},
         "import-undoing",
     ),
     (
         "workers/<uuid:worker_id>/erasure/",
         ErasureViewSet,
-        {"get": "hanging", "post": "erase"},
+        {"get": "list_dependents", "post": "erase"},
         "worker-erasure",
     ),
 )

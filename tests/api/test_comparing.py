@@ -24,7 +24,7 @@ def test_the_leaderboard_of_a_run_and_of_its_set_are_one(api, rana, run, results
     asking = api(rana)
     sent = asking.get(f"{results}leaderboard/").json()
     report = build_leaderboard(run)
-    assert sent["verdict"] == API.format(report.verdict)
+    assert sent["verdict"] == API.format_message(report.verdict)
     assert [row["standing"]["name"] for row in sent["models"]] == list(SCORES)
     assert [row["rank"] for row in sent["models"]] == [1, 1, 3]
     assert sent["models"][0]["costs"]["reason"] == "cost_not_told"
@@ -48,7 +48,7 @@ def test_two_models_in_full(api, rana, run, results):
     pair = f"{results}comparisons/{model_of(run, 'Ox 2')}/{model_of(run, 'Ox 1')}/"
     sent = asking.get(f"{pair}detail/").json()
     detail, _ = build_pair_detail(run, model_of(run, "Ox 2"), model_of(run, "Ox 1"))
-    assert sent["verdict"] == API.format(detail.verdict)
+    assert sent["verdict"] == API.format_message(detail.verdict)
     assert (sent["n_first"], sent["n_second"], sent["relation"]) == (10, 2, "version")
     assert [group["name"] for group in sent["groupings"][0]["groups"]] == ["north", "south"]
     rows = asking.get(f"{pair}questions/?limit=2").json()

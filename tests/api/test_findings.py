@@ -179,9 +179,9 @@ def test_models_are_compared_as_on_the_page(api, rana, run, results):
 def test_trust_and_planner_are_those_of_the_pages(api, rana, run, results):
     asking = api(rana)
     sent, report = asking.get(f"{results}trust/").json(), build_trust_report(run)
-    assert sent["verdict"]["headline"] == API.format(report.verdict.headline)
+    assert sent["verdict"]["headline"] == API.format_message(report.verdict.headline)
     assert [(f["name"], f["level"], f["word"], f["todo"]) for f in sent["facts"]] == [
-        (fact.name, fact.level, fact.word, API.format(fact.todo)) for fact in report.facts
+        (fact.name, fact.level, fact.word, API.format_message(fact.todo)) for fact in report.facts
     ]
     assert [(fact["result"], fact["needed"]) for fact in sent["facts"]] == [
         (fact.result, fact.needed) for fact in report.facts
@@ -203,7 +203,7 @@ def test_a_plan_is_that_of_the_page_and_its_rows_are_a_file(api, rana, run, resu
         found.plan.total_answers,
         found.plan.total_cost,
     )
-    assert sent["said"] == API.format_all(found.messages)
+    assert sent["said"] == API.format_messages(found.messages)
     file = asking.get(f"{results}plan/questions/{wishes}&format=csv")
     lines = b"".join(file.streaming_content).decode("utf-8-sig").splitlines()
     assert len(lines) == 1 + len(found.questions)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from annotations.exchange import InputError
 from evaluation.consensus import AQER
 from evaluation.core.backends import BackendError, Embedder, get_embedder
-from evaluation.core.backends.embedding.sentences import find_folder, has_processor_bfloat16
+from evaluation.core.backends.embedding.sentences import find_minilm_folder, has_processor_bfloat16
 from evaluation.evidence.data_sets import GradedAnswers, load_mohler
 from evaluation.evidence.studies.worker_grading import SETTINGS, correlate_with_truth
 from evaluation.evidence.tables import FIRST_SEED
@@ -118,7 +118,7 @@ def _r(vectors: Floats, corpus: GradedAnswers) -> float:
 def _bare() -> Callable[[list[str]], Floats]:
     from sentence_transformers import SentenceTransformer
 
-    model = SentenceTransformer(str(find_folder()))
+    model = SentenceTransformer(str(find_minilm_folder()))
 
     def encode(texts: list[str]) -> Floats:
         return np.asarray(model.encode(texts))

@@ -10,7 +10,7 @@ from evaluation.consensus.inputs import Answers, select_graded_answers
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.backends import BackendError
 from evaluation.evidence.data_sets import load_beetle, load_beetle_questions
-from evaluation.evidence.studies.minimal_pairs import QUESTIONS, load_pairs
+from evaluation.evidence.studies.minimal_pairs import QUESTIONS, load_minimal_pairs
 from evaluation.grading.facts.run import CrowdFacts, find_crowd_facts
 from evaluation.grading.run.grading import grade_answers
 from tests.benchmarks.results import (
@@ -94,7 +94,7 @@ def _some(answers: Answers) -> Answers:
 
 
 def _asked_of_pairs() -> dict[str, str]:
-    return {pair.id: QUESTIONS[pair.kind] for pair in load_pairs()}
+    return {pair.id: QUESTIONS[pair.kind] for pair in load_minimal_pairs()}
 
 
 def _of_pairs(workers: int) -> Answers:
@@ -103,7 +103,7 @@ def _of_pairs(workers: int) -> Answers:
 
 
 def _rows(workers: int) -> Iterator[tuple[str, int, str, str, bool]]:
-    for pair in load_pairs():
+    for pair in load_minimal_pairs():
         said = [pair.original, pair.paraphrase, pair.original, pair.paraphrase, pair.changed]
         for worker in range(workers):
             # No two texts are the same: equal ones would be embedded once. Letters are no fact.

@@ -23,7 +23,7 @@ from annotations import demo
 from evaluation.core.backends.chat import smollm2
 from evaluation.core.backends.chat.contract import ChatModel, Message, Reply
 from evaluation.core.backends.chat.local import SAME_TWICE
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.server import Patience
 from evaluation.runs.flow.asking.asker import End, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
@@ -83,7 +83,9 @@ def record(output: Path, say: Callable[[str], None] = lambda _: None) -> int:
     Raises RecordingError, or ChatError when the model cannot be had. Nothing is written unless
     all answers are in.
     """
-    model = get_chat("local:smollm2", patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER))
+    model = get_chat_model(
+        "local:smollm2", patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER)
+    )
     rows = ask_all(model, SYSTEMS, say)
     write(output, rows, describe(smollm2.FILE, rows))
     return len(rows)

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from annotations import demo
 from evaluation.core.backends.chat import smollm2
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.errors import ChatError
 from tests.benchmarks import recording
 from tests.benchmarks.recording import RecordingError, System
@@ -33,7 +33,7 @@ def chat():
 
 
 def ask_all(chat, *systems):
-    return recording.ask_all(get_chat(chat.spec), systems)
+    return recording.ask_all(get_chat_model(chat.spec), systems)
 
 
 @pytest.mark.medium
@@ -149,8 +149,8 @@ def test_without_the_library_that_runs_it_the_command_says_what_to_install(monke
         raise ImportError(name)
 
     monkeypatch.setattr(smollm2, "import_module", missing)
-    monkeypatch.setattr(smollm2, "find_model", lambda: tmp_path / smollm2.FILE)
-    monkeypatch.setattr(smollm2, "verify_file", lambda path: None)
+    monkeypatch.setattr(smollm2, "find_model_file", lambda: tmp_path / smollm2.FILE)
+    monkeypatch.setattr(smollm2, "verify_model_file", lambda path: None)
     with pytest.raises(CommandError, match="pip install xllamacpp"):
         call_command("record_demo", output=tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -160,7 +160,7 @@ def test_a_file_with_another_hash_is_refused(tmp_path):
     path = tmp_path / smollm2.FILE
     path.write_bytes(b"not the model")
     with pytest.raises(ChatError, match=f"{smollm2.FILE} .*{smollm2.SHA256}"):
-        smollm2.verify_file(path)
+        smollm2.verify_model_file(path)
 
 
 @pytest.mark.long
@@ -169,6 +169,6 @@ def test_the_real_model_gives_the_same_replies_twice_at_temperature_zero(monkeyp
     questions = demo.load_questions()[:2]
     monkeypatch.setattr(demo, "load_questions", lambda: questions)
     system = System("memory", passage=False, temperature=0.0)
-    rows = [recording.ask_all(get_chat("local:smollm2"), [system]) for _ in range(2)]
+    rows = [recording.ask_all(get_chat_model("local:smollm2"), [system]) for _ in range(2)]
     assert rows[0] == rows[1]
     assert {row["finish_reason"] for row in rows[0]} <= {"stop", "length"}

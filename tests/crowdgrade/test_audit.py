@@ -208,7 +208,7 @@ def decided(world):
         alarm=alarm, state="dismissed", note="they wrote: north", reviewed_by=world.rana
     )
     make_official(run, world.rana)
-    removals.archive(run, world.rana.pk)
+    removals.archive_object(run, world.rana.pk)
     return run
 
 

@@ -22,7 +22,7 @@ def test_the_reader_sees_words_and_titles_and_no_code():
 
 def test_no_message_of_the_site_says_one():
     for code in COMMON.keys() | SITE.own.keys():
-        said = SITE.format(Message(code, Blanks()))
+        said = SITE.format_message(Message(code, Blanks()))
         assert not FLAG.findall(said), (code, said)
 
 

@@ -77,7 +77,7 @@ class MeanVote:
         """
         v = weights[self.cells.worker]
         is_empty = self.cells.sum_by_question(v) <= 0
-        return np.where(self.cells.spread(is_empty), 1.0, v) if is_empty.any() else v
+        return np.where(self.cells.spread_to_answers(is_empty), 1.0, v) if is_empty.any() else v
 
     def compute_exemplar_parts(self, v: Floats) -> tuple[Floats, Floats, Floats]:
         """Return three parts of each question's weighted sum: squared norm, weights, and lengths.

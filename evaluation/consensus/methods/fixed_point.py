@@ -121,7 +121,7 @@ def _center_by_question(values: Floats, part: Booleans, n: Floats, cells: Cells)
     """
     inside = np.where(part, values, 0.0)
     mean = divide_where_positive(cells.sum_by_question(inside), n, 0.0)
-    return np.where(part, values - cells.spread(mean), 0.0)
+    return np.where(part, values - cells.spread_to_answers(mean), 0.0)
 
 
 def _fill_sparse_questions(q: Floats, enough: Booleans, present: Booleans) -> Floats:
@@ -293,7 +293,7 @@ class WorkerMeans:
     def compute_adjusted_scores(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return answer scores minus question effects, and answer weights; a column per draw."""
         s, _, q = self._compute_terms(scores)
-        return s, self.times if q is None else self.times * self.cells.spread(q)
+        return s, self.times if q is None else self.times * self.cells.spread_to_answers(q)
 
     def compute_question_effects(self, scores: Floats) -> tuple[Floats, Floats]:
         """Return the effect and the weight of each question, one column per draw.

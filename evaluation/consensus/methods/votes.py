@@ -54,7 +54,7 @@ class CampedVote:
         """
         cells = whole.cells
         low = np.minimum.reduceat(camps, cells.starts)
-        several = cells.spread(np.maximum.reduceat(camps, cells.starts) > low)
+        several = cells.spread_to_answers(np.maximum.reduceat(camps, cells.starts) > low)
         indices = np.flatnonzero(several)
         empty = np.empty(0, dtype=np.int64)
         if not len(indices):
@@ -66,7 +66,7 @@ class CampedVote:
         question = keys.astype(np.int64) // (label.max() + 1)
         local = Cells.from_codes(cells.worker[indices], camp, cells.n_workers, len(keys))
         place = indices[local.row]
-        split = make(local.select_rows(cells.row[indices]))
+        split = make(local.renumber_rows(cells.row[indices]))
         cell, other = _pair_answers_with_other_camps(cells.question[indices], camp, question)
         across = build_compared_answers(split, vectors, vectors[cells.row[indices[cell]]], other)
         return cls(whole, split, place, question, across, indices[cell])

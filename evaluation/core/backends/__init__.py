@@ -14,11 +14,11 @@ from evaluation.core.backends.embedding.contract import (
 from evaluation.core.backends.embedding.registry import (
     EmbedderSpec,
     PrecomputedVectors,
-    find_kind,
+    find_embedder_kind,
     find_model_name,
     find_reserved_kind,
     get_embedder,
-    parse_spec,
+    parse_embedder_spec,
 )
 from evaluation.core.backends.errors import BackendError, EmbedderError
 
@@ -32,9 +32,9 @@ __all__ = [
     "PrecomputedVectors",
     "Progress",
     "Vectors",
-    "find_kind",
+    "find_embedder_kind",
     "find_model_name",
     "find_reserved_kind",
     "get_embedder",
-    "parse_spec",
+    "parse_embedder_spec",
 ]

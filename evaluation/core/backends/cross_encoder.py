@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 
 from evaluation.core.backends.embedding import sentences
-from evaluation.core.backends.embedding.contract import Progress, find_distinct, import_library
+from evaluation.core.backends.embedding.contract import (
+    Progress,
+    find_distinct_texts,
+    import_library,
+)
 from evaluation.core.backends.errors import BackendError, EntailmentError, RerankerError
 
 
 class CrossEncoder:
-    """A transformer that classifies pairs of texts (base of entailment models, re-ranker).
+    """Transformer that reads two texts together: base of the entailment models and the re-ranker.
 
     Attributes
     ----------
@@ -42,7 +46,7 @@ class CrossEncoder:
 
     @classmethod
     def load(cls, name: str | None) -> Self:
-        """Load a model by hub name or local folder; there is no default model.
+        """Return the model of a hub name or local folder, loaded; there is no default model.
 
         Raises `BackendError` without a name, or if the model cannot be loaded or lacks a class.
         """
@@ -52,10 +56,10 @@ class CrossEncoder:
             )
         library = import_library("transformers", cls.what)
         torch = import_library("torch", cls.what)
-        source = str(Path(name).expanduser()) if sentences.is_folder(name) else name
+        source = str(Path(name).expanduser()) if sentences.is_model_folder(name) else name
 
         def load(local_only: bool) -> tuple[Any, Any]:
-            """Return tokenizer and model, only from local files if `local_only`."""
+            """Return the model and its tokenizer, only from local files if `local_only`."""
             # Set explicitly: otherwise transformers asks on standard input.
             only = {"local_files_only": local_only, "trust_remote_code": False}
             tokenizer = library.AutoTokenizer.from_pretrained(source, **only)
@@ -75,7 +79,7 @@ class CrossEncoder:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         return cls(name, model.eval().to(device), tokenizer, revision)
 
-    def logits(
+    def compute_logits(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Return the model's logits, one row per pair of texts, one column per class.
@@ -84,13 +88,16 @@ class CrossEncoder:
         """
         from evaluation.core.backends.embedding import batching
 
-        find_distinct(text for pair in pairs for text in pair)  # refuses what no tokenizer takes
+        find_distinct_texts(
+            text for pair in pairs for text in pair
+        )  # refuses what no tokenizer takes
         unique = list(dict.fromkeys(pairs))
         places = {pair: place for place, pair in enumerate(unique)}
         unique_logits = np.empty((len(unique), len(self.labels)), dtype=np.float64)
         finished = 0
 
         def tokenize(batch: Sequence[int], **options: Any) -> Any:
+            """Return the tokens of the pairs with these indices, cut to the model's maximum."""
             return self._tokenizer(
                 [unique[i][0] for i in batch],
                 [unique[i][1] for i in batch],
@@ -100,12 +107,15 @@ class CrossEncoder:
             )
 
         def prepare(batch: list[int]) -> Any:
+            """Return the padded tokens of a batch of pairs, on the model's device."""
             return tokenize(batch, padding=True, return_tensors="pt").to(self._model.device)
 
         def compute(batch: list[int], features: Any) -> None:
+            """Write the logits of a batch into `unique_logits`."""
             unique_logits[batch] = self._model(**features).logits.double().cpu().numpy()
 
         def report_rows(rows: int) -> None:
+            """Report the progress after `rows` more distinct pairs."""
             nonlocal finished
             finished += rows
             if progress is not None:
@@ -146,7 +156,7 @@ class EntailmentModel(CrossEncoder):
         super().__init__(name, model, tokenizer, revision)
         self._entailment = self._find_class("entailment", "entail")
 
-    def probabilities(
+    def compute_entailment_probabilities(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Return, for each pair, the probability that the first text entails the second.
@@ -159,7 +169,7 @@ class EntailmentModel(CrossEncoder):
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None
     ) -> NDArray[np.float64]:
         """Return the probability of each class (softmax), one row per pair of texts."""
-        return np.asarray(softmax(self.logits(pairs, progress), axis=1), dtype=np.float64)
+        return np.asarray(softmax(self.compute_logits(pairs, progress), axis=1), dtype=np.float64)
 
     def _find_class(self, label: str, begins: str) -> int:
         """Return the index of the class whose label begins with `begins`; else EntailmentError."""
@@ -189,7 +199,7 @@ class ContradictionModel(EntailmentModel):
     def compute_contradictions(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return contradiction and entailment probability of each pair, over both orders.
+        """Return each pair's probability of contradiction, and of entailment in either order.
 
         The model reads each pair in both orders. Contradiction does not depend on the order, so its
         smaller probability is returned; of entailment, which has a direction, the greater one.
@@ -225,14 +235,14 @@ class Reranker(CrossEncoder):
                 classes=list(map(str, self.labels.values())),
             )
 
-    def scores(
+    def compute_scores(
         self, pairs: Sequence[tuple[str, str]], progress: Progress | None = None
     ) -> NDArray[np.float64]:
         """Return one score per (question, text) pair; a better answer has a greater score.
 
         Raises `RerankerError` for a score that is not finite.
         """
-        logits = self.logits(pairs, progress)[:, 0]
+        logits = self.compute_logits(pairs, progress)[:, 0]
         if not np.isfinite(logits).all():
             bad = pairs[int(np.argmin(np.isfinite(logits)))][1]
             raise RerankerError(

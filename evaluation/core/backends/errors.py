@@ -64,7 +64,7 @@ MODEL_AT_URL = re.compile(r"(?P<model>.+?)@(?P<url>[A-Za-z][A-Za-z0-9+.\-]*://.*
 
 
 def split_model_at_url(target: str) -> tuple[str, str] | None:
-    """Return the model and the URL in `MODEL@URL`; None for text of another form."""
+    """Return the two parts of a text MODEL@URL; None for text of another form."""
     match = MODEL_AT_URL.fullmatch(target)
     return None if match is None else (match["model"], match["url"])
 
@@ -84,7 +84,9 @@ def parse_origin(url: str) -> str:
 
 @dataclass(frozen=True)
 class KeyRule:
-    """An environment variable (or prefix of names) of API keys, and the server that may get it.
+    """Rule that the API keys in an environment variable may be sent to one server, or to any.
+
+    `name` is the variable's name, or with `prefix` the beginning of several names.
 
     The origin is scheme, host and port; "" for any.
     """
@@ -95,9 +97,9 @@ class KeyRule:
 
     @classmethod
     def from_entry(cls, entry: str) -> Self:
-        """Return the rule of an entry: NAME or PREFIX*, with or without @HOST or @HOST:PORT.
+        """Return the rule that a setting's entry states: NAME or PREFIX*, then @HOST[:PORT] or not.
 
-        Without a scheme it is HTTPS, without a port that of the scheme.
+        Without a scheme the server is one of HTTPS, without a port that of the scheme.
         """
         name, separator, where = entry.partition("@")
         url = where if "://" in where else f"https://{where}"
@@ -105,7 +107,7 @@ class KeyRule:
             name.removesuffix("*"), name.endswith("*"), parse_origin(url) if separator else ""
         )
 
-    def allows(self, variable: str, url: str) -> bool:
+    def allows_key(self, variable: str, url: str) -> bool:
         """Return whether the API key in an environment variable may be sent to a URL."""
         named = variable.startswith(self.name) if self.prefix else variable == self.name
         # Two invalid addresses both have the origin "none", which must not match.
@@ -120,9 +122,9 @@ class KeyRules:
 
     @classmethod
     def from_entries(cls, entries: Iterable[str]) -> Self:
-        """Return the rules of an installation's entries (see `KeyRule.from_entry`)."""
+        """Return the rules that an installation's setting states (see `KeyRule.from_entry`)."""
         return cls(tuple(map(KeyRule.from_entry, entries)))
 
-    def allow(self, variable: str, url: str) -> bool:
-        """Return whether any rule allows sending an environment variable's key to a URL."""
-        return any(rule.allows(variable, url) for rule in self.rules)
+    def allows_key(self, variable: str, url: str) -> bool:
+        r"""Return whether any\ rule\ allows\ sending an environment variable's key to a URL."""
+        return any(rule.allows_key(variable, url) for rule in self.rules)

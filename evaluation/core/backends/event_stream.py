@@ -17,11 +17,11 @@ _JOINED = ("content", "reasoning_content", "reasoning", "thinking", "refusal")
 
 
 class CutStreamError(ValueError):
-    """A body ends before the reply is complete."""
+    """The body of a server's answer ends before the reply is complete."""
 
 
 def parse_body(text: str) -> Any:
-    """Return a response's JSON; chunks of a streamed completion are joined into one.
+    """Return the JSON in a response's body; chunks of a streamed completion are joined into one.
 
     Raises ValueError for what is neither JSON nor such a stream, CutStreamError for either of them
     that ends in the middle, RecursionError for JSON that is nested beyond reason.
@@ -46,7 +46,7 @@ def parse_body(text: str) -> Any:
 
 
 def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Return whether JSON is invalid because its end is missing."""
+    """Return whether a JSON error means that the text's end is missing."""
     return error.msg.startswith("Unterminated string") or error.pos >= len(error.doc.rstrip())
 
 
@@ -93,7 +93,7 @@ def _join_chunks(text: str) -> Any:
 
 
 def _parse_chunks(data: str, is_whole: bool) -> Iterator[Any]:
-    """Yield the JSON of an event, or of each line if no blank line separates the events.
+    """Yield the parsed JSON of an event, or of each line if no blank line separates the events.
 
     Raises CutStreamError for JSON without its end in an event that is not whole.
     """
@@ -119,7 +119,7 @@ def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[s
         if name in _JOINED and (are_texts or (isinstance(known, list) and isinstance(value, list))):
             message[name] = known + value
         elif name in _JOINED and known is not None:
-            message[name] = [*_as_parts(known), *_as_parts(value)]
+            message[name] = [*_convert_to_parts(known), *_convert_to_parts(value)]
         elif name == "reasoning_details" and isinstance(known, list) and isinstance(value, list):
             message[name] = known + value
         else:
@@ -135,6 +135,6 @@ def _add_chunk(choice: dict[str, Any], message: dict[str, Any], chunk: Mapping[s
     choice |= {k: v for k, v in chunk.items() if k not in merged_keys and v is not None}
 
 
-def _as_parts(value: Any) -> list[Any]:
+def _convert_to_parts(value: Any) -> list[Any]:
     """Return a message's content as a list of parts; a string becomes one part."""
     return value if isinstance(value, list) else [{"type": "text", "text": value}]

@@ -83,15 +83,18 @@ class Patience:
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
-    def wait(self, attempt: int, requested: float | None = None) -> float:
-        """Return the seconds to wait after an attempt: as the server `requested`, else doubled."""
+    def compute_wait(self, attempt: int, requested: float | None = None) -> float:
+        """Return the seconds to wait after a failed attempt: as `requested`, else doubled.
+
+        `attempt` is the number of the attempt, from 1.
+        """
         if requested is not None:
             return requested
         return float(min(self.first_wait * 2 ** (attempt - 1), self.longest_wait))
 
 
 class FaultError(Exception):
-    """One attempt to send a request failed.
+    """A single attempt to send a request failed; whether to retry, and what to do.
 
     Attributes
     ----------
@@ -130,8 +133,8 @@ class OpenAIServer:
 
     `what` and `name` identify the caller ("embedder", its SPEC); `path` is the endpoint, such as
     "embeddings"; `error` is the class of the exceptions. With `vet` every connection of
-    `async_client` is checked after its host's name was resolved. Raises `error`: the address is
-    none.
+    `create_async_client` is checked after its host's name was resolved. Raises `error` for an
+    invalid address.
     """
 
     def __init__(
@@ -153,13 +156,13 @@ class OpenAIServer:
         self.patience = patience
         self.vet = vet
 
-    def client(self) -> httpx.Client:
+    def create_client(self) -> httpx.Client:
         """Return a synchronous client for `post`, to be used in a `with` block."""
         return httpx.Client(
             verify=load_tls_context(), timeout=self.patience.timeout, follow_redirects=False
         )
 
-    def async_client(self, at_once: int) -> httpx.AsyncClient:
+    def create_async_client(self, at_once: int) -> httpx.AsyncClient:
         """Return an asynchronous client with at most `at_once` connections."""
         # A proxy would connect in our place: vetted and loopback connections go direct.
         own_way = self.vet is not None or _is_loopback(self.url)  # no proxy in between
@@ -177,13 +180,13 @@ class OpenAIServer:
         )
 
     def _build_pool(self, limits: httpx.Limits) -> httpx.AsyncBaseTransport:
-        """Return a pool of connections; the check `vet`, if set, must accept each address."""
+        """Return a pool of connections, in which `vet` (if set) checks each address."""
         if self.vet is not None:
             return VettedTransport(self.vet, limits)
         return httpx.AsyncHTTPTransport(verify=load_tls_context(), limits=limits)
 
     def post(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        """Send a request, with retries, and return the response's JSON.
+        """Send a request by POST, with retries, and return the response's JSON.
 
         Raises `error`: the server cannot be reached, refuses, or does not answer JSON.
         """
@@ -199,19 +202,19 @@ class OpenAIServer:
             status = {} if fault.status is None else {"status": fault.status}
             if fault.again:
                 attempts = self.patience.attempts
-                raise self.error(
+                raise self.build_error(
                     f"{fault.problem}, {attempts} times in a row",
                     "see that the server runs and is not overloaded, then start again",
                     fault.code,
                     attempts=attempts,
                     **status,
                 ) from None
-            raise self.error(fault.problem, fault.remedy, fault.code, **status) from None
+            raise self.build_error(fault.problem, fault.remedy, fault.code, **status) from None
 
-    async def attempt(
+    async def post_once(
         self, client: httpx.AsyncClient, body: dict[str, Any]
     ) -> tuple[Any, httpx.Headers]:
-        """Send a request once; return the response's JSON and headers. Raises FaultError."""
+        """Send a request once by POST; return the response's JSON and headers, or FaultError."""
         key = self._read_key()
         content = bytearray()
         try:
@@ -238,7 +241,7 @@ class OpenAIServer:
         return self._parse_response(response, bytes(content), key), response.headers
 
     def _send_once(self, client: httpx.Client, body: dict[str, Any]) -> Any:
-        """Send a request once, synchronously, and return the response's JSON. Raises FaultError."""
+        """Send a request once, synchronously; return the response's JSON. Raises FaultError."""
         key = self._read_key()
         try:
             response = client.post(self._address, json=body, headers=self._build_headers(key))
@@ -254,13 +257,13 @@ class OpenAIServer:
         return f"{base}/{self.path}{mark}{query}"
 
     def _build_headers(self, key: str) -> dict[str, str]:
-        """Return the request headers that carry the API key."""
+        """Return the request headers that hold the API key; none without a key."""
         # A server with versions in its addresses takes keys in a header of its own.
         own = {"api-key": key} if key and "?" in self.url else {}
         return _build_auth_header(key) | own
 
     def _classify_exception(self, error: Exception) -> Exception:
-        """Return the FaultError for a transport error; other exceptions unchanged."""
+        """Return the FaultError that a transport error means; other exceptions unchanged."""
         if isinstance(error, httpx.ConnectTimeout | httpx.ConnectError):
             problem = f"the connection failed ({error or type(error).__name__})"
             return FaultError("connection", problem, again=True)
@@ -284,7 +287,7 @@ class OpenAIServer:
         return error
 
     def _parse_response(self, response: httpx.Response, content: bytes, key: str) -> Any:
-        """Return the JSON of a response of status 200, the key removed, else raise FaultError."""
+        """Return a response's JSON, the API key removed; FaultError for another status than 200."""
         status, headers = response.status_code, response.headers
         # Dummy keys such as "EMPTY", for servers without keys, are also words of normal answers.
         if key and (status != 200 or (len(key) >= SHORTEST_SECRET and not key.isalpha())):
@@ -321,10 +324,10 @@ class OpenAIServer:
         )
 
     def _compute_wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds to wait before the next attempt."""
+        """Return the seconds to wait before the next attempt, from tenacity's state of the call."""
         reason = state.outcome.exception() if state.outcome else None
         requested = reason.wait if isinstance(reason, FaultError) else None
-        return self.patience.wait(state.attempt_number, requested)
+        return self.patience.compute_wait(state.attempt_number, requested)
 
     def _read_key(self) -> str:
         """Return the API key from the environment; "" without one. Raises FaultError."""
@@ -339,7 +342,7 @@ class OpenAIServer:
             )
         return key
 
-    def error(self, problem: str, remedy: str, code: str = "", **values: Any) -> BackendError:
+    def build_error(self, problem: str, remedy: str, code: str = "", **values: Any) -> BackendError:
         """Return an exception that names the caller, the problem and the remedy."""
         text = f"{self.what} {self.name!r}: {problem}: {remedy}"
         return self.error_class(text, code, **{**values, "name": self.name, "problem": problem})
@@ -354,7 +357,7 @@ def classify_failure(
     api_key_env: str = "OPENAI_API_KEY",
     longest_wait: float = math.inf,
 ) -> FaultError:
-    """Return the fault that a response with a status other than 200 means."""
+    """Return the FaultError for a response with a status other than 200, by status and message."""
     details: dict[str, Any] = {"status": status, "content": content, "headers": headers}
     body = content.decode(errors="replace")
     excerpt = _extract_excerpt(body)
@@ -375,19 +378,21 @@ def classify_failure(
     if not api_key_env and status in (401, 403):
         advice = "name the environment variable that holds the key"
     advice = advice.format(key=api_key_env, path=path)
-    return FaultError(_choose_code(status, lower_body), problem, advice, **details)
+    return FaultError(_choose_fault_code(status, lower_body), problem, advice, **details)
 
 
-def find_message(value: Any, depth: int = 0) -> str:
+def find_error_message(value: Any, depth: int = 0) -> str:
     """Return the message in a server's error JSON, searched 4 levels deep; "" without one."""
     message = ""
     if isinstance(value, str):
         message = value
     elif isinstance(value, list) and depth < 4:
-        message = "; ".join(filter(None, (find_message(item, depth + 1) for item in value[:5])))
+        message = "; ".join(
+            filter(None, (find_error_message(item, depth + 1) for item in value[:5]))
+        )
     elif isinstance(value, Mapping) and depth < 4:
         for name in ("message", "msg", "detail", "error", "errors", "error_description", "title"):
-            if message := find_message(value.get(name), depth + 1):
+            if message := find_error_message(value.get(name), depth + 1):
                 break
         else:
             message = str(value.get("code") or value.get("type") or "")
@@ -395,9 +400,9 @@ def find_message(value: Any, depth: int = 0) -> str:
 
 
 def _extract_excerpt(body: str) -> str:
-    """Return the message in a server's error body, else the first 200 characters."""
+    """Return the error message in a response's body, else the body's first 200 characters."""
     try:
-        message = find_message(json.loads(body))
+        message = find_error_message(json.loads(body))
     except (ValueError, RecursionError):
         message = ""
     return message or " ".join(body[:2000].split())[:200]
@@ -413,8 +418,8 @@ def _build_auth_header(key: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
-def _choose_code(status: int, words: str) -> str:
-    """Return the fault code of an HTTP status that is not retried."""
+def _choose_fault_code(status: int, words: str) -> str:
+    """Return the fault code for an HTTP status that is not retried; `words` is the error text."""
     if status in {400, 403, 422} and any(word in words for word in FILTERED):
         return "refused_prompt"
     if status == 413 or (status in {400, 422} and any(word in words for word in TOO_LONG)):
@@ -438,7 +443,7 @@ def _decode_body(content: bytes, response: httpx.Response) -> str:
 
 
 def _build_limits(connections: int) -> httpx.Limits:
-    """Return connection-pool limits that keep all connections alive."""
+    """Return the limits of a pool of `connections` connections, all of which are kept alive."""
     return httpx.Limits(max_connections=connections, max_keepalive_connections=connections)
 
 

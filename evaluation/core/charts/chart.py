@@ -62,19 +62,19 @@ class Chart:
         """The chart as SVG for phones."""
         return self._draw_inline(NARROW)
 
-    def standalone(self, captions: Sequence[str] = ()) -> str:
+    def build_standalone_svg(self, captions: Sequence[str] = ()) -> str:
         """Return the wide drawing as an SVG file on white, without workers' texts.
 
         The title is above the drawing; the note and `captions` (the source of the data) are below.
         """
         drawing = self.draw(WIDE)
         drawing.prepare_download(self.title, [*filter(None, [self.note]), *captions])
-        return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.markup()}\n'
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{drawing.to_xml()}\n'
 
     def _draw_inline(self, width: float) -> SafeString:
         """Return the chart drawn at a width in pixels, as safe HTML."""
         # `Drawing` escapes every text and attribute; nothing else is in its markup.
-        return mark_safe(self.draw(width).markup())  # noqa: S308
+        return mark_safe(self.draw(width).to_xml())  # noqa: S308
 
 
 RowStyle = Literal["", "-weak", "-model"]
@@ -89,8 +89,8 @@ RIGHT = 14.0
 
 
 @dataclass(frozen=True)
-class Row:
-    """One row of a chart of estimates: name, estimate with interval, tooltip and link.
+class EstimateRow:
+    """Row of a chart of estimates: name, estimate with interval, tooltip and link.
 
     Attributes
     ----------
@@ -108,7 +108,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Layout:
+class RowLayout:
     """Positions in pixels of the rows, names and axis of a chart of estimates.
 
     Names are left of their rows, or above them if they would take half of a phone's width.
@@ -120,20 +120,20 @@ class Layout:
 
     @property
     def n_rows(self) -> int:
-        """Number of rows in the chart."""
+        """Number of rows of the chart."""
         return len(self.names)
 
     @property
-    def named(self) -> bool:
+    def has_names(self) -> bool:
         """Whether the rows are few enough for their names to be drawn."""
         return self.n_rows <= NAMED
 
     @property
     def row_height(self) -> float:
         """Height of one row in pixels."""
-        if not self.named:
+        if not self.has_names:
             return UNNAMED_HEIGHT
-        return STACKED_HEIGHT if self.stacked else NAMED_HEIGHT
+        return STACKED_HEIGHT if self.has_stacked_names else NAMED_HEIGHT
 
     @property
     def is_narrow(self) -> bool:
@@ -141,9 +141,9 @@ class Layout:
         return self.width <= 600
 
     @property
-    def stacked(self) -> bool:
+    def has_stacked_names(self) -> bool:
         """Whether the names are drawn above their rows, not to the left of them."""
-        return self.named and self.is_narrow and self._longest > 0.36 * self.width
+        return self.has_names and self.is_narrow and self._longest > 0.36 * self.width
 
     @property
     def _longest(self) -> float:
@@ -153,7 +153,7 @@ class Layout:
     @property
     def left(self) -> float:
         """Horizontal position of the scale's left end in pixels."""
-        if not self.named or self.stacked:
+        if not self.has_names or self.has_stacked_names:
             return 14.0
         return min(max(96.0, self._longest), 0.36 * self.width)
 
@@ -172,76 +172,82 @@ class Layout:
         """Height of the chart in pixels."""
         return self.bottom + BOTTOM
 
-    def y(self, index: int) -> float:
-        """Return the vertical position in pixels of the dot of row `index`."""
+    def compute_y(self, index: int) -> float:
+        """Return the vertical position in pixels of a row's dot, by index from the top."""
         top = self.top + index * self.row_height
-        return top + (27 if self.stacked else self.row_height / 2)
+        return top + (27 if self.has_stacked_names else self.row_height / 2)
 
     def draw_row(self, drawing: Drawing, index: int) -> None:
         """Draw a row's name if there is space, and the area that reacts to the pointer."""
         top = self.top + index * self.row_height
-        drawing.rectangle(0, top, self.width, self.row_height, "hit")
-        if self.stacked:
+        drawing.add_rectangle(0, top, self.width, self.row_height, "hit")
+        if self.has_stacked_names:
             name = self._labels[index]
-            drawing.text(self.left, top + 14, name, "label")
-        elif self.named:
+            drawing.add_text(self.left, top + 14, name, "label")
+        elif self.has_names:
             name = self._labels[index]
-            drawing.text(self.left - 12, self.y(index) + 4, name, "label", "end")
+            drawing.add_text(self.left - 12, self.compute_y(index) + 4, name, "label", "end")
 
     @cached_property
     def _labels(self) -> list[str]:
         """The row names, shortened to the available space."""
-        room = self.right - self.left if self.stacked else self.left - 14
+        room = self.right - self.left if self.has_stacked_names else self.left - 14
         return fit_labels(self.names, room)
 
     def draw_heading(self, drawing: Drawing, y: float, text: str) -> None:
         """Draw a heading between rows, in the column of names."""
         if self.left < 90:
-            drawing.text(self.left, y - 60, text, "label")
+            drawing.add_text(self.left, y - 60, text, "label")
         else:
-            drawing.text(self.left - 12, y, fit_text(text, self.left - 14), "label", "end")
+            drawing.add_text(self.left - 12, y, fit_text(text, self.left - 14), "label", "end")
 
 
-def draw_axis(drawing: Drawing, layout: Layout, scale: Scale, title: str, top: float = TOP) -> None:
+def draw_axis(
+    drawing: Drawing, layout: RowLayout, scale: Scale, title: str, top: float = TOP
+) -> None:
     """Draw the horizontal axis: grid lines from `top`, round numbers, and its title."""
-    for tick in scale.ticks(4 if layout.is_narrow else 6):
+    for tick in scale.list_ticks(4 if layout.is_narrow else 6):
         x = scale(tick)
-        drawing.line(x, top, x, layout.bottom, "grid")
-        drawing.text(x, layout.bottom + 16, format_tick(tick), "faint", "middle")
-    drawing.line(layout.left, layout.bottom, layout.right, layout.bottom, "axis")
+        drawing.add_line(x, top, x, layout.bottom, "grid")
+        drawing.add_text(x, layout.bottom + 16, format_tick(tick), "faint", "middle")
+    drawing.add_line(layout.left, layout.bottom, layout.right, layout.bottom, "axis")
     # Where the letters do not fit over the axis, they get all of the picture's width.
     middle, most = (layout.left + layout.right) / 2, layout.right - layout.left
     if len(title) * LETTERS * 0.5 > most:
         middle, most = layout.width / 2, layout.width
-    drawing.text(middle, layout.bottom + 35, fit_text(title, most * 1.1), "faint", "middle")
+    drawing.add_text(middle, layout.bottom + 35, fit_text(title, most * 1.1), "faint", "middle")
 
 
-def draw_rows(drawing: Drawing, layout: Layout, scale: Scale, rows: Sequence[Row]) -> None:
+def draw_rows(
+    drawing: Drawing, layout: RowLayout, scale: Scale, rows: Sequence[EstimateRow]
+) -> None:
     """Draw each row: its interval, its dot (a diamond for a model), and its name."""
     for index, row in enumerate(rows):
-        y = layout.y(index)
-        drawing.mark(row.tip, row.link)
+        y = layout.compute_y(index)
+        drawing.begin_group(row.tip, row.link)
         layout.draw_row(drawing, index)
         if row.low is not None and row.high is not None:
-            drawing.line(scale(row.low), y, scale(row.high), y, f"whisker{row.style}")
+            drawing.add_line(scale(row.low), y, scale(row.high), y, f"whisker{row.style}")
         if row.value is None:
-            drawing.text(layout.left + 4, y + 4, "undefined" if layout.named else "", "faint")
+            drawing.add_text(
+                layout.left + 4, y + 4, "undefined" if layout.has_names else "", "faint"
+            )
         elif row.style == "-model":
-            drawing.diamond(scale(row.value), y, "dot-model")
+            drawing.add_diamond(scale(row.value), y, "dot-model")
         else:
-            radius = 4.5 if layout.named else 2.5
-            drawing.dot(scale(row.value), y, f"dot{row.style}", radius)
-        drawing.end_mark()
+            radius = 4.5 if layout.has_names else 2.5
+            drawing.add_dot(scale(row.value), y, f"dot{row.style}", radius)
+        drawing.end_group()
 
 
-def draw_estimates(
-    name: str, title: str, explanation: str, axis: str, rows: Sequence[Row]
+def build_estimates_chart(
+    name: str, title: str, explanation: str, axis: str, rows: Sequence[EstimateRow]
 ) -> Chart:
-    """Return a chart of estimates with intervals; `axis` is the title of the axis."""
+    """Return a chart with one row per estimate and its interval; `axis` is the axis title."""
 
     def draw(width: float) -> Drawing:
         """Return the drawing at a width in pixels."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         drawing = Drawing(width, layout.height, title, f"{axis}, {len(rows)} rows")
         values = [value for row in rows for value in (row.value, row.low, row.high)]
         scale = build_scale(values, layout.left, layout.right)
@@ -276,7 +282,7 @@ class Series:
     ranges: Sequence[tuple[float, float, float]] = ()
 
 
-def draw_lines(
+def build_line_chart(
     name: str,
     title: str,
     explanation: str,
@@ -297,7 +303,7 @@ def draw_lines(
 
     def draw(width: float) -> Drawing:
         """Return the drawing at a width in pixels."""
-        keys = _place_keys(series, width)
+        keys = _place_legend_entries(series, width)
         top = 34 + KEY_ROW * (keys[-1][1] + 1 if keys else 0)
         height = HEIGHT + top
         drawing = Drawing(width, height, title, f"{axes[1]} by {axes[0]}, {len(series)} lines")
@@ -308,22 +314,24 @@ def draw_lines(
         # SVG paints in order: the ranges of all series are drawn first and lie behind every line.
         for index, line in enumerate(series):
             for place, low, high in line.ranges:
-                drawing.line(x(place), y(low), x(place), y(high), WHISKERS[index % len(WHISKERS)])
+                drawing.add_line(
+                    x(place), y(low), x(place), y(high), WHISKERS[index % len(WHISKERS)]
+                )
         for index, line in enumerate(series):
             css_class = f"series-{index % N_SERIES_STYLES}"
             left, row = keys[index]
             level = 12 + row * KEY_ROW
-            drawing.line(left, level, left + KEY, level, css_class)
-            drawing.text(left + KEY + 6, level + 4, line.name, "label")
+            drawing.add_line(left, level, left + KEY, level, css_class)
+            drawing.add_text(left + KEY + 6, level + 4, line.name, "label")
             for part in _split_at_gaps(line.points):
-                drawing.path([(x(a), y(b)) for a, b in part], css_class)
+                drawing.add_polyline([(x(a), y(b)) for a, b in part], css_class)
                 for a, b in part:
-                    drawing.mark(
+                    drawing.begin_group(
                         f"{line.name}\n{axes[0]} {format_tick(a)}: {b:.3f}{_format_range(line, a)}"
                     )
                     # Invisible and larger than the line, so that the pointer hits it.
-                    drawing.dot(x(a), y(b), "hit", 8)
-                    drawing.end_mark()
+                    drawing.add_dot(x(a), y(b), "hit", 8)
+                    drawing.end_group()
         return drawing
 
     return Chart(name, title, explanation, draw)
@@ -332,18 +340,18 @@ def draw_lines(
 def _draw_axes(drawing: Drawing, x: Scale, y: Scale, axes: tuple[str, str], top: float) -> None:
     """Draw both axes with ticks, grid lines and titles."""
     bottom, right = y.start, x.end
-    for tick in y.ticks(6):
-        drawing.line(LEFT, y(tick), right, y(tick), "grid")
-        drawing.text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
-    for tick in x.ticks(8 if drawing.width > 600 else 5):
-        drawing.text(x(tick), bottom + 17, format_tick(tick), "faint", "middle")
-    drawing.line(LEFT, bottom, right, bottom, "axis")
-    drawing.text((LEFT + right) / 2, bottom + 37, axes[0], "faint", "middle")
-    drawing.text(10, top - 12, axes[1], "faint")
+    for tick in y.list_ticks(6):
+        drawing.add_line(LEFT, y(tick), right, y(tick), "grid")
+        drawing.add_text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
+    for tick in x.list_ticks(8 if drawing.width > 600 else 5):
+        drawing.add_text(x(tick), bottom + 17, format_tick(tick), "faint", "middle")
+    drawing.add_line(LEFT, bottom, right, bottom, "axis")
+    drawing.add_text((LEFT + right) / 2, bottom + 37, axes[0], "faint", "middle")
+    drawing.add_text(10, top - 12, axes[1], "faint")
 
 
-def _place_keys(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
-    """Return the left edge in pixels and the row of each entry of the chart's legend."""
+def _place_legend_entries(series: Sequence[Series], width: float) -> list[tuple[float, int]]:
+    """Return for each legend entry its left edge in pixels and its row; rows fit in `width`."""
     places, left, row = [], 10.0, 0
     for line in series:
         wide = KEY + 6 + estimate_width(line.name) + 18
@@ -366,13 +374,13 @@ def _split_at_gaps(points: Sequence[tuple[float, float | None]]) -> list[list[tu
 
 
 def _format_range(line: Series, index: float) -> str:
-    """Return the range around a line's point at x = `index` in words; "" without one."""
+    """Return the range of a line at x = `index` as tooltip text; "" without one."""
     bounds = next(((low, high) for place, low, high in line.ranges if place == index), None)
     return "" if bounds is None else f"\n{bounds[0]:.3f} to {bounds[1]:.3f}"
 
 
 class HistoryPoint(NamedTuple):
-    """One score of a worker or model in a question set; `weak` if not comparable."""
+    """Score of a worker or model in one question set; `weak` if it cannot be compared."""
 
     name: str
     when: str
@@ -381,14 +389,16 @@ class HistoryPoint(NamedTuple):
     link: str = ""
 
 
-def draw_history(occasions: Iterable[HistoryPoint], axis: str, whose: str, of_model: bool) -> Chart:
-    """Return the chart of a worker's or model's scores over question sets, oldest at the top.
+def build_score_history_chart(
+    occasions: Iterable[HistoryPoint], axis: str, whose: str, of_model: bool
+) -> Chart:
+    """Return the chart of one worker's or model's scores over question sets, oldest at the top.
 
     `whose` is the worker's or model's name for the title; `axis` is the title of the axis.
     """
     strong: RowStyle = "-model" if of_model else ""
     rows = [
-        Row(
+        EstimateRow(
             name=occasion.name,
             value=occasion.score.value,
             low=occasion.score.low,
@@ -405,7 +415,7 @@ def draw_history(occasions: Iterable[HistoryPoint], axis: str, whose: str, of_mo
         for occasion in occasions
         if occasion.score.value is not None
     ]
-    return draw_estimates(
+    return build_estimates_chart(
         "history",
         f"Scores of {whose} set by set, the oldest at the top",
         "A dot further right is nearer to what the others agree on. The line through it is the "

@@ -101,7 +101,7 @@ def remove_control_characters(text: str) -> str:
 
 
 def fit_text(text: str, width: float, size: float = LETTERS) -> str:
-    """Return the text on one line, cut in the middle if it is wider than `width`.
+    """Return the text on one line, cut in the middle if wider than `width` pixels.
 
     Names of models and questions differ at their ends.
     """
@@ -135,7 +135,7 @@ def format_coordinate(value: float) -> str:
 class Drawing:
     """An SVG drawing; later shapes are drawn over earlier ones.
 
-    Shapes are added to the drawing, or to the group that `mark` opened last.
+    Shapes are added to the drawing, or to the group that `begin_group` opened last.
     """
 
     def __init__(self, width: float, height: float, title: str, description: str) -> None:
@@ -156,7 +156,7 @@ class Drawing:
         )
         self._parent = self.root
 
-    def line(self, x1: float, y1: float, x2: float, y2: float, css_class: str) -> None:
+    def add_line(self, x1: float, y1: float, x2: float, y2: float, css_class: str) -> None:
         """Add a straight line."""
         ends = {
             "x1": format_coordinate(x1),
@@ -164,26 +164,28 @@ class Drawing:
             "x2": format_coordinate(x2),
             "y2": format_coordinate(y2),
         }
-        self._add("line", ends, css_class)
+        self._add_element("line", ends, css_class)
 
-    def path(self, points: list[tuple[float, float]], css_class: str) -> None:
+    def add_polyline(self, points: list[tuple[float, float]], css_class: str) -> None:
         """Add a polyline through the points."""
         through = " ".join(f"{format_coordinate(x)},{format_coordinate(y)}" for x, y in points)
-        self._add("polyline", {"points": through}, css_class)
+        self._add_element("polyline", {"points": through}, css_class)
 
-    def rectangle(self, x: float, y: float, width: float, height: float, css_class: str) -> None:
+    def add_rectangle(
+        self, x: float, y: float, width: float, height: float, css_class: str
+    ) -> None:
         """Add a rectangle."""
         sides = {
             "width": format_coordinate(max(0, width)),
             "height": format_coordinate(max(0, height)),
         }
-        self._add(
+        self._add_element(
             "rect", {"x": format_coordinate(x), "y": format_coordinate(y), **sides}, css_class
         )
 
-    def dot(self, x: float, y: float, css_class: str, radius: float = 4.5) -> None:
+    def add_dot(self, x: float, y: float, css_class: str, radius: float = 4.5) -> None:
         """Add a filled circle."""
-        self._add(
+        self._add_element(
             "circle",
             {
                 "cx": format_coordinate(x),
@@ -193,13 +195,13 @@ class Drawing:
             css_class,
         )
 
-    def diamond(self, x: float, y: float, css_class: str, radius: float = 6) -> None:
+    def add_diamond(self, x: float, y: float, css_class: str, radius: float = 6) -> None:
         """Add a diamond, a symbol that differs from a dot also without colours."""
         corners = ((x, y - radius), (x + radius, y), (x, y + radius), (x - radius, y))
         points = " ".join(f"{format_coordinate(a)},{format_coordinate(b)}" for a, b in corners)
-        self._add("polygon", {"points": points}, css_class)
+        self._add_element("polygon", {"points": points}, css_class)
 
-    def star(self, x: float, y: float, css_class: str, radius: float = 9) -> None:
+    def add_star(self, x: float, y: float, css_class: str, radius: float = 9) -> None:
         """Add a star of five points."""
         points = []
         for corner in range(10):
@@ -207,9 +209,9 @@ class Drawing:
             angle = math.pi * (corner / 5 - 0.5)
             corner_x, corner_y = x + far * math.cos(angle), y + far * math.sin(angle)
             points.append(f"{format_coordinate(corner_x)},{format_coordinate(corner_y)}")
-        self._add("polygon", {"points": " ".join(points)}, css_class)
+        self._add_element("polygon", {"points": " ".join(points)}, css_class)
 
-    def text(
+    def add_text(
         self,
         x: float,
         y: float,
@@ -234,13 +236,13 @@ class Drawing:
             where["font-size"] = format_coordinate(size)
         if turned:
             where["transform"] = f"rotate(-90 {format_coordinate(x)} {format_coordinate(y)})"
-        added = self._add("text", where, css_class)
+        added = self._add_element("text", where, css_class)
         added.text = remove_control_characters(text)
         if full and " ".join(full.split()) != text:
             ET.SubElement(added, "title").text = remove_control_characters(full)
 
-    def mark(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
-        """Begin a group of shapes that share a tooltip and a link.
+    def begin_group(self, tip: str, link: str = "", data: Mapping[str, str] | None = None) -> None:
+        """Begin a group of shapes that share the tooltip `tip` and a link.
 
         `data` are attributes of the group for the page's scripts, such as those of a slider.
         """
@@ -252,8 +254,8 @@ class Drawing:
         ET.SubElement(group, "title").text = remove_control_characters(tip)
         self._parent = group
 
-    def end_mark(self) -> None:
-        """End the group of shapes that `mark` began."""
+    def end_group(self) -> None:
+        """End the group of shapes that `begin_group` began."""
         self._parent = self.root
 
     def prepare_download(self, title: str, captions: Sequence[str]) -> None:
@@ -279,11 +281,11 @@ class Drawing:
         self.root.insert(0, paper)
         self.root.attrib.update(sides, viewBox=f"0 {top} {sides['width']} {sides['height']}")
 
-    def markup(self) -> str:
+    def to_xml(self) -> str:
         """Return the drawing as XML that is valid HTML too."""
         return ET.tostring(self.root, encoding="unicode")
 
-    def _add(self, tag: str, attributes: dict[str, str], css_class: str) -> ET.Element:
+    def _add_element(self, tag: str, attributes: dict[str, str], css_class: str) -> ET.Element:
         """Add an SVG element with these attributes and this CSS class; return it."""
         known = {"class": f"chart-{css_class}", **LOOKS[css_class], **attributes}
         return ET.SubElement(self._parent, tag, known)
@@ -293,7 +295,7 @@ STEPS = (1, 2, 2.5, 5, 10)
 
 
 def format_number(value: float | None, missing: str = "–") -> str:
-    """Return a number with three decimals, or in scientific notation below .0005."""
+    """Return a number with three decimals, in scientific notation below .0005; else `missing`."""
     if value is None:
         return missing
     if value and abs(value) < 0.0005:
@@ -302,7 +304,7 @@ def format_number(value: float | None, missing: str = "–") -> str:
 
 
 def format_interval(low: float | None, high: float | None, missing: str = "–") -> str:
-    """Return an interval as "LOW to HIGH"."""
+    """Return an interval as "LOW to HIGH"; `missing` without an end."""
     if low is None or high is None:
         return missing
     return f"{format_number(low)} to {format_number(high)}"
@@ -322,8 +324,8 @@ class Scale:
         share = (value - self.low) / (self.high - self.low)
         return self.start + min(1.0, max(0.0, share)) * (self.end - self.start)
 
-    def ticks(self, most: int = 6) -> list[float]:
-        """Return round numbers within the scale's range, at most `most` + 1."""
+    def list_ticks(self, most: int = 6) -> list[float]:
+        """Return at most `most` + 1 round numbers within the scale's range, for an axis."""
         span = self.high - self.low
         unit = 10 ** math.floor(math.log10(span / most))
         step = next(unit * step for step in STEPS if span / (unit * step) <= most)

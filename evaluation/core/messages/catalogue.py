@@ -35,7 +35,7 @@ OF_FEATURES: tuple[str, ...] = (
 
 
 def _collect_feature_sentences() -> dict[str, Sentence]:
-    """Return the sentences that all features declare, by message code."""
+    """Return the sentences of all features' messages, by message code."""
     sentences: dict[str, Sentence] = {}
     for name in OF_FEATURES:
         sentences |= resolve_name(name)
@@ -54,7 +54,7 @@ _FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The sentences of all message codes as one interface words them.
+    """The sentences of all message codes in the wording of one interface.
 
     Attributes
     ----------
@@ -65,20 +65,20 @@ class Catalogue:
     option: Callable[[str], str]
     own: Mapping[str, Sentence] = field(default_factory=dict)
 
-    def format(self, message: Message | Mapping[str, Any] | str) -> str:
+    def format_message(self, message: Message | Mapping[str, Any] | str) -> str:
         """Return the sentence of a message, also of one stored as JSON or text."""
         message = Message.from_stored(message)
         if SENTENCE in message.values:
-            return self._format_older(message.values[SENTENCE])
+            return self._format_stored_sentence(message.values[SENTENCE])
         sentence = self.own.get(message.code) or COMMON.get(message.code)
         if sentence is None:  # a newer version of the platform has stored it
             return message.code.replace("_", " ")
         return fill_sentence(sentence, message.values, self.option)
 
-    def format_all(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
+    def format_messages(self, messages: Iterable[Message | Mapping[str, Any] | str]) -> list[str]:
         """Return the sentences of several messages, in their order."""
-        return [self.format(message) for message in messages]
+        return [self.format_message(message) for message in messages]
 
-    def _format_older(self, sentence: str) -> str:
-        """Return an older run's sentence, with this interface's names of options for the flags."""
+    def _format_stored_sentence(self, sentence: str) -> str:
+        """Return a sentence stored by an older version, its flags replaced by option names."""
         return _FLAG.sub(lambda flag: self.option(flag[1].replace("-", "_")), sentence)

@@ -59,7 +59,7 @@ class ProgressBars:
         self.close()
 
     def show(self, stage: str, done: int, total: int) -> None:
-        """Update the progress bar of a stage; a new stage begins a new bar."""
+        """Show the progress of a stage (`done` of `total`); a new stage begins a new bar."""
         if stage != self._stage:
             self.close()
             self._stage = stage
@@ -77,7 +77,7 @@ class ProgressBars:
         self._bar.update(done - self._bar.n)
 
     def close(self) -> None:
-        """Remove the last progress bar from the terminal; the next step begins a new one."""
+        """Remove the current progress bar from the terminal; `show` begins a new one."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
@@ -85,9 +85,10 @@ class ProgressBars:
 
 
 def build_minimum_type(lowest: int) -> Callable[[str], int]:
-    """Return an argparse type for whole numbers of at least `lowest`."""
+    """Return an argparse `type` that accepts whole numbers of at least `lowest`."""
 
-    def whole(text: str) -> int:
+    def parse_whole(text: str) -> int:
+        """Return the whole number in a text, or raise ArgumentTypeError."""
         try:
             number = int(text)
         except ValueError:
@@ -96,14 +97,15 @@ def build_minimum_type(lowest: int) -> Callable[[str], int]:
             raise argparse.ArgumentTypeError(f"{number} is less than {lowest}")
         return number
 
-    return whole
+    return parse_whole
 
 
 def build_number_type(most: float = math.inf) -> Callable[[str], float]:
-    """Return an argparse type for finite numbers from 0 to `most`."""
+    """Return an argparse `type` that accepts finite numbers from 0 to `most`."""
     bounds = "from 0 on" if most == math.inf else f"from 0 to {most:g}"
 
-    def number_of(text: str) -> float:
+    def parse_number(text: str) -> float:
+        """Return the number in a text, or raise ArgumentTypeError."""
         try:
             number = float(text)
         except ValueError:
@@ -112,12 +114,12 @@ def build_number_type(most: float = math.inf) -> Callable[[str], float]:
             raise argparse.ArgumentTypeError(f"{text!r} is no number {bounds}")
         return number
 
-    return number_of
+    return parse_number
 
 
 @contextmanager
 def report_bad_input() -> Iterator[None]:
-    """Report errors of the block that a user can fix as one message, and exit with code 2."""
+    """Turn errors of the block that a user can fix into a CommandError with exit code 2."""
     try:
         yield
     except (InputError, BackendError) as error:
@@ -138,11 +140,12 @@ def exit_on_signal() -> Iterator[None]:
         yield
         return
 
-    def leave(_number: int, _frame: FrameType | None) -> None:
+    def exit_terminated(_number: int, _frame: FrameType | None) -> None:
+        """Exit as after SIGTERM."""
         # An exception, so that `with` blocks clean up; by default SIGTERM ends the process at once.
         sys.exit(TERMINATED)
 
-    before = signal.signal(signal.SIGTERM, leave)
+    before = signal.signal(signal.SIGTERM, exit_terminated)
     try:
         yield
     except KeyboardInterrupt:
@@ -152,7 +155,7 @@ def exit_on_signal() -> Iterator[None]:
 
 
 def print_report(output: OutputWrapper, text: str) -> None:
-    """Print a command's report; ignore a closed pipe or full disk, as the tables are written.
+    """Print a command's report; a closed pipe or full disk raises no error.
 
     The tables are written by then, so a pipe that was closed (`| head`), a full disk behind `>`
     and letters that the terminal does not have must not end in an error.
@@ -175,7 +178,7 @@ def remove_control_characters(text: str) -> str:
 
 
 def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a text table for the terminal: numbers right-aligned with three decimals."""
+    """Return header and rows as a text table: numbers right-aligned, floats to three decimals."""
     cells = [[_format_cell(value) for value in row] for row in rows]
     widths = [
         max(len(title), *(len(row[index]) for row in cells)) if cells else len(title)
@@ -186,18 +189,25 @@ def format_table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str
         for index in range(len(header))
     ]
 
-    def line(values: Sequence[str]) -> str:
+    def format_line(values: Sequence[str]) -> str:
+        """Return a row of cells as a line of padded columns."""
         padded = [
             value.rjust(width) if to_right else value.ljust(width)
             for value, width, to_right in zip(values, widths, right, strict=True)
         ]
         return "  ".join(padded).rstrip()
 
-    return "\n".join([line(header), line(["-" * width for width in widths]), *map(line, cells)])
+    return "\n".join(
+        [
+            format_line(header),
+            format_line(["-" * width for width in widths]),
+            *map(format_line, cells),
+        ]
+    )
 
 
 def _format_cell(value: object) -> str:
-    """Return a table cell as text: three decimals for a float, cut at `WIDEST` characters."""
+    """Return a table cell as text: "" for None, a float to three decimals, long text cut."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -207,7 +217,7 @@ def _format_cell(value: object) -> str:
 
 
 def find_remedy_option(code: str, message: str) -> str:
-    """Return advice on a command-line option that avoids a fault; "" without one.
+    """Return advice on the command-line option that avoids a fault of a reply; "" without one.
 
     For a refused request, the advice names the parameter that the server's `message` names.
     """

@@ -18,7 +18,7 @@ SPEC = re.compile(r"(?P<before>[^.]*)\.(?P<digits>\d+)(?P<kind>[fg%])")
 
 
 class ThresholdNumber(float):
-    """A number whose formatted text never lies on the other side of one of its thresholds.
+    """Float that formats with more digits where rounding would move it across a threshold.
 
     .8996 beside .9 is "0.8996" in the format ".2f", for "0.90" would be no less than .9.
     """
@@ -32,7 +32,7 @@ class ThresholdNumber(float):
         return number
 
     def __format__(self, spec: str) -> str:
-        """Return the number with the digits of `spec`, or more to stay on its side."""
+        """Return the number with the digits of `spec`, or with more to stay on its side."""
         value, match = float(self), SPEC.fullmatch(spec)
         if match is None:
             return format(value, spec)
@@ -42,14 +42,15 @@ class ThresholdNumber(float):
             text = format(value, f"{before}.{digits}{kind}")
             rounded = float(text.rstrip("%").replace(",", "")) / (100 if kind == "%" else 1)
             if all(
-                _compare(rounded, threshold) == _compare(value, threshold)
+                _compare_with_threshold(rounded, threshold)
+                == _compare_with_threshold(value, threshold)
                 for threshold in self.thresholds
             ):
                 break
         return text
 
 
-def _compare(value: float, threshold: float) -> int:
+def _compare_with_threshold(value: float, threshold: float) -> int:
     """Return 1 if a value is above a threshold, -1 if below, 0 if equal."""
     return (value > threshold) - (value < threshold)
 
@@ -76,7 +77,9 @@ OF_OLDER_RUNS = {
 
 @dataclass(frozen=True)
 class Message:
-    """A message as a code and the values of its sentence: numbers, texts, booleans, None.
+    """Message to people as a code and the values of its sentence; each interface formats it.
+
+    The values are numbers, texts, booleans and None.
 
     A value named `sentence` is the whole sentence, the same for every interface.
     """
@@ -86,7 +89,7 @@ class Message:
 
     @classmethod
     def from_stored(cls, stored: Message | Mapping[str, Any] | str) -> Message:
-        """Return a message from its stored form: of `as_dict`, `as_text`, or an older sentence."""
+        """Return a message stored by `as_dict`, by `as_text` or, in old runs, as a sentence."""
         if isinstance(stored, Message):
             return stored
         if isinstance(stored, str) and stored.startswith(TEXT):
@@ -112,7 +115,7 @@ Sentence = str | Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True)
-class Options:
+class OptionNames:
     """Mapping from option names to the names that an interface gives them."""
 
     name: Callable[[str], str]
@@ -124,10 +127,10 @@ class Options:
 def fill_sentence(
     sentence: Sentence, values: Mapping[str, Any], option: Callable[[str], str]
 ) -> str:
-    """Return a sentence filled with values and with an interface's names of options."""
+    """Return a message's sentence, filled with values and an interface's names of options."""
     n = values.get("workers", 0)
     people = "1 worker" if n == 1 else f"{n:,} workers"
-    known = ChainMap({"option": Options(option), "people": people}, values)  # type: ignore[arg-type]
+    known = ChainMap({"option": OptionNames(option), "people": people}, values)  # type: ignore[arg-type]
     return fill_template(sentence, known) if isinstance(sentence, str) else sentence(known)
 
 
@@ -142,7 +145,7 @@ def format_count(n: int, noun: str) -> str:
 
 
 def format_p_value(p: float) -> str:
-    """Return a p-value as text for a sentence, never 0.000."""
+    """Return a p-value for a sentence, such as "p = 0.032" or "p < 0.001"."""
     if p < LEAST_P:
         return "p < 0.001"
     # The page of all words has a name in place of the number.

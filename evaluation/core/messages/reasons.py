@@ -232,12 +232,12 @@ WHY_NOT_CHOSEN: Mapping[str, str] = {
 
 
 def describe_reason(code: str | None) -> str:
-    """Return the sentence on why a number is missing, by reason code; "" without a code."""
-    return _find_words(WHY_EMPTY, code)
+    """Return the text on why a number is missing, by reason code; "" without a code."""
+    return _find_text(WHY_EMPTY, code)
 
 
-class Reasoned:
-    """Base of records whose number may be missing; `reason` is the code of the cause."""
+class RecordWithReason:
+    """Mixin of records whose number may be missing; `reason` is the code of the cause."""
 
     __slots__ = ()
 
@@ -249,18 +249,18 @@ class Reasoned:
         return describe_reason(self.reason)
 
 
-def describe_unchecked(code: str | None) -> str:
-    """Return the sentence on why an alarm's statistic is undefined; "" without a code."""
-    return _find_words(WHY_UNCHECKED, code)
+def describe_missing_statistic(code: str | None) -> str:
+    """Return the text on why an alarm's statistic is undefined, by code; "" without a code."""
+    return _find_text(WHY_UNCHECKED, code)
 
 
-def describe_not_chosen(code: str | None) -> str:
-    """Return the sentence on why experts' grades select no ranking; "" without a code."""
-    return _find_words(WHY_NOT_CHOSEN, code)
+def describe_missing_choice(code: str | None) -> str:
+    """Return the text on why experts' grades chose no camp's ranking, by code; "" without one."""
+    return _find_text(WHY_NOT_CHOSEN, code)
 
 
-def _find_words(words: Mapping[str, str], code: str | None) -> str:
-    """Return the text for a code in a table of texts; the code itself if it is unknown."""
+def _find_text(words: Mapping[str, str], code: str | None) -> str:
+    """Return a code's text; an unknown code with spaces for underscores; "" for None."""
     return words.get(code, code.replace("_", " ")) if code else ""
 
 
@@ -272,7 +272,7 @@ CLOSING = (
 
 
 @dataclass(frozen=True)
-class FaultWords:
+class FaultTexts:
     """Texts on a fault of a model's reply: its name in tables, and what to do about it."""
 
     what: str
@@ -280,83 +280,83 @@ class FaultWords:
 
 
 FAULTS = {
-    "connection": FaultWords(
+    "connection": FaultTexts(
         "no connection", "Check the address, and that the server is running; then ask again."
     ),
-    "timeout": FaultWords(
+    "timeout": FaultTexts(
         "no answer in time",
         "The server is slow or does not respond. Ask again with fewer requests at once.",
     ),
-    "cut": FaultWords(
+    "cut": FaultTexts(
         "connection cut off", "Ask again. If the error repeats, read the server's log."
     ),
-    "rate_limited": FaultWords(
+    "rate_limited": FaultTexts(
         "too many requests", "Ask again later, with fewer requests at once or a minute."
     ),
-    "server_error": FaultWords("the server failed", "Ask again later; it is the server's fault."),
-    "no_quota": FaultWords(
+    "server_error": FaultTexts("the server failed", "Ask again later; it is the server's fault."),
+    "no_quota": FaultTexts(
         "the account has no credit left", "Add credit at the provider, then ask again."
     ),
-    "unauthorized": FaultWords(
+    "unauthorized": FaultTexts(
         "the key was not accepted",
         "Check on the model's page which variable holds the key, and its value with the "
         "operator of this installation.",
     ),
-    "not_found": FaultWords(
+    "not_found": FaultTexts(
         "no such model or address",
         "Check on the model's page the address (it mostly ends in /v1) and what the server calls "
         "the model.",
     ),
-    "bad_request": FaultWords(
+    "bad_request": FaultTexts(
         "the request was refused",
         "Read the server's message. Often the server does not support a parameter.",
     ),
-    "prompt_too_long": FaultWords(
+    "prompt_too_long": FaultTexts(
         "longer than the model can read", "Use shorter passages or a model with a longer context."
     ),
-    "redirect": FaultWords(
+    "redirect": FaultTexts(
         "the address redirects to another one", "Write the final address on the model's page."
     ),
-    "not_json": FaultWords(
+    "not_json": FaultTexts(
         "no OpenAI-compatible answer",
         "Something else answers at this address: check it, up to /v1, on the model's page.",
     ),
-    "wrong_charset": FaultWords("unreadable bytes", "Check the server's output: it must be UTF-8."),
-    "no_reply": FaultWords(
+    "wrong_charset": FaultTexts("unreadable bytes", "Check the server's output: it must be UTF-8."),
+    "no_reply": FaultTexts(
         "an answer without a reply", "Check that it is a chat model, and read the server's message."
     ),
-    "error_in_reply": FaultWords(
+    "error_in_reply": FaultTexts(
         "an error in place of an answer", "It is the server's fault, or its provider's. Ask again."
     ),
-    "too_large": FaultWords("an answer far too long", "Ask for fewer tokens."),
-    "answer_too_long": FaultWords("an answer far too long", "Ask for fewer tokens."),
-    "unsendable": FaultWords(
+    "too_large": FaultTexts("an answer far too long", "Ask for fewer tokens."),
+    "answer_too_long": FaultTexts("an answer far too long", "Ask for fewer tokens."),
+    "unsendable": FaultTexts(
         "it cannot be sent",
         "Check the address and the texts for characters that do not belong there.",
     ),
-    "address_refused": FaultWords(
+    "address_refused": FaultTexts(
         "the address is not allowed here",
         "Choose a public address, or ask the operator of this installation to allow this one.",
     ),
-    "key": FaultWords(
+    "key": FaultTexts(
         "the key is broken", "Ask the operator of this installation to set the variable again."
     ),
-    "not_asked": FaultWords(
+    "not_asked": FaultTexts(
         "not asked",
         "The run stopped asking this model after repeated errors. Fix them and ask again.",
     ),
 }
-UNKNOWN = FaultWords("error", "Read the error message, then ask again.")
+UNKNOWN = FaultTexts("error", "Read the error message, then ask again.")
 
 
-def get_fault_words(code: str) -> FaultWords:
-    """Return the texts for a fault code; general ones for an unknown code."""
+def get_fault_texts(code: str) -> FaultTexts:
+    """Return the texts on a fault of a reply, by fault code; general ones for an unknown code."""
     return FAULTS.get(code, UNKNOWN)
 
 
 @dataclass(frozen=True)
-class Reason:
-    """A reason for excluding a worker: its labels, message to the worker, Prolific category.
+class ExclusionReason:
+    """Reason for excluding a worker: labels, message to the worker, category on Prolific.
 
     Attributes
     ----------
@@ -376,48 +376,48 @@ class Reason:
 OWN = "own"
 
 
-REASONS: Mapping[str, Reason] = {
-    "copied": Reason(
+REASONS: Mapping[str, ExclusionReason] = {
+    "copied": ExclusionReason(
         "Copied from others",
         "copied from others",
         told="Your answers are, but for light edits, the same as another participant's answers to "
         "the same questions.",
     ),
-    "low_effort": Reason(
+    "low_effort": ExclusionReason(
         "Clear low effort",
         "clear low effort",
         "LOW_EFFORT",
         "Your answers show clear low effort.",
     ),
-    "instructions": Reason(
+    "instructions": ExclusionReason(
         "Failed the instructions",
         "failed the instructions",
         "FAILED_INSTRUCTIONS",
         "Your answers do not follow the instructions of the task.",
     ),
-    "skipped": Reason(
+    "skipped": ExclusionReason(
         "Skipped required questions",
         "skipped required questions",
         "FAILED_INSTRUCTIONS",
         "You left questions without an answer that the task asks everybody to answer.",
     ),
-    "attention": Reason(
+    "attention": ExclusionReason(
         "Failed an attention check",
         "failed an attention check",
         "FAILED_CHECK",
         "You failed an attention check of the task.",
     ),
-    "too_fast": Reason(
+    "too_fast": ExclusionReason(
         "Far too fast",
         "far too fast",
         "TOO_QUICKLY",
         "You finished the task far too fast to have read what it asks.",
     ),
-    "machine": Reason(
+    "machine": ExclusionReason(
         "Looks written by a language model",
         "looks written by a language model",
         rejects=False,
     ),
-    OWN: Reason("Another reason, in my own words", "another reason"),
+    OWN: ExclusionReason("Another reason, in my own words", "another reason"),
 }
 """By code, in the order in which they are offered."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from evaluation.core.messages.message import Message, Sentence, format_count
-from evaluation.core.messages.reasons import describe_not_chosen, describe_reason
+from evaluation.core.messages.reasons import describe_missing_choice, describe_reason
 
 
 def _format_no_reply(values: Mapping[str, Any]) -> str:
@@ -21,7 +21,7 @@ def _format_no_reply(values: Mapping[str, Any]) -> str:
 
 
 def _format_unknown_workers(values: Mapping[str, Any]) -> str:
-    """Return the sentence on ids in a run's options that do not name exactly one worker."""
+    """Return the sentence on ids in a run's options that name no worker, or several."""
     more = f" and {values['more']} more" if values["more"] else ""
     return (
         "Ids in the settings that are not those of one worker who answered here: "
@@ -30,7 +30,7 @@ def _format_unknown_workers(values: Mapping[str, Any]) -> str:
 
 
 def _format_no_rewording(values: Mapping[str, Any]) -> str:
-    """Return the sentences on rewordings that cannot be used; older runs only have the count."""
+    """Return the sentences on a run without usable rewordings; by count only for older runs."""
     reasons, silent = _get_counts(values, "reasons"), _get_counts(values, "silent")
     parts = [f"The rewriter gave no usable rewording: 0 of {values['rewordings']:,} used."]
     if reasons:
@@ -55,7 +55,7 @@ def _format_no_rewording(values: Mapping[str, Any]) -> str:
 
 
 def _get_counts(values: Mapping[str, Any], name: str) -> Mapping[str, int]:
-    """Return a failure's counts stored under a name; empty for older runs."""
+    """Return the counts stored under a name in a failure's values; {} for older runs."""
     counts = values.get(name)
     return counts if isinstance(counts, Mapping) else {}
 
@@ -113,10 +113,14 @@ FAILURES: Mapping[str, Sentence] = {
 """By the code of a `RunInputError`; those of remedies are in `evaluation.grading.remedies`."""
 
 
-def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return the function that formats the warning on foreign texts; `choose` names a remedy."""
+def build_language_warning_formatter(choose: str) -> Callable[[Mapping[str, Any]], str]:
+    """Return a function that formats the warning that an English model reads other languages.
+
+    `choose` is the template of the remedy.
+    """
 
     def sentence(values: Mapping[str, Any]) -> str:
+        """Return the warning, with the share of another script or of another language."""
         if "script" in values:
             share, script = values["share"], values["script"]
             finding = f"{share:.0%} of the letters are of another script (mostly {script})"
@@ -136,7 +140,7 @@ def build_english_warning(choose: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _format_cut_off_replies(values: Mapping[str, Any]) -> str:
-    """Return the warning that models' replies were cut off."""
+    """Return the warning that models' replies were cut off, with the option to raise."""
     option = values["option"][values["raise"]] if values["raise"] else "max_tokens"
     where = "" if values["raise"] else " in the parameters of the registered model"
     return (
@@ -150,7 +154,7 @@ def _format_cut_off_replies(values: Mapping[str, Any]) -> str:
 WARNINGS: Mapping[str, Sentence] = {
     "truncated": "Answers that are longer than what {model} reads ({tokens} tokens, a token is "
     "about three quarters of a word) and whose ends were ignored: {answers}",
-    "english_only": build_english_warning(
+    "english_only": build_language_warning_formatter(
         "a multilingual model ({option[embedder]} sentence-transformers:NAME) or tfidf-char"
     ),
     "language_not_checked": "The language of the answers was not checked: {why}.",
@@ -200,10 +204,10 @@ WARNINGS: Mapping[str, Sentence] = {
     "model_replies_empty": "Empty replies of models, each of which scores as no answer: {count}. "
     "Check whether these models answered any question",
     "anchors_changed_nothing": lambda values: (
-        f"The graded answers (anchors) changed nothing: {describe_not_chosen(values['reason'])}"
+        f"The graded answers (anchors) changed nothing: {describe_missing_choice(values['reason'])}"
     ),
     "no_anchors_suggested": lambda values: (
-        f"No answers are suggested as anchors: {describe_not_chosen(values['reason'])}"
+        f"No answers are suggested as anchors: {describe_missing_choice(values['reason'])}"
     ),
     "several_rankings": "The crowd falls into camps, and {count} rankings are possible; the one "
     "shown is only the usual one until an expert has graded the suggested answers",
@@ -260,7 +264,7 @@ class TrendTest(Protocol):
 
 
 def _build_trend_sentence(words: str) -> Sentence:
-    """Return the sentence template for a trend that clearly rises or falls."""
+    """Return the sentence template of a significant trend; `words` is "rise" or "fall"."""
     return (
         f"The scores {words} over {{n}} sets: by {{change:.3f}} from one to the next (95% interval "
         "{low:+.3f} to {high:+.3f}). Chance alone would make their order as clear in at most "
@@ -303,7 +307,10 @@ CLEAR = ("rises", "falls")
 
 
 def build_trend_messages(scores: TrendTest, standing: TrendTest) -> tuple[Message, ...]:
-    """Return the messages on the trends of a worker's or model's `scores` and rank (`standing`)."""
+    """Return the messages on the trends of a worker's or model's scores and rank.
+
+    `scores` and `standing` are the tested trends of the score and of the rank.
+    """
     values = {
         "n": scores.n,
         "fewest": FEWEST,
@@ -342,17 +349,17 @@ def _format_interval(
 
 
 def _format_agreement(values: Mapping[str, Any]) -> str:
-    """Return a method's correlation with the grades and its interval as text."""
+    """Return as text a method's correlation with experts' grades, with its interval."""
     return _format_interval(values["r"], values["low"], values["high"], " of at most 1")
 
 
 def _format_lead(values: Mapping[str, Any]) -> str:
-    """Return a method's lead over another one and its interval as text."""
+    """Return as text the difference of two methods' correlations, with its interval."""
     return _format_interval(values["lead"], values["lead_low"], values["lead_high"])
 
 
-def format_better(values: Mapping[str, Any]) -> str:
-    """Return the sentence that a method agrees better with the grades than the default."""
+def format_better_method(values: Mapping[str, Any]) -> str:
+    """Return the sentence that a method agrees significantly better than the default method."""
     return (
         f"Trust {values['method']} here: on the {format_count(values['held'], 'question')} that "
         "it was not "
@@ -361,8 +368,8 @@ def format_better(values: Mapping[str, Any]) -> str:
     )
 
 
-def format_default(values: Mapping[str, Any]) -> str:
-    """Return the sentence that the default method agrees better than the others."""
+def format_default_method(values: Mapping[str, Any]) -> str:
+    """Return the sentence that the default method agrees significantly better than the others."""
     return (
         f"Trust {values['method']}, the default, here: on the "
         f"{format_count(values['held'], 'question')} "
@@ -373,7 +380,7 @@ def format_default(values: Mapping[str, Any]) -> str:
     )
 
 
-def format_inconclusive(values: Mapping[str, Any]) -> str:
+def format_undecided_methods(values: Mapping[str, Any]) -> str:
     """Return the sentence that the methods do not differ significantly."""
     stay = (
         f"stay with {values['default']}, the default, "
@@ -397,7 +404,7 @@ def format_inconclusive(values: Mapping[str, Any]) -> str:
     )
 
 
-def format_too_small(values: Mapping[str, Any]) -> str:
+def format_too_little_data(values: Mapping[str, Any]) -> str:
     """Return the sentence that there are too few workers or questions to compare methods."""
     return (
         f"The methods do not differ significantly here: with fewer than 5 workers to compare, or "
@@ -414,10 +421,10 @@ _DEALT = (
 )
 
 GRADED: Mapping[str, Sentence] = {
-    "graded.better": format_better,
-    "graded.default": format_default,
-    "graded.apart": format_inconclusive,
-    "graded.small": format_too_small,
+    "graded.better": format_better_method,
+    "graded.default": format_default_method,
+    "graded.apart": format_undecided_methods,
+    "graded.small": format_too_little_data,
     "graded.run": "A run computes {method} with these settings: {options}.",
     "graded.no_run": "No run of the site computes {method}: the table shows it for comparison.",
     "graded.best_run": lambda values: (

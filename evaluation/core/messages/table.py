@@ -54,8 +54,8 @@ REASONS = {
 }
 
 
-class Blank(str):
-    """Placeholder for a value in a sentence, shown as the value's name in braces."""
+class Placeholder(str):
+    """Text in place of a value of a sentence: the value's name in braces, in every format."""
 
     def __format__(self, spec: str) -> str:
         return str(self)
@@ -64,15 +64,15 @@ class Blank(str):
     def __lt__(self, other: Any) -> bool:
         return False
 
-    def __mul__(self, other: Any) -> Blank:
-        return Blank(f"{self} x {other}")
+    def __mul__(self, other: Any) -> Placeholder:
+        return Placeholder(f"{self} x {other}")
 
 
-class Blanks(Mapping[str, Any]):
-    """Mapping that has a placeholder for every name, to show a sentence without values."""
+class Placeholders(Mapping[str, Any]):
+    """Mapping with a `Placeholder` for every name, to show a sentence without its values."""
 
-    def __getitem__(self, name: str) -> Blank:
-        return Blank(f"{{{name}}}")
+    def __getitem__(self, name: str) -> Placeholder:
+        return Placeholder(f"{{{name}}}")
 
     def __iter__(self) -> Iterator[str]:
         return iter(())
@@ -85,7 +85,7 @@ class Blanks(Mapping[str, Any]):
 
 
 def build_document() -> str:
-    """Return the text of platform/docs/words.md: all message codes with sentences."""
+    """Return the text of platform/docs/words.md: tables of all message codes and sentences."""
     return "\n".join([HEAD, *_build_lines()])
 
 
@@ -93,7 +93,7 @@ def _build_lines() -> Iterator[str]:
     """Yield the lines of the document: the tables of all catalogues."""
     api = Catalogue(option=str)  # it calls options by their keys
     for title, codes in CODES_BY_TITLE.items():
-        words = {code: api.format(Message(code, Blanks())) for code in codes}
+        words = {code: api.format_message(Message(code, Placeholders())) for code in codes}
         yield from _build_table(title, {code: text for code, text in words.items() if text})
     for title, reasons in REASONS.items():
         yield from _build_table(title, reasons)

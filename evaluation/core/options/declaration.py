@@ -33,7 +33,7 @@ class Problem:
 
 
 def build_problem(code: str, option: str = "", **values: Any) -> Problem:
-    """Return the problem of a code, with the values of its sentence as keyword arguments."""
+    """Create a `Problem`; further keyword arguments are the values of its sentence."""
     return Problem(code, option, values)
 
 
@@ -109,65 +109,65 @@ class Option:
     name: str = ""
     default: Any = None
 
-    def check(self, value: Any) -> Problem | None:
+    def find_problem(self, value: Any) -> Problem | None:
         """Return the problem of a value regardless of other options; None if it is valid."""
         if value is None:
             return None if self.optional else build_problem("null", self.name)
-        return self._check(value)
+        return self._find_problem(value)
 
-    def _check(self, value: Any) -> Problem | None:
-        """Return the problem of a value that is not None; None if it is valid."""
+    def _find_problem(self, value: Any) -> Problem | None:
+        """Return the problem of a value other than None; None if it is valid."""
         raise NotImplementedError
 
-    def read(self, text: str) -> Any:
-        """Return the value of a text. Raises `OptionError` for an invalid one."""
-        value = self._read(text)
-        wrong = self.check(value)
+    def parse(self, text: str) -> Any:
+        """Return the value that a text from a form or a command states, or raise `OptionError`."""
+        value = self._parse(text)
+        wrong = self.find_problem(value)
         if wrong is not None:
             raise OptionError([wrong])
         return value
 
-    def _read(self, text: str) -> Any:
-        """Return the value in a text, not yet checked."""
+    def _parse(self, text: str) -> Any:
+        """Return the value in a text, before the checks of `find_problem`."""
         return text
 
     def to_json_value(self, value: Any) -> Any:
-        """Return the option's value as JSON stores it."""
+        """Convert a value of the option to what JSON stores."""
         return value
 
     def from_json_value(self, value: Any) -> Any:
-        """Return the option's value from what JSON stores."""
+        """Convert what JSON stores to a value of the option."""
         return value
 
-    def words(self, value: Any) -> str:
+    def format_value(self, value: Any) -> str:
         """Return the option's value as text for people."""
         return "none" if value is None else str(value)
 
-    def summarize(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return label and value in a few words; `names` has the names of models by id."""
-        words = " ".join(self.brief(value, names).split())
+    def summarize_setting(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return label and value as a short phrase; `names` has the names of models by id."""
+        words = " ".join(self.format_briefly(value, names).split())
         if len(words) > SHORT_WORDS:
             words = f"{words[: SHORT_WORDS - 1].rstrip()}…"
-        return (self.short or f"{self._get_label()} {{value}}").format(value=words)
+        return (self.short or f"{self._lowercase_label()} {{value}}").format(value=words)
 
-    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+    def format_briefly(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the value in a few words; `names` has the names of models by id."""
         # The text behind a colon only explains the words before it.
-        words = self.words(value)
+        words = self.format_value(value)
         return names.get(words) or words.partition(": ")[0]
 
-    def _get_label(self) -> str:
-        """Return the label with a small first letter, for use inside a sentence."""
+    def _lowercase_label(self) -> str:
+        """Return the label with a small first letter, unless it begins with an acronym."""
         first, rest = self.label[:1], self.label[1:]
         return self.label if rest[:1].isupper() else f"{first.lower()}{rest}"
 
     def _build_type_problem(self, value: Any, what: str) -> Problem:
-        """Return the problem of a value of the wrong type; `what` is the code of the right type."""
+        """Return the problem that a value has the wrong type; `what` is the right type's code."""
         return build_problem("invalid", self.name, given=value, what=what)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Text(Option):
+class TextOption(Option):
     """An option whose value is a text of one line or several lines.
 
     Attributes
@@ -185,7 +185,7 @@ class Text(Option):
     other_help: str = ""
     test: Callable[[str], Problem | None] | None = None
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is empty, too long or not text."""
         # PostgreSQL stores no NUL in text.
         if not isinstance(value, str) or not value.strip() or "\0" in value:
@@ -194,11 +194,11 @@ class Text(Option):
             return build_problem("max_length", self.name, given=len(value), most=self.max_length)
         return self.test(value) if self.test else None
 
-    def _read(self, text: str) -> str:
+    def _parse(self, text: str) -> str:
         """Return the text without white space at both ends."""
         return text.strip()
 
-    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+    def format_briefly(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the suggestion's label, the name behind an id, or the text itself."""
         if value in self.suggestions:
             return self.suggestions[value].partition(": ")[0]
@@ -206,7 +206,7 @@ class Text(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Whole(Option):
+class IntegerOption(Option):
     """An option whose value is an integer from `lowest` to `highest`.
 
     Attributes
@@ -220,7 +220,7 @@ class Whole(Option):
     why: str = ""
     metavar: str = "N"
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is no integer or out of range."""
         # Python counts bools among the ints.
         if not isinstance(value, int) or isinstance(value, bool):
@@ -233,7 +233,7 @@ class Whole(Option):
             return build_problem("max_value", self.name, given=value, highest=self.highest)
         return None
 
-    def _read(self, text: str) -> int:
+    def _parse(self, text: str) -> int:
         """Return the integer in a text. Raises `OptionError`."""
         try:
             return int(text)
@@ -242,14 +242,14 @@ class Whole(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Real(Option):
+class FloatOption(Option):
     """An option whose value is a finite number, from `lowest` or above `above` to `highest`."""
 
     lowest: float | None = None
     above: float | None = None
     highest: float | None = None
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is no finite number or out of range."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             return self._build_type_problem(value, "number")
@@ -268,7 +268,7 @@ class Real(Option):
             )
         return None
 
-    def _read(self, text: str) -> float:
+    def _parse(self, text: str) -> float:
         """Return the number in a text. Raises `OptionError`."""
         try:
             return float(text)
@@ -276,16 +276,16 @@ class Real(Option):
             raise OptionError([self._build_type_problem(text, "number")]) from None
 
     def from_json_value(self, value: Any) -> Any:
-        """Return a float, also for a whole number as which JSON may store it."""
+        """Convert a stored number to float, also a whole one; None stays None."""
         return float(value) if type(value) is int else value
 
-    def words(self, value: Any) -> str:
+    def format_value(self, value: Any) -> str:
         """Return the number as short text; "none" for None."""
         return "none" if value is None else f"{value:g}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Switch(Option):
+class SwitchOption(Option):
     """An option whose value is true or false.
 
     Attributes
@@ -296,21 +296,21 @@ class Switch(Option):
 
     negatable: bool = False
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is neither true nor false."""
         return None if isinstance(value, bool) else self._build_type_problem(value, "switch")
 
-    def words(self, value: Any) -> str:
+    def format_value(self, value: Any) -> str:
         """Return "yes" or "no"."""
         return "yes" if value else "no"
 
-    def summarize(self, value: Any, names: Mapping[str, str]) -> str:
+    def summarize_setting(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the label, followed by "no" if the option is off."""
-        return self._get_label() if value else f"{self._get_label()}: no"
+        return self._lowercase_label() if value else f"{self._lowercase_label()}: no"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Choice(Option):
+class ChoiceOption(Option):
     """An option whose value is one of several fixed texts.
 
     Attributes
@@ -324,19 +324,19 @@ class Choice(Option):
     implied: str | None = None
     none: str = "no"
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is none of the choices."""
         if value in self.choices:
             return None
         return build_problem("invalid_choice", self.name, given=value, choices=tuple(self.choices))
 
-    def words(self, value: Any) -> str:
+    def format_value(self, value: Any) -> str:
         """Return the label of the chosen text; the `none` label for None."""
         return self.none if value is None else self.choices.get(value) or str(value)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ids(Option):
+class IdsOption(Option):
     """An option whose value is a list of distinct ids; the command line takes a file of them.
 
     Attributes
@@ -350,7 +350,7 @@ class Ids(Option):
     most: int = 100_000
     metavar: str = "FILE"
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is no list of texts, or too long a list."""
         if not isinstance(value, tuple | list) or not all(isinstance(item, str) for item in value):
             return self._build_type_problem(value, "ids")
@@ -358,7 +358,7 @@ class Ids(Option):
             return build_problem("max_length", self.name, given=len(value), most=self.most)
         return None
 
-    def _read(self, text: str) -> tuple[str, ...]:
+    def _parse(self, text: str) -> tuple[str, ...]:
         """Return the ids in a text: one per line, or public ids separated by white space."""
         if not self.uuids:
             lines = (line.strip() for line in text.splitlines())
@@ -380,19 +380,19 @@ class Ids(Option):
         """Return the ids as a tuple, from the list that JSON stores."""
         return tuple(value)
 
-    def words(self, value: Any) -> str:
+    def format_value(self, value: Any) -> str:
         """Return the ids joined by commas; "none" without any."""
         return ", ".join(value) or "none"
 
-    def brief(self, value: Any, names: Mapping[str, str]) -> str:
-        """Return the names of the first three ids and the number of the others."""
+    def format_briefly(self, value: Any, names: Mapping[str, str]) -> str:
+        """Return the names of the first ids and the number of the others; "none" for no ids."""
         labels = [names.get(item, self.gone or item) for item in value[:IDS_SHOWN]]
         more = len(value) - len(labels)
         return ", ".join(labels) + (f" and {more:,} more" if more else "") or "none"
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredModel(Text):
+class RegisteredModelOption(TextOption):
     """An option whose value is a registered language model's public id; forms show names.
 
     Attributes
@@ -405,14 +405,14 @@ class RegisteredModel(Text):
     max_length: int = 100
     needed: str = ""
 
-    def brief(self, value: Any, names: Mapping[str, str]) -> str:
+    def format_briefly(self, value: Any, names: Mapping[str, str]) -> str:
         """Return the model's name for its id; "none" for None."""
         return "none" if value is None else names.get(value, GONE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RegisteredModels(Ids):
-    """An option whose value is several registered models (see `RegisteredModel`)."""
+class RegisteredModelsOption(IdsOption):
+    """An option whose value is several registered models (see `RegisteredModelOption`)."""
 
     places: tuple[str, ...] = (DATABASE,)
     uuids: bool = True
@@ -421,18 +421,18 @@ class RegisteredModels(Ids):
 
 
 @dataclass(frozen=True, kw_only=True)
-class File(Option):
+class FileOption(Option):
     """An option whose value is a file path; command line only, as no request may open a file."""
 
     places: tuple[str, ...] = (FILES,)
     optional: bool = True
     metavar: str = "FILE"
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is no path."""
         return None if isinstance(value, Path) else self._build_type_problem(value, "file")
 
-    def _read(self, text: str) -> Path:
+    def _parse(self, text: str) -> Path:
         """Return the path in a text."""
         return Path(text)
 
@@ -446,14 +446,14 @@ class File(Option):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JsonObject(Option):
+class JsonOption(Option):
     """An option whose value is a JSON object, such as the parameters of a server."""
 
     most_bytes: int = 10_000
     empty_is_default: bool = True
     metavar: str = "JSON"
 
-    def _check(self, value: Any) -> Problem | None:
+    def _find_problem(self, value: Any) -> Problem | None:
         """Return a problem if the value is no JSON object, or one that is too large."""
         if not isinstance(value, dict):
             return self._build_type_problem(value, "object")
@@ -466,20 +466,20 @@ class JsonObject(Option):
             return build_problem("max_length", self.name, given=size, most=self.most_bytes)
         return None
 
-    def _read(self, text: str) -> Any:
+    def _parse(self, text: str) -> Any:
         """Return the JSON value in a text. Raises `OptionError`."""
         try:
             return json.loads(text)
         except (ValueError, RecursionError):
             raise OptionError([self._build_type_problem(text, "object")]) from None
 
-    def words(self, value: Any) -> str:
+    def format_value(self, value: Any) -> str:
         """Return the object as JSON text; "none" if it is empty."""
         return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else "none"
 
 
 def get_model_name(model: str | None) -> str:
-    """Return an option's value as the name of the model that it loads; "" for None."""
+    """Return the name of the model that an option's value loads: the value, or "" for None."""
     return model or ""
 
 
@@ -491,7 +491,7 @@ def declare_option(default: Any, kind: Option) -> Any:
     return field(default=default, metadata={"option": kind})
 
 
-def get_default(option_field: Any) -> Any:
+def get_option_default(option_field: Any) -> Any:
     """Return the default of an option that a dataclass field declares."""
     if option_field.default_factory is not MISSING:
         return option_field.default_factory()

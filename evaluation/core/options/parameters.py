@@ -14,24 +14,24 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 from evaluation.core.messages.catalogue import Catalogue
-from evaluation.core.messages.run_sentences import build_english_warning
+from evaluation.core.messages.run_sentences import build_language_warning_formatter
 from evaluation.core.options.declaration import (
     ADVANCED,
     NOT_SIGNED,
-    Ids,
+    IdsOption,
     Option,
     Problem,
-    RegisteredModel,
-    RegisteredModels,
-    Switch,
+    RegisteredModelOption,
+    RegisteredModelsOption,
+    SwitchOption,
     build_problem,
-    get_default,
+    get_option_default,
 )
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One option of a run for display: its label and its value as text."""
+    """Label and value of one of a run's options, as texts for display."""
 
     name: str
     label: str
@@ -58,46 +58,51 @@ class Parameters:
 
     def __post_init__(self) -> None:
         """Convert lists of ids, as JSON has them, into tuples."""
-        for name, known in self.options().items():
-            if isinstance(known, Ids):
+        for name, known in self.get_options().items():
+            if isinstance(known, IdsOption):
                 object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @classmethod
-    def options(cls) -> Mapping[str, Option]:
-        """Return the declared options by name, in the order of the fields."""
+    def get_options(cls) -> Mapping[str, Option]:
+        """Return the class's options by field name, in the order of the fields."""
         if cls not in _OPTIONS:
             _OPTIONS[cls] = {
                 entry.name: replace(
-                    entry.metadata["option"], name=entry.name, default=get_default(entry)
+                    entry.metadata["option"], name=entry.name, default=get_option_default(entry)
                 )
                 for entry in fields(cls)
             }
         return _OPTIONS[cls]
 
-    def problems(self) -> list[Problem]:
-        """Return the problems of single values; if none, those between options."""
-        checked = (known.check(getattr(self, name)) for name, known in self.options().items())
+    def find_problems(self) -> list[Problem]:
+        """Return the problems of single values; without any, those of combinations."""
+        checked = (
+            known.find_problem(getattr(self, name)) for name, known in self.get_options().items()
+        )
         problems = [wrong for wrong in checked if wrong is not None]
         # Checks between options rely on the types of the single values.
-        return problems or [*self._iterate_idle(), *self.find_conflicts()]
+        return problems or [*self._find_idle_options(), *self.find_conflicts()]
 
     def find_conflicts(self) -> Iterator[Problem]:
         """Yield the problems of options that are valid alone but not together."""
         yield from ()
 
-    def _iterate_idle(self) -> Iterator[Problem]:
+    def _find_idle_options(self) -> Iterator[Problem]:
         """Yield a problem for each option that has no effect because of another option's value."""
-        for name, known in self.options().items():
+        for name, known in self.get_options().items():
             if known.only_with is None or getattr(self, name) == known.default:
                 continue
             other, wanted = known.only_with
             if getattr(self, other) != wanted:
                 yield build_problem("only_with", name, other=other, wanted=wanted)
 
-    def reserved(self, models: Collection[str]) -> list[Problem]:
-        """Return a problem for each value only operators may use; `models` are open to all."""
+    def find_reserved_values(self, models: Collection[str]) -> list[Problem]:
+        """Return a problem for each value that only operators may use.
+
+        `models` are the names of the models that all users may load.
+        """
         names = []
-        for name, known in self.options().items():
+        for name, known in self.get_options().items():
             value = getattr(self, name)
             if known.reserved and (what := known.reserved(value)):
                 names.append(build_problem("operators_only", name, what=what))
@@ -109,7 +114,8 @@ class Parameters:
     def as_dict(self) -> dict[str, Any]:
         """Return the option values as plain values by name, ready for JSON."""
         return {
-            name: known.to_json_value(getattr(self, name)) for name, known in self.options().items()
+            name: known.to_json_value(getattr(self, name))
+            for name, known in self.get_options().items()
         }
 
     @classmethod
@@ -118,49 +124,49 @@ class Parameters:
 
         Raises KeyError with the unknown names, if another version of the platform stored some.
         """
-        known = cls.options()
+        known = cls.get_options()
         unknown = sorted(stored.keys() - known.keys())
         if unknown:
             raise KeyError(*unknown)
         return cls(**{name: known[name].from_json_value(value) for name, value in stored.items()})
 
     @classmethod
-    def completed(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
-        """Return stored option values, with the defaults of missing ones added.
+    def add_defaults(cls, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """Return stored option values by name, with the defaults of missing options added.
 
         Values under unknown names stay unchanged.
         """
         return cls().as_dict() | dict(stored)
 
     @classmethod
-    def settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return all stored options with labels and values for display."""
-        known, result = cls.options(), []
-        for name, value in cls.completed(stored).items():
+    def list_settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
+        """Return the labels and values of all options of a run, for display."""
+        known, result = cls.get_options(), []
+        for name, value in cls.add_defaults(stored).items():
             if name not in known:
                 result.append(Setting(name, name, str(value), False))
                 continue
             kind = known[name]
             default = value == kind.to_json_value(kind.default)
-            result.append(Setting(name, kind.label, kind.words(value), default))
+            result.append(Setting(name, kind.label, kind.format_value(value), default))
         return result
 
     @classmethod
-    def differences(cls, stored: Mapping[str, Any]) -> list[Setting]:
-        """Return the stored options that differ from the default, with labels and values."""
-        return [setting for setting in cls.settings(stored) if not setting.is_default]
+    def list_changed_settings(cls, stored: Mapping[str, Any]) -> list[Setting]:
+        """Return the labels and values of a run's options that differ from their default."""
+        return [setting for setting in cls.list_settings(stored) if not setting.is_default]
 
     @classmethod
     def summarize_changes(cls, stored: Mapping[str, Any], names: Mapping[str, str]) -> list[str]:
-        """Return the stored options that differ from the default, each in a few words.
+        """Return a short phrase for each stored option that differs from its default.
 
         Values under unknown names are left out.
         """
         differences_found = []
-        for name, known in cls.options().items():
+        for name, known in cls.get_options().items():
             value = stored.get(name, known.to_json_value(known.default))
             if value != known.to_json_value(known.default):
-                differences_found.append(known.summarize(value, names))
+                differences_found.append(known.summarize_setting(value, names))
         return differences_found
 
 
@@ -170,10 +176,10 @@ NOTHING = "none"
 
 
 def build_signature_parts(parameters: Parameters) -> dict[str, str]:
-    """Return the option values as parts of a run's signature, by name, in field order."""
+    """Return the texts of the option values in a run's signature, by key, in field order."""
     parts: dict[str, str] = {}
     gathered: dict[str, list[str]] = {}
-    for name, option in parameters.options().items():
+    for name, option in parameters.get_options().items():
         key = name if option.signed_as is None else option.signed_as
         if key == NOT_SIGNED:
             continue
@@ -196,14 +202,14 @@ def compute_short_hash(texts: Sequence[str]) -> str:
 
 
 def _build_offer_problem(name: str, models: Collection[str]) -> Problem:
-    """Return the problem of naming a model that is not offered to this user."""
+    """Return the problem that an option names a model that is not open to all users."""
     if not models:
         return build_problem("none_offered", name)
     return build_problem("not_offered", name, offered=", ".join(sorted(models)))
 
 
 def _format_value(option: Option, parameters: Parameters) -> str:
-    """Return an option's value as a signature shows it; lists and objects as hashes."""
+    """Return an option's value as text for a signature; lists and objects as hashes."""
     value: Any = getattr(parameters, option.name)
     if option.sign is not None:
         return option.sign(parameters)
@@ -250,14 +256,14 @@ SENTENCES = {
 
 # How a request and a command name what a form shows by its name.
 BY_ID: Mapping[type[Option], str] = {
-    RegisteredModel: "A registered language model, by its public id. ",
-    RegisteredModels: "Registered language models, by their public ids. ",
+    RegisteredModelOption: "A registered language model, by its public id. ",
+    RegisteredModelsOption: "Registered language models, by their public ids. ",
 }
 
 
 @dataclass(frozen=True, kw_only=True)
-class Words(Catalogue):
-    """The sentences of one interface (terminal, site or API) on messages and on options.
+class InterfaceWording(Catalogue):
+    """Wording of one interface (terminal, site or API): sentences on messages and options.
 
     Attributes
     ----------
@@ -268,42 +274,47 @@ class Words(Catalogue):
     called: Callable[[Option], str]
     with_value: Callable[[Option, str | None], str]
 
-    def text(self, parameters: type[Parameters], text: str, **values: Any) -> str:
-        """Return a text with options named as the interface names them, and values filled in."""
-        mentioned = {name: _Mention(known, self) for name, known in parameters.options().items()}
+    def fill_option_names(self, parameters: type[Parameters], text: str, **values: Any) -> str:
+        """Return a text with the interface's names of the options, and with values, filled in."""
+        mentioned = {
+            name: _Mention(known, self) for name, known in parameters.get_options().items()
+        }
         return text.format_map({**mentioned, **values})
 
-    def help(self, parameters: type[Parameters], name: str) -> str:
-        """Return an option's help text in the words of the interface."""
-        return self.text(parameters, parameters.options()[name].help)
+    def format_help(self, parameters: type[Parameters], name: str) -> str:
+        """Return an option's help text, with other options named as the interface names them."""
+        return self.fill_option_names(parameters, parameters.get_options()[name].help)
 
-    def described(self, parameters: type[Parameters], name: str) -> str:
+    def describe_option(self, parameters: type[Parameters], name: str) -> str:
         """Return an option's label and help, for places that do not show the label."""
-        option = parameters.options()[name]
+        option = parameters.get_options()[name]
         by = BY_ID.get(type(option), "")
-        return f"{option.label}. {by}{self.help(parameters, name)}"
+        return f"{option.label}. {by}{self.format_help(parameters, name)}"
 
-    def sentence(self, parameters: type[Parameters], problem: Problem) -> str:
-        """Return the sentence on a problem; problems of one value omit the option's name."""
+    def format_field_problem(self, parameters: type[Parameters], problem: Problem) -> str:
+        """Return the sentence on a problem, to be shown at the option's own field.
+
+        For a problem of a single value it omits the option's name.
+        """
         values = dict(problem.values)
         template = _find_value_template(problem)
         if template is None:
             template = {**SENTENCES, **parameters.sentences}[problem.code]
             if problem.option:
-                values["option"] = _Mention(parameters.options()[problem.option], self)
+                values["option"] = _Mention(parameters.get_options()[problem.option], self)
             if problem.code == "only_with":
-                other = parameters.options()[values["other"]]
+                other = parameters.get_options()[values["other"]]
                 values["setting"] = format(_Mention(other, self), str(values["wanted"]))
         elif problem.code == "invalid_choice":
             values["choices"] = ", ".join(map(repr, values["choices"]))
-        return self.text(parameters, template, **values)
+        return self.fill_option_names(parameters, template, **values)
 
     def format_problem(self, parameters: type[Parameters], problem: Problem) -> str:
         """Return the sentence on a problem, always with the option's name."""
-        sentence = self.sentence(parameters, problem)
+        sentence = self.format_field_problem(parameters, problem)
         if _find_value_template(problem) is None:
             return sentence
-        return f"{self.called(parameters.options()[problem.option])}: {sentence}"
+        return f"{self.called(parameters.get_options()[problem.option])}: {sentence}"
 
     def format_problems(
         self, parameters: type[Parameters], problems: Iterable[Problem]
@@ -314,10 +325,10 @@ class Words(Catalogue):
 
 @dataclass(frozen=True)
 class _Mention:
-    """An option inside a sentence; formats as the interface's name of it, or with a value."""
+    """Option inside a sentence: `{option}` is its name in the interface, `{option:value}` both."""
 
     option: Option
-    words: Words
+    words: InterfaceWording
 
     def __format__(self, value: str) -> str:
         if not value:
@@ -349,21 +360,25 @@ def build_flag(option: Option) -> str:
 
 def _build_flag_with_value(option: Option, value: str | None) -> str:
     """Return the command-line flag with a value, or with the placeholder of one."""
-    if isinstance(option, Switch):
+    if isinstance(option, SwitchOption):
         return build_flag(option)
     return f"{build_flag(option)} {option.metavar if value is None else value}"
 
 
 def _build_label_with_value(option: Option, value: str | None) -> str:
     """Return the label in quotation marks, with the value in words if given."""
-    if value is None or isinstance(option, Switch):
+    if value is None or isinstance(option, SwitchOption):
         return f"“{option.label}”"
-    return f"“{option.label}: {option.words(value)}”"
+    return f"“{option.label}: {option.format_value(value)}”"
 
 
 def _build_key_with_value(option: Option, value: str | None) -> str:
     """Return the option's key in the REST API, with a value if given."""
-    return option.name if value is None or isinstance(option, Switch) else f"{option.name} {value}"
+    return (
+        option.name
+        if value is None or isinstance(option, SwitchOption)
+        else f"{option.name} {value}"
+    )
 
 
 # Messages name options of a grading, as `AqerParameters` declares them; a test compares.
@@ -389,15 +404,15 @@ def _quote_label(name: str) -> str:
     return f"“{LABELS.get(name, name.replace('_', ' '))}”"
 
 
-TERMINAL = Words(
+TERMINAL = InterfaceWording(
     option=lambda name: f"--{name.replace('_', '-')}",
     called=build_flag,
     with_value=_build_flag_with_value,
 )
-SITE = Words(
+SITE = InterfaceWording(
     option=_quote_label,
     own={
-        "english_only": build_english_warning(
+        "english_only": build_language_warning_formatter(
             "a multilingual model (“Another embedder”, such as sentence-transformers:NAME) or "
             "groups of letters (TF-IDF)"
         )
@@ -405,4 +420,6 @@ SITE = Words(
     called=lambda option: f"“{option.label}”",
     with_value=_build_label_with_value,
 )
-API = Words(option=str, called=lambda option: option.name, with_value=_build_key_with_value)
+API = InterfaceWording(
+    option=str, called=lambda option: option.name, with_value=_build_key_with_value
+)

@@ -14,7 +14,7 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    """Return `AQER`, which moved to `evaluation.consensus`, with a DeprecationWarning."""
+    """Return `AQER`, which moved to `evaluation.consensus`, with a warning; else AttributeError."""
     if name != "AQER":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     message = "Import AQER from evaluation.consensus: its former address ends with the next release"

@@ -25,7 +25,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 def encode_labels(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
-    """Return one integer code per label, and the distinct labels in order of appearance.
+    """Return the integer code of each label, and the distinct labels in order of appearance.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ _MOST_KEYS = 2**31
 
 
 def find_equal_rows(columns: Iterable[ArrayLike], count: int) -> tuple[Integers, Integers]:
-    """Return the first row of each group of equal table rows, and each row's group number.
+    """Return the first row of each group of equal rows of a table, and each row's group number.
 
     Parameters
     ----------
@@ -154,8 +154,11 @@ class Cells:
         cells._refuse_repeats()
         return cells
 
-    def select_rows(self, rows: Integers) -> Cells:
-        """Return the cells of a table in which input row i is row `rows[i]` of the full table."""
+    def renumber_rows(self, rows: Integers) -> Cells:
+        """Return the same cells with input row i renumbered to `rows[i]`.
+
+        Cells that were built from some rows of a table then name rows of the whole table.
+        """
         return replace(self, row=rows[self.row])
 
     def _refuse_repeats(self) -> None:
@@ -204,24 +207,27 @@ class Cells:
         # answers.
         return np.add.reduceat(values, self.starts, axis=0)
 
-    def spread(self, values: NDArray[T]) -> NDArray[T]:
-        """Return values by question repeated for each answer, both in cell order."""
+    def spread_to_answers(self, values: NDArray[T]) -> NDArray[T]:
+        """Return each question's value once for each of its answers, in cell order."""
         return np.repeat(values, self.sizes, axis=0)
 
     def to_rows(self, values: NDArray[T]) -> NDArray[T]:
-        """Return one value per answer, reordered from cell order to that of the input rows."""
+        """Return values per answer, reordered from cell order to the order of the input rows."""
         out = np.empty_like(values)
         out[self.row] = values
         return out
 
     def to_questions(self, values: NDArray[T]) -> NDArray[T]:
-        """Return one value per question, reordered from cell order to that of the codes."""
+        """Return values per question, reordered from cell order to the order of question codes."""
         out = np.empty_like(values)
         out[self.questions_in_order] = values
         return out
 
-    def runs(self) -> list[tuple[int, int, int]]:
-        """Return (size, start, stop) of each block of questions (cell order) of `size` answers."""
+    def list_blocks(self) -> list[tuple[int, int, int]]:
+        """Return (size, start, stop) of each block of questions with `size` answers each.
+
+        `start` and `stop` count questions in cell order.
+        """
         edges = np.flatnonzero(np.diff(self.sizes)) + 1
         firsts = np.concatenate([[0], edges]).astype(int)
         lasts = np.concatenate([edges, [self.n_questions]]).astype(int)

@@ -62,8 +62,8 @@ class GramBlock:
         """Largest number of values stored for one answer."""
         return self.inner.shape[2]
 
-    def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return inner products of all pairs of answers to each question in the slice `part`.
+    def compute_gram(self, part: slice, chosen: Integers | None = None) -> Floats:
+        """Return the inner products of all pairs of answers, for the questions in slice `part`.
 
         `chosen` are indices of some answers of each question, None for all. Do not write into the
         result, which may be a view.
@@ -74,7 +74,10 @@ class GramBlock:
         return inner if chosen is None else inner[:, :, chosen]
 
     def multiply(self, v: Floats) -> Floats:
-        """Return each question's Gram matrix times its slice of v (questions, answers, columns)."""
+        """Return each question's Gram matrix times its part of v, of the shape of v.
+
+        `v` has shape (questions, answers, columns).
+        """
         if self.direct:
             return np.asarray(self.inner @ (self.inner.transpose(0, 2, 1) @ v))
         if v.shape[2] == 1:
@@ -82,7 +85,7 @@ class GramBlock:
         return np.asarray(self.inner @ v)
 
     def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
-        """Return Gram matrix times vector, for question numbers `which` and one row of v each.
+        """Return the Gram matrix of each question in `which` times one row of v.
 
         `which` has shape (F,), `v` and the result have shape (F, m).
         """
@@ -92,7 +95,9 @@ class GramBlock:
         return np.einsum("fij,fj->fi", chosen, v)
 
     def compute_squared_norms(self, v: Floats) -> Floats:
-        """Return each question's squared norm of its unit vectors' sum with weights v.
+        """Return the squared norm of the weighted sum of each question's unit vectors.
+
+        `v` are the weights.
 
         `v` has shape (B, m), the result (B,).
         """
@@ -122,33 +127,36 @@ class SparseGramBlock(GramBlock):
         """Largest number of values stored for one answer."""
         return max(1, int(np.diff(self.rows.indptr).max(initial=0)))
 
-    def gram(self, part: slice, chosen: Integers | None = None) -> Floats:
-        """Return inner products of all pairs of answers to each question in the slice `part`."""
+    def compute_gram(self, part: slice, chosen: Integers | None = None) -> Floats:
+        """Return the inner products of all pairs of answers, for the questions in slice `part`."""
         which = range(*part.indices(len(self)))
         answers = np.arange(self.size) if chosen is None else chosen
         out = np.empty((len(which), len(answers), len(answers)))
         for index, question in enumerate(which):
-            x = self._select_rows(question)[answers]
+            x = self._get_question_rows(question)[answers]
             out[index] = (x @ x.T).toarray()
         return out
 
     def multiply(self, v: Floats) -> Floats:
-        """Return each question's Gram matrix times its slice of v (questions, answers, columns)."""
+        """Return each question's Gram matrix times its part of v, of the shape of v.
+
+        `v` has shape (questions, answers, columns).
+        """
         flat = v.reshape(-1, v.shape[2])
         return np.asarray(self.rows @ (self.rows.T @ flat)).reshape(v.shape)
 
     def multiply_chosen(self, which: Integers, v: Floats) -> Floats:
-        """Return Gram matrix times vector, for question numbers `which`, one row of v each.
+        """Return the Gram matrix of each question in `which` times one row of v.
 
         `which` has shape (F,), `v` and the result have shape (F, m).
         """
         out = np.empty(v.shape)
         for question in np.unique(which).tolist():
-            mine, x = which == question, self._select_rows(question)
+            mine, x = which == question, self._get_question_rows(question)
             out[mine] = (x @ (x.T @ v[mine].T)).T
         return out
 
-    def _select_rows(self, question: int) -> sparse.csr_array:
+    def _get_question_rows(self, question: int) -> sparse.csr_array:
         """Return a question's sparse rows, one per answer, without unused columns."""
         x = self.rows[question * self.size : (question + 1) * self.size]
         used, place = np.unique(x.indices, return_inverse=True)
@@ -211,17 +219,17 @@ def compute_gram_blocks(vectors: Vectors, cells: Cells, *, centred: bool) -> lis
         A used vector holds NaN or infinity.
     """
     try:
-        return _compute_blocks(vectors, cells, centred)
+        return _compute_blocks_by_size(vectors, cells, centred)
     except NonFiniteError:
         # A block names its own first row; the message names the first row of the input.
         raise NonFiniteError(_find_first_non_finite(vectors, np.sort(cells.row))) from None
 
 
-def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
-    """Return Gram blocks of questions with equally many answers, each in its smallest form."""
+def _compute_blocks_by_size(vectors: Vectors, cells: Cells, centred: bool) -> list[GramBlock]:
+    """Return a Gram block for each number of answers per question, in its smallest form."""
     blocks: list[GramBlock] = []
     dimension = vectors.shape[1]
-    for size, first, last in cells.runs():
+    for size, first, last in cells.list_blocks():
         # With more answers than dimensions the vectors themselves are fewer numbers than (m, m).
         direct = size > dimension
         width = dimension if direct else size
@@ -240,7 +248,7 @@ def _compute_blocks(vectors: Vectors, cells: Cells, centred: bool) -> list[GramB
 
 
 def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> SparseGramBlock | None:
-    """Return a sparse Gram block, or None where it would not be far smaller than a dense one.
+    """Return the sparse Gram block of questions; None where it would not be far smaller.
 
     None where that would not be far smaller than `width` numbers an answer, and for vectors whose
     squares are no safe numbers.
@@ -259,7 +267,7 @@ def _compute_sparse_block(vectors: Vectors, rows: Integers, width: int) -> Spars
     # Squares that overflow or underflow are found below; the caller then scales the vectors first.
     with np.errstate(over="ignore", under="ignore"):
         squared = np.bincount(row, weights=x.data**2, minlength=rows.size)
-    if not _is_safe(squared[np.diff(x.indptr) > 0]):
+    if not _has_safe_squares(squared[np.diff(x.indptr) > 0]):
         return None
     length = np.sqrt(squared)
     # Each question gets columns of its own, so that one product serves all of the block.
@@ -291,13 +299,13 @@ def _compute_block(vectors: Vectors, rows: Integers, *, centred: bool, direct: b
         direct=direct,
         centred=centred,
     )
-    fill = _fill_centred if centred else _fill_units
+    fill = _fill_centred_products if centred else _fill_unit_products
     packed = sparse.issparse(vectors) and not direct
     width = _count_most_used_columns(vectors, rows) if packed else vectors.shape[1]
     step = max(1, CHUNK // (size * width))
     for begin in range(0, count, step):
         part = slice(begin, min(begin + step, count))
-        chosen = _take(vectors, rows[part].ravel())
+        chosen = _take_rows(vectors, rows[part].ravel())
         x = (
             _pack_rows(chosen, size)
             if packed
@@ -330,20 +338,20 @@ def _pack_rows(x: Vectors, size: int) -> Floats:
     return summed.reshape(count, size, width)
 
 
-def _take(vectors: Vectors, rows: Integers) -> Vectors:
-    """Return these rows of `vectors`; a view, not a copy, if they are consecutive."""
+def _take_rows(vectors: Vectors, rows: Integers) -> Vectors:
+    """Return the given rows of `vectors`; a view, not a copy, if they are consecutive."""
     first, last = int(rows[0]), int(rows[-1]) + 1
     if last - first == len(rows) and bool((np.diff(rows) == 1).all()):
         return vectors[first:last]
     return vectors[rows]
 
 
-def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+def _fill_unit_products(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
     """Write the products of answers' vectors, scaled to unit length, into the block."""
     inner = block.inner[part]
     squared = _write_products(x, inner, direct=block.direct)
     length = np.sqrt(squared)
-    if not _is_safe(squared):
+    if not _has_safe_squares(squared):
         _refuse_non_finite(x, rows)
         # Each row by its own power of two; its length by the greatest one of the question.
         own = _compute_exponents(np.abs(x).max(axis=2))
@@ -359,12 +367,12 @@ def _fill_units(block: GramBlock, part: slice, x: Floats, rows: Integers) -> Non
     block.own[part], block.length[part] = squared > 0, length
 
 
-def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
+def _fill_centred_products(block: GramBlock, part: slice, x: Floats, rows: Integers) -> None:
     """Write the products of answers' vectors, less their question's mean, into the block."""
-    # `_is_safe` finds squares that overflow or underflow; they are taken again of scaled rows.
+    # Squares that overflow or underflow are taken again of scaled rows.
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         squared = np.einsum("bid,bid->bi", x, x)
-    if not _is_safe(squared):
+    if not _has_safe_squares(squared):
         _refuse_non_finite(x, rows)
         greatest = _compute_exponents(np.abs(x).max(axis=(1, 2)))
         exponent = np.where(greatest == NO_EXPONENT, 0, greatest)
@@ -380,7 +388,7 @@ def _fill_centred(block: GramBlock, part: slice, x: Floats, rows: Integers) -> N
 
 
 def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
-    """Write the answers' inner products (or the rows) into `inner`; return squared norms."""
+    """Write inner products (if `direct`, the rows) into `inner`; return the squared norms."""
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         if direct:
             inner[...] = x
@@ -394,13 +402,13 @@ def _write_products(x: Floats, inner: Floats, *, direct: bool) -> Floats:
     return np.einsum("bii->bi", inner).copy()
 
 
-def _is_safe(squared: Floats) -> bool:
-    """Return whether all squared norms are far from underflow to 0 and overflow to infinity."""
+def _has_safe_squares(squared: Floats) -> bool:
+    """Return whether no squared norm is near underflow to 0 or overflow to infinity."""
     return bool(squared.min(initial=1.0) > SAFE[0] and squared.max(initial=1.0) < SAFE[1])
 
 
 def _compute_exponents(largest: Floats) -> Integers:
-    """Return the exponent of the power of two above each number; `NO_EXPONENT` for zero."""
+    """Return the exponent of the power of two above each number; `NO_EXPONENT` for 0 or less."""
     exponents = np.frexp(largest)[1].astype(np.int64)
     return np.where(largest > 0, exponents, NO_EXPONENT)
 
@@ -413,7 +421,7 @@ def _refuse_non_finite(x: Floats, rows: Integers) -> None:
 
 
 def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
-    """Return the first of `rows` whose vector has NaN or infinity (at least one has)."""
+    """Return the first of `rows` whose vector has NaN or infinity; at least one must."""
     step = max(1, CHUNK // vectors.shape[1])
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
@@ -424,7 +432,7 @@ def _find_first_non_finite(vectors: Vectors, rows: Integers) -> int:
 
 
 def compact_vectors(vectors: Vectors, members: Sequence[Integers]) -> Floats:
-    """Return short vectors, one per answer, with the same inner products within each question.
+    """Return shorter vectors of the answers, with the same inner products within each question.
 
     They have k numbers, the greatest number of answers to a question. Products of answers to
     different questions are meaningless. `members` holds the rows of each question.

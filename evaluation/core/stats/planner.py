@@ -26,8 +26,8 @@ TARGET_OUT_OF_REACH = "target_out_of_reach"
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Average and worst error of the exemplary answer that `workers` answers give.
+class ErrorBounds:
+    """Average and worst error of the exemplary answer of `workers` answers.
 
     `average_error` and `worst_error` are 1 - cosine, in 0..2 (0..1 for mu >= 0). `worst_error`
     holds with probability 1 - delta; it is None, with `reason` "mean_within_deviation", where
@@ -44,8 +44,8 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Requirement:
-    """Fewest workers that reach `target_error`, on average and in the worst case.
+class WorkerRequirement:
+    """Fewest workers whose exemplary answer has at most `target_error`, on average and at worst.
 
     None where no number of workers is enough: `average_reason` and `worst_reason` then state why
     ("mean_not_positive": more workers do not help where mu <= 0; "target_out_of_reach": only more
@@ -65,8 +65,8 @@ class Requirement:
 MOST_WORKERS = 10**15
 
 
-def compute_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
-    """Return the exemplary answer's error, from the answers' similarity and the number of workers.
+def compute_exemplar_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float64]:
+    """Return the expected error of the exemplary answer of M workers with similarity S.
 
     The error is 1 - S sqrt(M) / sqrt((M - 1) S^2 + 1), elementwise.
 
@@ -100,7 +100,7 @@ def compute_error(similarity: ArrayLike, workers: ArrayLike) -> NDArray[np.float
 
 
 def estimate_similarity_to_truth(left_out: float, others: float) -> float:
-    """Return the answers' similarity to the truth that fits a leave-one-out mean.
+    """Return the answers' similarity to the truth, estimated from their leave-one-out mean.
 
     If workers err independently, an answer is S times as like the mean of K others as that mean is
     like the truth, so L = S (1 - error(S, K)) = S^2 sqrt(K) / sqrt((K - 1) S^2 + 1). With u = S^2
@@ -130,8 +130,8 @@ def estimate_similarity_to_truth(left_out: float, others: float) -> float:
     return min(1.0, math.sqrt((half + math.sqrt(half**2 + 4 * K * L**2)) / (2 * K)))
 
 
-def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
-    """Return Hoeffding's bound on the deviation of a mean of `workers` answers.
+def compute_deviation_bound(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.float64]:
+    """Return Hoeffding's bound on the deviation of a mean over `workers` workers.
 
     It is t = sqrt(ln(2/delta) / (2M)) for M = `workers`.
 
@@ -148,11 +148,11 @@ def compute_deviation(workers: ArrayLike, delta: float = 0.05) -> NDArray[np.flo
     return np.asarray(np.sqrt(math.log(2 / delta) / (2 * M)), dtype=np.float64)
 
 
-def plan_error(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
-    """Return the exemplary answer's error with `workers` answers, on average and at worst.
+def compute_error_bounds(mu: float, workers: SupportsIndex, delta: float = 0.05) -> ErrorBounds:
+    """Return the error of the exemplary answer of `workers` workers, on average and at worst.
 
     The average error is that for similarity S = mu, the worst one that for S = mu - t, with t of
-    `compute_deviation`.
+    `compute_deviation_bound`.
 
     Parameters
     ----------
@@ -169,15 +169,15 @@ def plan_error(mu: float, workers: SupportsIndex, delta: float = 0.05) -> Plan:
     TypeError : workers is not an integer.
     """
     M, mu = index(workers), float(mu)
-    average = float(compute_error(mu, M))
-    t = float(compute_deviation(M, delta))
-    worst = float(compute_error(mu - t, M)) if mu > t else None
+    average = float(compute_exemplar_error(mu, M))
+    t = float(compute_deviation_bound(M, delta))
+    worst = float(compute_exemplar_error(mu - t, M)) if mu > t else None
     reason = None if worst is not None else MEAN_WITHIN_DEVIATION
-    return Plan(mu, M, float(delta), t, average, worst, reason)
+    return ErrorBounds(mu, M, float(delta), t, average, worst, reason)
 
 
-def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> Requirement:
-    """Return the fewest workers with an error of at most `target_error`, on average and at worst.
+def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> WorkerRequirement:
+    """Return the fewest workers for an error of at most `target_error`, on average and at worst.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
     target_error : float
         1 - cosine, strictly between 0 and 1.
     delta : float
-        as in `plan_error`.
+        as in `compute_error_bounds`.
 
     Raises
     ------
@@ -200,19 +200,24 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
     _check_delta(delta)
 
     def average_reached(M: int) -> bool:
-        return bool(compute_error(mu, M) <= target)
+        """Return whether the average error of M workers is small enough."""
+        return bool(compute_exemplar_error(mu, M) <= target)
 
     def worst_reached(M: int) -> bool:
-        S = mu - float(compute_deviation(M, delta))
-        # Where mu <= t there is no worst error, as in `plan_error`.
-        return S > 0 and bool(compute_error(S, M) <= target)
+        """Return whether the worst error of M workers is small enough."""
+        S = mu - float(compute_deviation_bound(M, delta))
+        # Where mu <= t there is no worst error, as in `compute_error_bounds`.
+        return S > 0 and bool(compute_exemplar_error(S, M) <= target)
 
     average = worst = None
     reason = MEAN_NOT_POSITIVE
     if mu > 0:
-        average, worst = _find_fewest(average_reached), _find_fewest(worst_reached)
+        average, worst = (
+            _find_smallest_number(average_reached),
+            _find_smallest_number(worst_reached),
+        )
         reason = TARGET_OUT_OF_REACH
-    return Requirement(
+    return WorkerRequirement(
         mu,
         target,
         float(delta),
@@ -224,7 +229,7 @@ def find_workers_needed(mu: float, target_error: float, delta: float = 0.05) -> 
 
 
 def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArray[np.float64]:
-    """Return, elementwise, the fewest answers with an average error of at most the target.
+    """Return the fewest answers for an average error of at most the target, elementwise.
 
     From error(S, M) <= t follows M >= r^2 (1 - S^2) / (S^2 (1 - r^2)) with r = 1 - t, so this is
     what `find_workers_needed` finds on average, without a search.
@@ -259,7 +264,7 @@ def find_answers_for_error(similarity: ArrayLike, target_error: float) -> NDArra
 
 
 def predict_width(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDArray[np.float64]:
-    """Return the expected interval width with `after` answers, from that with `answers`.
+    """Return the interval width to expect with `after` answers, from that with `answers`.
 
     width sqrt(answers / after): the standard error of a mean falls with the root of its size.
     Elementwise with broadcasting; the new scores are taken to scatter as the old ones do.
@@ -280,7 +285,7 @@ def predict_width(width: ArrayLike, answers: ArrayLike, after: ArrayLike) -> NDA
 def find_answers_for_width(
     width: ArrayLike, answers: ArrayLike, target: float
 ) -> NDArray[np.float64]:
-    """Return the fewest answers with an expected interval width of at most `target`.
+    """Return the fewest answers for an expected interval width of at most `target`.
 
     Never fewer than there are. Array of the broadcast shape, whole numbers.
 
@@ -295,8 +300,8 @@ def find_answers_for_width(
     return np.asarray(np.maximum(before, np.ceil(needed * (1 - 1e-9))))
 
 
-def _find_fewest(reached: Callable[[int], bool]) -> int | None:
-    """Return the smallest number for which `reached` holds, by bisection; None beyond 10^15."""
+def _find_smallest_number(reached: Callable[[int], bool]) -> int | None:
+    """Return the smallest number from which `reached` holds, by bisection; None beyond 10^15."""
     # Bisection is valid because both errors fall as workers are added.
     high = 1
     while not reached(high):

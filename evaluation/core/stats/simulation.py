@@ -3,14 +3,14 @@
 A question's truth is a vector of independent standard normal numbers. A worker answers it with
 the truth plus a bias plus noise. Groups of workers differ in their noise, their bias and in whether
 their members err together. This is the simulator of Yahav et al. 2025, appendix F, built from its
-description: `build_few_workers`, `build_noisy_groups`, `build_correlated_weak_groups` and
+description: `build_few_worker_groups`, `build_noisy_groups`, `build_correlated_weak_groups` and
 `build_biased_groups` are its four stress tests.
 
 It differs from the authors' script in two points; functions for the script's way are included:
 
 - A worker's true quality is the mean cosine of its answers to the truth of the same questions
   (`quality`). The script averages over all pairs of an answer and a truth, of other questions too
-  (`quality_of_script`).
+  (`compute_script_quality`).
 - The script does not bring the answer that correlated workers share to unit variance, so their
   answers correlate higher than its rho says: `compute_actual_correlation`.
 """
@@ -79,16 +79,18 @@ class SimulatedCrowd:
         """Number of questions."""
         return len(self.truth)
 
-    def quality(self) -> Floats:
-        """Return each worker's mean cosine of the answers to their questions' true answers.
+    def compute_quality(self) -> Floats:
+        """Return each worker's true quality: mean cosine of answers to their true answers.
 
         -1 to 1; NaN for a worker without an answer.
         """
         x, y = _scale_to_unit_length(self.vectors), _scale_to_unit_length(self.truth)
         return self._compute_mean_by_worker(np.einsum("nd,nd->n", x, y[self.questions]))
 
-    def quality_of_script(self) -> Floats:
-        """Return each worker's mean cosine of the answers to all questions' true answers.
+    def compute_script_quality(self) -> Floats:
+        """Return each worker's quality as in the authors' script, by all questions' true answers.
+
+        It is the mean cosine of a worker's answers to the true answers of all questions.
 
         This is the authors' measure of quality. Of its Q^2 cosines only Q compare an answer with
         the truth of its own question; the others are noise, or measure the bias alone.
@@ -103,7 +105,7 @@ class SimulatedCrowd:
         return divide_where_positive(total, n)
 
 
-def simulate(
+def simulate_crowd(
     groups: Sequence[WorkerGroup],
     n_questions: int,
     dimension: int,
@@ -151,13 +153,13 @@ def simulate(
 def build_honest_groups(
     n_workers: int, noise: Sequence[float] = (0.5, 1.0, 2.0)
 ) -> list[WorkerGroup]:
-    """Return groups of independent workers, of equal size, one group for each noise."""
+    """Return one group of independent workers for each noise, of about equal size."""
     parts = len(noise)
     sizes = [n_workers // parts + (index < n_workers % parts) for index in range(parts)]
     return [WorkerGroup(size, sd) for size, sd in zip(sizes, noise, strict=True)]
 
 
-def build_few_workers(n_workers: int) -> list[WorkerGroup]:
+def build_few_worker_groups(n_workers: int) -> list[WorkerGroup]:
     """Return the groups of app. F.2 (few workers): thirds with noise 1, .5 and 2.
 
     The simulation there has 10 questions and 300 dimensions.
@@ -201,7 +203,7 @@ def build_biased_groups(share: float, n_workers: int = 60, bias: float = 0.5) ->
 
 
 def compute_actual_correlation(rho: float, noise: float) -> float:
-    """Return how a group's answers correlate with their shared answer, 0 to 1.
+    """Return the correlation of a group's answers with their shared answer, 0 to 1.
 
     rho s / sqrt(rho^2 s^2 + 1 - rho^2), s = sqrt(1 + noise^2) being the standard deviation of the
     answer they share. Two of them correlate by its square. At noise 3 a rho of .7 is .95.

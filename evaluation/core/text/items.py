@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
-from evaluation.core.text.matching import fold_spaces, normalise
+from evaluation.core.text.matching import fold_spaces, normalise_for_matching
 
 _OPEN, _CLOSE = r"[\s\"'“”‘’(\[{*_]*", r"[\s\"'“”‘’)\]}*_.:,;]*"
 _LETTER = re.compile(rf"{_OPEN}([A-Za-z]){_CLOSE}")
@@ -35,8 +35,8 @@ _PARTS = re.compile(r"\s*(?:\n|;|\||/|,\s*(?:and|or)\b|,|\band\b|&)\s*", re.IGNO
 LONGEST_LETTER = 8
 
 
-class Fault(StrEnum):
-    """Reason why a reply names no choice of the item."""
+class ChoiceFault(StrEnum):
+    """Reason code of a reply that names no choice of its multiple-choice item."""
 
     OUT_OF_RANGE = "letter_out_of_range"
     UNREADABLE = "no_choice"
@@ -47,11 +47,11 @@ class ParsedChoice:
     """The indices of the choices that a reply names; empty, with a `fault`, if none."""
 
     choices: frozenset[int]
-    fault: Fault | None = None
+    fault: ChoiceFault | None = None
 
 
-OUT_OF_RANGE = ParsedChoice(frozenset(), Fault.OUT_OF_RANGE)
-UNREADABLE = ParsedChoice(frozenset(), Fault.UNREADABLE)
+OUT_OF_RANGE = ParsedChoice(frozenset(), ChoiceFault.OUT_OF_RANGE)
+UNREADABLE = ParsedChoice(frozenset(), ChoiceFault.UNREADABLE)
 
 
 class Choices:
@@ -75,7 +75,7 @@ class Choices:
     def __len__(self) -> int:
         return len(self.texts)
 
-    def alike(self) -> tuple[int, int] | None:
+    def find_equal_choices(self) -> tuple[int, int] | None:
         """Return the indices of two choices with equal texts; None if all differ."""
         if len(self._spaced) == len(self._known):
             return None
@@ -87,16 +87,16 @@ class Choices:
 
     @cached_property
     def _normalised(self) -> dict[str, int | None]:
-        """Index of each choice by normalised text; None where two differ by punctuation only."""
+        """Index of each choice by normalised text; None where two choices share that text."""
         index_by_text: dict[str, int | None] = {}
         for index, text in enumerate(self.texts):
-            key = normalise(text)
+            key = normalise_for_matching(text)
             # Ambiguous texts name no choice: the first one would be a guess.
             index_by_text[key] = None if key in index_by_text else index
         return index_by_text
 
-    def read(self, reply: str) -> ParsedChoice:
-        """Return the choices that a reply names, or the fault why it names none."""
+    def parse_reply(self, reply: str) -> ParsedChoice:
+        """Return the choices that a reply names, or the fault that it names none."""
         lines = [line for line in reply.splitlines() if line.strip()]
         attempts = (reply, lines[0]) if len(lines) > 1 else (reply,)
         last_fault = UNREADABLE
@@ -109,7 +109,7 @@ class Choices:
         return last_fault
 
     def _parse_one(self, text: str) -> ParsedChoice | None:
-        """Return the choice that a text consists of; None if neither a choice nor a letter."""
+        """Return the choice that a text is, or the letter of; None if it is neither."""
         letter = _LETTER.fullmatch(text) if len(text) <= LONGEST_LETTER else None
         if letter and self._letters_only:
             return self._find_by_letter(letter[1])
@@ -130,13 +130,13 @@ class Choices:
     def _find_by_text(self, text: str) -> int | None:
         """Return the index of the choice that has this text; None without one."""
         index = self._spaced.get(fold_spaces(text))
-        # `normalise` would take the letter "a" for an article and drop it.
+        # `normalise_for_matching` would take the letter "a" for an article and drop it.
         if index is None and not _A_AND_MORE.match(text):
-            return self._normalised.get(normalise(text))
+            return self._normalised.get(normalise_for_matching(text))
         return index
 
     def _find_by_letter(self, letter: str) -> ParsedChoice:
-        """Return the choice of a letter, or the fault that it is out of range."""
+        """Return the choice with a letter (A for the first), or the fault of a later letter."""
         index = ord(letter.upper()) - ord("A")
         return ParsedChoice(frozenset([index])) if index < len(self) else OUT_OF_RANGE
 
@@ -175,7 +175,7 @@ class Choices:
 
 
 def _list_candidates(text: str) -> Iterator[str]:
-    """Yield the reply, then the reply without beginnings such as "The answer is"."""
+    """Yield a reply's text, then the text without a beginning such as "The answer is"."""
     yield text
     for pattern in (_STATED_PATTERN, _NAMED):
         if (match := pattern.fullmatch(text)) and len(match[1]) < len(text):
@@ -183,7 +183,7 @@ def _list_candidates(text: str) -> Iterator[str]:
 
 
 def _split_list(text: str) -> list[str]:
-    """Return the elements of a JSON list, or of a text with separators."""
+    """Return the elements of a text that is a JSON list, or a list with separators."""
     stripped = text.strip()
     if stripped.startswith("["):
         try:
@@ -229,7 +229,7 @@ class MultiqaItem:
 
 
 def find_accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
-    """Return the indices of an item's accepted choices, given as texts or as letters.
+    """Return the indices of the choices that an item accepts as answers.
 
     Raises
     ------
@@ -237,7 +237,7 @@ def find_accepted_choices(item: MultiqaItem, reader: Choices) -> frozenset[int]:
     """
     accepted: set[int] = set()
     for answer in item.answers:
-        parsed = reader.read(answer)
+        parsed = reader.parse_reply(answer)
         if parsed.fault is not None:
             raise ValueError(f"the accepted answer {answer[:60]!r} is none of the choices")
         accepted |= parsed.choices
@@ -268,8 +268,8 @@ TOO_HIGH = "score_above_5"
 
 
 @dataclass(frozen=True, slots=True)
-class ReadScore:
-    """Score (0 to 5) and notes in an LLM judge's reply, or the reason for having no score.
+class ParsedScore:
+    """Score (0 to 5) and notes in an LLM judge's reply, or the reason why there is no score.
 
     Attributes
     ----------
@@ -283,7 +283,7 @@ class ReadScore:
     reason: str | None = None
 
 
-def parse_score(reply: str) -> ReadScore:
+def parse_score(reply: str) -> ParsedScore:
     """Return the score on the last "Similarity score:" line of an LLM judge's reply.
 
     The last line that contains "Similarity score:" counts, and no earlier one. Its number
@@ -294,16 +294,16 @@ def parse_score(reply: str) -> ReadScore:
     for match in _LABEL.finditer(reply):  # noqa: B007 - the last one
         pass
     if match is None:
-        return ReadScore(None, reply.strip(), NO_LINE)
+        return ParsedScore(None, reply.strip(), NO_LINE)
     start = reply.rfind("\n", 0, match.start()) + 1
     end = reply.find("\n", match.end())
     value = reply[match.end() : len(reply) if end < 0 else end].rstrip("\r")
-    score, reason = _parse_value(value)
-    return ReadScore(score, reply[:start].strip(), reason)
+    score, reason = _parse_score_value(value)
+    return ParsedScore(score, reply[:start].strip(), reason)
 
 
-def _parse_value(text: str) -> tuple[float | None, str | None]:
-    """Return the number after the label, 0 to 5, or None with the reason."""
+def _parse_score_value(text: str) -> tuple[float | None, str | None]:
+    """Return (score, None) for the text after the label, or (None, reason) for an unusable one."""
     number = _NUMBER.match(text)
     if number is None:
         return None, NO_NUMBER

@@ -1,10 +1,11 @@
 """Compare texts: short answers, shared and differing words, rewordings, mistyped ids.
 
-`normalise` removes case, punctuation, articles and spaces, as evaluations of extractive questions
-do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of numbers.
+`normalise_for_matching` removes case, punctuation, articles and spaces, as evaluations of
+extractive questions do (Rajpurkar et al. 2016), but keeps the decimal point and the minus sign of
+numbers.
 
-`align` compares two texts by the words that they share in the same order. A rewording of a question
-must have the same numbers and names as the original question.
+`align_words` compares two texts by the words that they share in the same order. A rewording of a
+question must have the same numbers and names as the original question.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ _PUNCTUATION = _WithoutPunctuation()
 
 
 def fold_spaces(text: str) -> str:
-    """Return a text in NFKC without case, with single spaces."""
+    """Return a text in Unicode form NFKC, in lower case (casefold), with single spaces."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def normalise(text: str) -> str:
-    """Return a text without case, punctuation, English articles and repeated space.
+def normalise_for_matching(text: str) -> str:
+    """Return a text in lower case without punctuation, English articles and repeated spaces.
 
     Where nothing would be left ("the", "?!") only case and space are taken out.
     """
@@ -76,8 +77,8 @@ def _normalise_number(number: str) -> str:
     return minus + whole + (f".{part}" if part else "")
 
 
-def compute_ratio(one: str, other: str) -> float:
-    """Return the similarity of two texts' letters, 0 to 1; 1 for two empty texts.
+def compute_letter_similarity(one: str, other: str) -> float:
+    """Return the similarity of two texts by common letters in order, 0 to 1; 1 if both are empty.
 
     It is 2 L / (a + b), with L the length of their longest common subsequence and a, b their
     lengths: 1 minus the Levenshtein distance in which a replaced letter counts twice, over a + b
@@ -102,12 +103,17 @@ def compute_ratio(one: str, other: str) -> float:
 
 
 def is_similar(one: str, other: str, least: float) -> bool:
-    """Return whether two texts have a letter similarity (`compute_ratio`) of at least `least`."""
+    """Return whether the letter similarity of two texts is at least `least`.
+
+    See `compute_letter_similarity`.
+    """
     shorter, longer = sorted((len(one), len(other)))
     if one == other:
         return True
     # The shorter one could be within the longer at best.
-    return 2 * shorter >= least * (shorter + longer) and compute_ratio(one, other) >= least
+    return (
+        2 * shorter >= least * (shorter + longer) and compute_letter_similarity(one, other) >= least
+    )
 
 
 NAMED = 3
@@ -121,8 +127,8 @@ def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
     Those that differ only in case, space and the form of their letters come before those with
     other letters (Ratcliff and Obershelp's ratio of 0.6 and more, as `difflib` has it).
     """
-    folded = _fold(typed)
-    same = [one for one in known if _fold(one) == folded]
+    folded = _fold_id(typed)
+    same = [one for one in known if _fold_id(one) == folded]
     if len(known) > COMPARED or len(same) >= NAMED:
         return same[:NAMED]
     alike = [match for match in get_close_matches(typed, known, NAMED) if match not in same]
@@ -130,13 +136,13 @@ def find_similar_ids(typed: str, known: Collection[str]) -> list[str]:
 
 
 def format_suggestion(typed: str, known: Collection[str]) -> str:
-    """Return "ID (perhaps ONE or OTHER)", or the typed id alone if none is similar."""
+    """Return the typed id with similar known ones, "ID (perhaps ONE or OTHER)", or alone."""
     suggestions = " or ".join(one[:60] for one in find_similar_ids(typed, known))
     return f"{typed[:60]} (perhaps {suggestions})" if suggestions else typed[:60]
 
 
-def _fold(text: str) -> str:
-    """Return an id in NFKC, without case and spaces, for comparison."""
+def _fold_id(text: str) -> str:
+    """Return an id for comparison: in NFKC, in lower case, without spaces."""
     return "".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
@@ -164,7 +170,7 @@ class Piece(NamedTuple):
 
 
 def mark_differences(texts: Sequence[str]) -> list[list[Piece]]:
-    """Return each text in segments, marked where it differs from the others.
+    """Return each text split into segments, marked where its words differ from the other texts.
 
     A word is marked if another text has it less often, case ignored; its position does not matter.
     Blanks and punctuation between two marked words are marked with them. One text alone, or equal
@@ -178,7 +184,10 @@ def mark_differences(texts: Sequence[str]) -> list[list[Piece]]:
 
 
 def _split_pieces(text: str, left: Counter[str]) -> list[Piece]:
-    """Return a text in segments; `left` is how often each word may still count as shared."""
+    """Return a text split into shared and differing segments.
+
+    `left` is how often each word still counts as shared.
+    """
     pieces: list[Piece] = []
     end = 0
     for match in WORD.finditer(text):
@@ -211,15 +220,15 @@ Kind = Literal["same", "changed", "between"]
 
 
 class AlignedPart(NamedTuple):
-    """A segment of a text: shared words, differing words, or the blanks between two kinds."""
+    """Segment of a text: shared words, differing words, or the blanks between both kinds."""
 
     text: str
     kind: Kind
 
 
 @dataclass(frozen=True)
-class Aligned:
-    """Two texts in segments of shared and differing words, with counts of shared and all words.
+class AlignedTexts:
+    """Two texts split into shared and differing words, with the numbers of shared and all words.
 
     Attributes
     ----------
@@ -232,8 +241,8 @@ class Aligned:
     longer: int
 
 
-def align(left: str, right: str) -> Aligned:
-    """Return two texts in segments of shared and differing words (Ratcliff and Obershelp).
+def align_words(left: str, right: str) -> AlignedTexts:
+    """Return two texts split into shared and differing words (Ratcliff and Obershelp).
 
     Case and the form of letters do not count. In scripts without blanks every character is a word.
     """
@@ -249,18 +258,21 @@ def align(left: str, right: str) -> Aligned:
         list(_split_parts(text, [match.span() for match in matches], alike))
         for text, matches, alike in zip((left, right), matches_by_text, same, strict=True)
     ]
-    return Aligned(parts[0], parts[1], len(same[0]), max(map(len, words)))
+    return AlignedTexts(parts[0], parts[1], len(same[0]), max(map(len, words)))
 
 
 def _fold_word(word: str) -> str:
-    """Return a word in NFC and without case, for comparison."""
+    """Return a word for comparison: in NFC, in lower case."""
     return unicodedata.normalize("NFC", word).casefold()
 
 
 def _split_parts(
     text: str, spans: Sequence[tuple[int, int]], same: set[int]
 ) -> Iterator[AlignedPart]:
-    """Yield a text's segments; consecutive words of one kind form one segment."""
+    """Yield a text's segments of shared or differing words; `same` are the shared words' indices.
+
+    Consecutive words of one kind form one segment.
+    """
     begin = end = 0
     kind: Kind = "between"
     for index, (start, stop) in enumerate(spans):
@@ -304,7 +316,7 @@ def has_same_numbers(one: str, other: str) -> bool:
 
 
 def _find_number_words(text: str) -> set[str]:
-    """Return the numbers that a text writes as English words, as digits."""
+    """Return the numbers that a text writes as English words ("seven"), as digits ("7")."""
     words = _WORD.findall(fold_spaces(text).replace("-", " "))
     return {NUMBER_WORDS[word] for word in words if word in NUMBER_WORDS}
 

@@ -10,11 +10,11 @@ added, changed or two swapped) away from a known word. The most frequent such wo
 first in the alphabet among equals. Words with two mistakes are not corrected: that would turn
 technical terms into other words.
 
-`check_language` warns of answers in a language that an English-only model does not know. Two signs
-count: more than a fifth of all letters belong to another script than the Latin one; or a fifth of
-the sentences, five at least, are in another language. A sentence has five words or more, half of
-them in lower case, so that lists of names, numbers and titles are never judged; short answers in
-another language of the Latin script therefore pass.
+`find_language_warning` warns of answers in a language that an English-only model does not know. Two
+signs count: more than a fifth of all letters belong to another script than the Latin one; or a
+fifth of the sentences, five at least, are in another language. A sentence has five words or more,
+half of them in lower case, so that lists of names, numbers and titles are never judged; short
+answers in another language of the Latin script therefore pass.
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ PHRASES = tuple(
 _WORD = re.compile(r"[\w?]+")
 _APOSTROPHES = str.maketrans("", "", "'’`´")
 
-# What `fold` makes of each character of ASCII: words in small letters, parted by spaces.
+# What `fold_text` makes of each character of ASCII: words in small letters, parted by spaces.
 _OF_ASCII = {
     code: None if chr(code) in "'`" else chr(code).lower() if _WORD.match(chr(code)) else " "
     for code in range(128)
 }
 
 
-def fold(text: str) -> str:
-    """Return a text without case, punctuation and repeated space, to compare with the phrases."""
+def fold_text(text: str) -> str:
+    """Return a text in lower case, without punctuation and repeated spaces, to find phrases."""
     if text.isascii():  # most texts by far; the same in a tenth of the time
         words = text.translate(_OF_ASCII).split()
     else:
@@ -96,30 +96,30 @@ def fold(text: str) -> str:
     return plain
 
 
-def _fold_all(phrases: Iterable[str]) -> tuple[str, ...]:
-    """Return the folded phrases without duplicates."""
-    return tuple(dict.fromkeys(fold(phrase) for phrase in phrases if phrase.strip()))
+def _fold_phrases(phrases: Iterable[str]) -> tuple[str, ...]:
+    """Return the phrases folded by `fold_text`, without duplicates and empty ones."""
+    return tuple(dict.fromkeys(fold_text(phrase) for phrase in phrases if phrase.strip()))
 
 
-_WHOLE = frozenset(_fold_all(WHOLE))
+_WHOLE = frozenset(_fold_phrases(WHOLE))
 
 # Words of a script with spaces match as whole words, others anywhere.
 _SPACED = re.compile(
-    r"\b(?:" + "|".join(p for p in _fold_all(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
+    r"\b(?:" + "|".join(p for p in _fold_phrases(PHRASES) if ord(p[0]) < 0x2E80) + r")\b"
 )
-_UNSPACED = re.compile("|".join(p for p in _fold_all(PHRASES) if ord(p[0]) >= 0x2E80))
+_UNSPACED = re.compile("|".join(p for p in _fold_phrases(PHRASES) if ord(p[0]) >= 0x2E80))
 
 # Every spaced phrase has one of these words, its longest: a text without them is not searched,
 # nor one with more words than the longest phrase and what may stand beside it.
 _TELLING = frozenset(
-    max(phrase.split(), key=len) for phrase in _fold_all(PHRASES) if ord(phrase[0]) < 0x2E80
+    max(phrase.split(), key=len) for phrase in _fold_phrases(PHRASES) if ord(phrase[0]) < 0x2E80
 )
-_MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _fold_all(PHRASES))
+_MOST_WORDS = MOST_OTHERS + max(len(phrase.split()) for phrase in _fold_phrases(PHRASES))
 
 
 def is_dont_know(text: str) -> bool:
-    """Return whether an answer is no more than "I don't know"."""
-    plain = fold(text)
+    """Return whether an answer says no more than "I don't know", in one of several languages."""
+    plain = fold_text(text)
     if plain.replace("?", "").strip() in _WHOLE or plain in _WHOLE:
         return True
     words = plain.split()
@@ -145,7 +145,7 @@ _SPELLED_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], dict[str, Any]]:
-    """Return texts with corrected spelling, and the counts of corrections.
+    """Return the texts with corrected spelling, and the numbers of corrections.
 
     The counts are `language`, `words` (number of corrected words), `texts` (number of texts with
     one), `library` and its `version`.
@@ -167,6 +167,7 @@ def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], di
     corrected_texts, n_words, n_texts = [], 0, 0
 
     def replace(match: re.Match[str]) -> str:
+        """Return the correction of a matched word; a name or term unchanged."""
         nonlocal n_words
         word = match[0]
         if not _is_ordinary(word) or word.lower() in terms:
@@ -190,7 +191,7 @@ def correct_spelling(texts: Sequence[str], language: str) -> tuple[list[str], di
 
 
 def _find_terms(texts: Sequence[str]) -> set[str]:
-    """Return the words in at least 1% of the texts, and in at least 3 of them."""
+    """Return the lower-case words that occur in at least 1% of the texts and in at least 3."""
     count = Counter(
         word for text in texts for word in {w.lower() for w in _SPELLED_WORD.findall(text)}
     )
@@ -204,7 +205,7 @@ def _is_ordinary(word: str) -> bool:
 
 
 def _find_nearest(spelling: Any, word: str) -> str:
-    """Return the most frequent known word one edit away; a known word unchanged."""
+    """Return the correction of a word: the most frequent candidate; a known word unchanged."""
     if spelling.known([word]):
         return word
     # The library returns a set, whose order differs from process to process.
@@ -223,8 +224,8 @@ WORDS_OF_A_SENTENCE = 5
 SURE = 0.5
 
 
-def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
-    """Return a warning if the model knows only English and the texts are not English, else None.
+def find_language_warning(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
+    """Return a warning if the model knows only English but the texts are not English, else None.
 
     `info` describes the model. Checks up to 500 distinct texts, evenly spaced. None for models of
     other or unknown languages.
@@ -245,10 +246,10 @@ def check_language(texts: Sequence[str], info: EmbedderInfo) -> Message | None:
 
 
 def detect_main_language(texts: Sequence[str]) -> str:
-    """Return the code of the language of more than half of the sentences; "" if there is none.
+    """Return the code of the language of more than half of the sentences; "" without one.
 
-    Only sentences of five words or more are judged, as in `check_language`. At least five must be
-    in the language, each with a probability of at least one half.
+    Only sentences of five words or more are judged, as in `find_language_warning`. At least five
+    must be in the language, each with a probability of at least one half.
     """
     unique = list(dict.fromkeys(texts))
     sentences = [text for text in unique[:: -(-len(unique) // SAMPLE) or 1] if _is_sentence(text)]
@@ -262,7 +263,7 @@ def detect_main_language(texts: Sequence[str]) -> str:
 
 
 def _find_other_script(texts: Iterable[str]) -> dict[str, Any] | None:
-    """Return share and name of a non-Latin script in over a fifth of the letters, else None."""
+    """Return the share of non-Latin letters and their commonest script; None below a fifth."""
     scripts = Counter(_get_script(letter) for text in texts for letter in text if letter.isalpha())
     letters = scripts.total()
     foreign = letters - scripts["LATIN"]
@@ -283,7 +284,7 @@ def _get_script(letter: str) -> str:
 
 
 def _find_other_language(texts: Iterable[str]) -> dict[str, Any] | None:
-    """Return number and language of foreign sentences if above the limits, else None."""
+    """Return the numbers of foreign and all sentences and the language; None below the limits."""
     sentences = [text for text in texts if _is_sentence(text)]
     if len(sentences) < FEWEST_SENTENCES:
         return None
@@ -321,7 +322,7 @@ _NUMBER = re.compile(r"[-+]?\d+(?:[.,:/]\d+)*")
 
 
 def count_numbers(text: str) -> int:
-    """Return the number of numbers in a text; 1:25 or 3.5 is one."""
+    """Return how many numbers a text contains; 1:25 or 3.5 counts as one."""
     return len(_NUMBER.findall(text))
 
 
@@ -350,8 +351,8 @@ LONG = 60
 MOST = 0.5
 
 
-def is_short(text: str) -> bool:
-    """Return whether an answer has at most 3 words, or at least half of its words are numbers."""
+def is_short_answer(text: str) -> bool:
+    """Return whether an answer has at most 3 words, or is at least half numbers."""
     text = text.strip()
     if len(text) > LONG:
         return False
@@ -361,10 +362,10 @@ def is_short(text: str) -> bool:
 
 def compute_short_share(texts: Sequence[str]) -> float | None:
     """Return the share of short or numeric answers, 0 to 1; None without answers."""
-    return sum(map(is_short, texts)) / len(texts) if texts else None
+    return sum(map(is_short_answer, texts)) / len(texts) if texts else None
 
 
-def check_short_answers(texts: Sequence[str], embedder: str) -> Message | None:
+def find_short_answer_warning(texts: Sequence[str], embedder: str) -> Message | None:
     """Return a warning, with the embedder's AUC on short answers, if most are short; else None.
 
     `embedder` is the SPEC of the run.

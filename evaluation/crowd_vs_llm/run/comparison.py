@@ -26,7 +26,7 @@ from evaluation.consensus.inputs import (
 )
 from evaluation.consensus.signatures import OF_GRADING, CrowdParameters, collect_versions
 from evaluation.core.messages.message import Message
-from evaluation.core.options import Whole, build_signature_parts, declare_option
+from evaluation.core.options import IntegerOption, build_signature_parts, declare_option
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats, convert_nan_to_none
 from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
@@ -65,7 +65,7 @@ class PanelsParameters(CrowdParameters):
 
     bootstrap: int = declare_option(
         400,
-        Whole(
+        IntegerOption(
             label="Bootstrap draws",
             help="Draws of questions for the intervals.",
             lowest=2,

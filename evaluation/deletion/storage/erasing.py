@@ -43,12 +43,12 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    add_withdrawn,
+    add_withdrawn_counts,
     count_answers_by_run,
     count_rows,
     delete_batch,
     find_request,
-    finish,
+    finish_removal,
     format_runs_were,
     is_in_use,
     store_request,
@@ -90,8 +90,8 @@ BATCH_SIZE = 200
 """Texts looked up by one query."""
 
 
-class Texts:
-    """Texts of a worker to remove from all stored values."""
+class OwnTexts:
+    """Texts that only one worker wrote, to be removed from stored values."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         self.whole: set[str] = set()
@@ -111,7 +111,7 @@ class Texts:
         self._shortest = min(map(len, self.inside), default=0)
 
     def remove_from(self, value: Any) -> Any:
-        """Return a JSON value without the texts; the same object if it contained none."""
+        """Return a JSON value with the texts erased; the same object if it contains none."""
         if isinstance(value, str):
             return self._remove_from_text(value)
         if isinstance(value, list):
@@ -140,7 +140,7 @@ class Texts:
 
 
 def _list_stored_forms(text: str) -> list[str]:
-    """Return the forms in which a text is stored: plain, and escaped as in JSON."""
+    """Return the forms in which a text may be stored: plain, and escaped as in JSON."""
     # JSON may escape non-ASCII characters or not. [1:-1] cuts off the quotation marks.
     return [text, *(json.dumps(text, ensure_ascii=plain)[1:-1] for plain in (True, False))]
 
@@ -150,57 +150,57 @@ RUN = "run__version__in"
 
 PLACES: Mapping[str, Place] = {
     "runs": (
-        lambda versions: _select_rows(Run, version__in=versions),
+        lambda versions: _select_all_rows(Run, version__in=versions),
         ("summary", "warnings", "reasons", "error", "notes"),
     ),
-    "run data": (lambda versions: _select_rows(RunData, **{RUN: versions}), ("data",)),
+    "run data": (lambda versions: _select_all_rows(RunData, **{RUN: versions}), ("data",)),
     "tasks of runs": (
-        lambda versions: _select_rows(RunTask, **{RUN: versions}),
+        lambda versions: _select_all_rows(RunTask, **{RUN: versions}),
         ("payload", "error"),
     ),
     "alarms": (
-        lambda versions: _select_rows(Alarm, **{RUN: versions}),
+        lambda versions: _select_all_rows(Alarm, **{RUN: versions}),
         ("message", "evidence", "outcome"),
     ),
     "reviews": (
-        lambda versions: _select_rows(AlarmReview, **{f"alarm__{RUN}": versions}),
+        lambda versions: _select_all_rows(AlarmReview, **{f"alarm__{RUN}": versions}),
         ("note",),
     ),
     "verdicts": (
-        lambda versions: _select_rows(
+        lambda versions: _select_all_rows(
             WorkerVerdict,
             question_set__in=QuestionSet.objects.filter(versions__in=versions).values("pk"),
         ),
         ("reason",),
     ),
-    "exhibits": (lambda versions: _select_rows(Exhibit, **{RUN: versions}), ("key", "shown")),
+    "exhibits": (lambda versions: _select_all_rows(Exhibit, **{RUN: versions}), ("key", "shown")),
     "claims": (
-        lambda versions: _select_rows(CrowdFact, slot=MEANING, **{RUN: versions}),
+        lambda versions: _select_all_rows(CrowdFact, slot=MEANING, **{RUN: versions}),
         ("value",),
     ),
     "claims beside answers": (
-        lambda versions: _select_rows(AnswerFact, slot=MEANING, **{RUN: versions}),
+        lambda versions: _select_all_rows(AnswerFact, slot=MEANING, **{RUN: versions}),
         ("crowd",),
     ),
     "replies": (
-        lambda versions: _select_rows(LLMResponse, question__version__in=versions),
+        lambda versions: _select_all_rows(LLMResponse, question__version__in=versions),
         ("prompt", "text", "parameters", "extra"),
     ),
     "raw replies": (
-        lambda versions: _select_rows(RawReply, response__question__version__in=versions),
+        lambda versions: _select_all_rows(RawReply, response__question__version__in=versions),
         ("request", "reply"),
     ),
-    "requests": (lambda versions: _select_rows(IdempotentRequest), ("body",)),
+    "requests": (lambda versions: _select_all_rows(IdempotentRequest), ("body",)),
 }
 """Places of copies: a function from the answered versions to the rows, and the fields to search.
 
 Decisions and audit entries are kept for good, and quote no answer by themselves."""
 
 
-def erase_copies(place: str, texts: Texts, versions: Sequence[int], after: int) -> int | None:
-    """Remove texts from the next rows (after key `after`) of one place where copies are stored.
+def erase_copies(place: str, texts: OwnTexts, versions: Sequence[int], after: int) -> int | None:
+    """Remove texts from the next rows (after key `after`) of one of `PLACES`, where copies are.
 
-    Return the last key or None at the end.
+    Return the last row's key, or None if no rows are left.
     """
     rows_of, fields = PLACES[place]
     # By key, not by offset: rows deleted between two batches would shift the offsets.
@@ -209,12 +209,12 @@ def erase_copies(place: str, texts: Texts, versions: Sequence[int], after: int) 
         cut = {field: texts.remove_from(getattr(row, field)) for field in fields}
         changed = {field: made for field, made in cut.items() if made is not getattr(row, field)}
         if changed:
-            _select_rows(type(row), pk=row.pk).update(**changed)
+            _select_all_rows(type(row), pk=row.pk).update(**changed)
     return rows[-1].pk if len(rows) == ROWS else None
 
 
 def select_own_texts(texts: Iterable[str], responses: Sequence[int], **where: Any) -> set[str]:
-    """Return those texts that no other worker's or model's answer repeats exactly.
+    """Return the texts that no other worker's or model's answer equals.
 
     `where` may have `versions`: then only the other answers to these versions are compared.
     """
@@ -233,7 +233,7 @@ def select_own_texts(texts: Iterable[str], responses: Sequence[int], **where: An
 
 
 def delete_vectors(texts: Iterable[str]) -> int:
-    """Delete the stored vectors of texts, of every embedder; return their number."""
+    """Delete the texts' stored vectors of all embedders; return the number of vectors."""
     n = 0
     for some in _split_into_batches(sorted(texts)):
         n += Embedding.objects.filter(text_hash__in=[text_hash(text) for text in some]).delete()[0]
@@ -241,13 +241,13 @@ def delete_vectors(texts: Iterable[str]) -> int:
 
 
 def _split_into_batches(items: Sequence[str]) -> Iterable[Sequence[str]]:
-    """Yield the items in batches for one query each."""
+    """Yield the items in batches that fit into one query."""
     for first in range(0, len(items), BATCH_SIZE):
         yield items[first : first + BATCH_SIZE]
 
 
-def _select_rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
-    """Return all rows of a table, including those of models with restricted managers."""
+def _select_all_rows(model: type[Model], *conditions: Q, **named: Any) -> QuerySet[Any, Any]:
+    """Return the rows of a table that meet conditions, also those that its manager hides."""
     rows: QuerySet[Any, Any] = QuerySet(model).filter(*conditions, **named)
     return rows
 
@@ -257,24 +257,27 @@ APPEALS = "appeals"
 
 
 def find_worker_dependents(worker: Worker) -> DependentRows:
-    """Return what an erasure deletes with a worker's answers in all sets, and what stays."""
+    """Return what an erasure of a worker's answers in all sets deletes, and what stays."""
     submissions = Submission.objects.filter(worker=worker)
     counts = count_rows(
         [
             *_list_rows_of_submissions(submissions),
             ("notes", WorkerNote.objects.filter(worker=worker)),
-            *_select_staying(worker).items(),
+            *_select_staying_rows(worker).items(),
             (APPEALS, Appeal.objects.filter(decision__submission__in=submissions)),
         ]
     )
-    staying = {name: counts.pop(name, 0) for name in _select_staying(worker)}
+    staying = {name: counts.pop(name, 0) for name in _select_staying_rows(worker)}
     notes = _build_notes(worker, counts.pop(APPEALS, 0), staying)
     return DependentRows(counts, [], notes=tuple(notes))
 
 
 @transaction.atomic
 def request_erasure(worker: Worker, user_id: int) -> Removal:
-    """Store the request to erase a worker, whose new answers are refused from now on."""
+    """Store the request to erase a worker's answers; new answers are refused from now on.
+
+    Return the earlier request if there is one.
+    """
     if (before := find_request(WORKER, worker)) is not None:
         return before
     hanging = find_worker_dependents(worker)
@@ -300,10 +303,11 @@ def request_erasure(worker: Worker, user_id: int) -> Removal:
     )
 
 
-def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
-    """Store the request to erase copies of a submission's answers, which are about to be deleted.
+def request_copy_erasure(sender: Any, submission: Submission, **kwargs: Any) -> None:
+    """Store the request to erase all copies of a withdrawn submission's answers.
 
-    Called before the answers are deleted, in the same transaction.
+    Receiver of the signal `withdrawing`, which is sent in the transaction that deletes the answers,
+    before that.
     """
     if find_request(SUBMISSION, submission) is not None:
         return
@@ -321,7 +325,7 @@ def withdrawing(sender: Any, submission: Submission, **kwargs: Any) -> None:
 
 
 def erase_batch(removal: Removal) -> StepResult:
-    """Erase a batch of rows; wait while a run uses a version that the worker answered."""
+    """Erase a batch of a worker's rows or copies; WAITS while a run uses one of the versions."""
     pending = removal.pending
     versions: list[int] = pending.get("versions", [])
     if is_in_use(versions):
@@ -337,7 +341,7 @@ def erase_batch(removal: Removal) -> StepResult:
         if delete_batch(removal, _list_rows(removal)):
             return StepResult.SOME
         if pending["places"]:
-            _erase_copies(removal)
+            _erase_next_copies(removal)
             return StepResult.SOME
         _delete_unstated_facts(versions)
         # All versions of all owners count here, because equal texts share one vector.
@@ -345,13 +349,13 @@ def erase_batch(removal: Removal) -> StepResult:
         # A file that was uploaded in the last day may hold the answers too.
         for upload in Upload.objects.filter(question_set__versions__in=versions).distinct():
             upload.delete()
-        if finish(removal, AuditEntry.Action.ERASED):
-            add_withdrawn(pending["runs"])
+        if finish_removal(removal, AuditEntry.Action.ERASED):
+            add_withdrawn_counts(pending["runs"])
     return StepResult.ALL
 
 
 def _delete_unstated_facts(versions: list[int]) -> None:
-    """Delete the values on which workers do not agree and which no remaining answer states.
+    """Delete crowd facts without agreement that no remaining answer to the versions states.
 
     A claim about meaning is a text, which was taken out of its row if it was theirs alone.
     """
@@ -365,15 +369,15 @@ def _delete_unstated_facts(versions: list[int]) -> None:
     rows.exclude(state=CrowdFact.State.AGREED).exclude(slot=MEANING).delete()
 
 
-def _erase_copies(removal: Removal) -> None:
-    """Erase the next copies of the texts; return the result of the step."""
+def _erase_next_copies(removal: Removal) -> None:
+    """Erase the next batch of stored copies of the texts, and record the progress in `removal`."""
     pending = removal.pending
     if "own" not in pending:
         own = select_own_texts(pending["texts"], pending["responses"], versions=pending["versions"])
         # Stored once, so that all batches remove the same texts.
         pending["own"] = sorted(own)
     place, after = pending["places"][0], pending.get("after", 0)
-    result = erase_copies(place, Texts(pending["own"]), pending["versions"], after)
+    result = erase_copies(place, OwnTexts(pending["own"]), pending["versions"], after)
     if result is None:
         pending["places"], result = pending["places"][1:], 0
     pending["after"] = result
@@ -381,11 +385,11 @@ def _erase_copies(removal: Removal) -> None:
 
 
 def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, Any]:
-    """Return the texts and keys by which copies are found once the answers are deleted."""
+    """Return the `pending` record of an erasure: texts, and keys of answers, versions and runs."""
     responses = Response.objects.filter(submission__in=submissions)
     texts = set(responses.exclude(text="").values_list("text", flat=True))
     texts |= set(OtherText.objects.filter(response__in=responses).values_list("text", flat=True))
-    versions, runs = _find_readers(submissions)
+    versions, runs = _find_versions_and_runs(submissions)
     return {
         "texts": sorted(texts),
         "responses": list(responses.values_list("pk", flat=True)),
@@ -395,10 +399,10 @@ def _collect_texts(submissions: QuerySet[Submission, Submission]) -> dict[str, A
     }
 
 
-def _find_readers(
+def _find_versions_and_runs(
     submissions: QuerySet[Submission, Submission],
 ) -> tuple[list[int], dict[int, int]]:
-    """Return the submissions' versions, and the number of their answers that each run used."""
+    """Return the submissions' versions, and by run the number of their answers that it used."""
     since = submissions.order_by().values_list("version", Min("responses__created_at"))
     first = dict(since)
     times = [time for time in first.values() if time is not None]
@@ -409,7 +413,7 @@ def _find_readers(
 
 
 def _list_rows(removal: Removal) -> Parts:
-    """Return the rows to delete in an erasure, by name, in a valid order of deletion."""
+    """Return the rows that an erasure deletes, by label, in a valid order of deletion."""
     if removal.kind == SUBMISSION:
         return _list_rows_of_submissions(Submission.objects.filter(pk=removal.target))
     notes = WorkerNote.objects.filter(worker=removal.target)
@@ -420,7 +424,7 @@ def _list_rows(removal: Removal) -> Parts:
 
 
 def _list_rows_of_submissions(submissions: QuerySet[Submission, Submission]) -> Parts:
-    """Return the rows to delete with submissions, by name, in a valid order of deletion."""
+    """Return the rows that are deleted with submissions, by label, in a valid order of deletion."""
     lookup = {"response__submission__in": submissions}
     return [
         # Dependent rows come first: deleting an answer would cascade to all of them in one
@@ -437,8 +441,8 @@ def _list_rows_of_submissions(submissions: QuerySet[Submission, Submission]) -> 
 
 
 def _build_notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> list[Note]:
-    """Return the messages about what an erasure changes or leaves, shown before it is confirmed."""
-    versions, runs = _find_readers(Submission.objects.filter(worker=worker))
+    """Return the messages about what an erasure changes or leaves, to show for confirmation."""
+    versions, runs = _find_versions_and_runs(Submission.objects.filter(worker=worker))
     notes = []
     if is_in_use(versions):
         notes.append(Note("answers_in_use"))
@@ -455,8 +459,8 @@ def _build_notes(worker: Worker, n_appeals: int, staying: Mapping[str, int]) -> 
     return notes
 
 
-def _select_staying(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
-    """Return the rows that stay after a worker's erasure, by label."""
+def _select_staying_rows(worker: Worker) -> dict[str, QuerySet[Any, Any]]:
+    """Return the querysets of rows that stay after a worker's erasure, by label."""
     lookup = {"submission__worker": worker}
     return {
         "decisions": Decision.objects.filter(**lookup),

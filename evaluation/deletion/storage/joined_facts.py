@@ -13,7 +13,13 @@ from django.utils import timezone
 
 from annotations.models import AuditEntry, Import, JoinedFacts, QuestionSet, Response
 from evaluation.deletion.storage import record
-from evaluation.deletion.storage.record import DependentRows, Note, StepResult, finish, is_in_use
+from evaluation.deletion.storage.record import (
+    DependentRows,
+    Note,
+    StepResult,
+    finish_removal,
+    is_in_use,
+)
 from evaluation.models import Removal
 
 FACTS = "facts of workers, by answer"
@@ -21,14 +27,14 @@ FACTS = "facts of workers, by answer"
 
 
 def find_join_dependents(brought: Import) -> DependentRows:
-    """Return what undoing a join removes, restores and keeps; reads only."""
+    """Return what undoing a join of demographic facts removes, restores and keeps."""
     counts: Counter[str] = Counter()
-    rows = _select_joined(brought)
+    rows = _select_joined_facts(brought)
     for batch in _split_into_batches(rows):
-        later = _load_later(batch)
+        later = _load_later_joins(batch)
         for row in batch:
             counts["rows"] += 1
-            counts.update(_count_columns(row, later.get(row.response_id, ())))
+            counts.update(_count_restored_columns(row, later.get(row.response_id, ())))
             if row.flagged and not any(facts.rejects for facts in later.get(row.response_id, ())):
                 counts["flags"] += 1
     notes = []
@@ -47,14 +53,14 @@ def find_join_dependents(brought: Import) -> DependentRows:
     return DependentRows({FACTS: counts["rows"]}, [brought.sha256], notes=tuple(notes))
 
 
-def undo_join_step(removal: Removal, brought: Import) -> StepResult:
-    """Remove the joined facts from a batch of answers, in one transaction."""
+def undo_join_batch(removal: Removal, brought: Import) -> StepResult:
+    """Remove a join's facts from a batch of answers; return SOME, or ALL once none are left."""
     with transaction.atomic():
         # Further joins wait for the batch, or happened before it.
         QuestionSet.objects.select_for_update(no_key=True).get(pk=brought.question_set_id)
-        rows = list(_select_joined(brought)[: record.BATCH])
+        rows = list(_select_joined_facts(brought)[: record.BATCH])
         if rows:
-            later = _load_later(rows)
+            later = _load_later_joins(rows)
             for row in rows:
                 _restore_values(row, later.get(row.response_id, ()))
             Response.objects.bulk_update([row.response for row in rows], ["extra"])
@@ -65,12 +71,12 @@ def undo_join_step(removal: Removal, brought: Import) -> StepResult:
             )
             return StepResult.SOME
         Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        finish(removal, AuditEntry.Action.UNDONE)
+        finish_removal(removal, AuditEntry.Action.UNDONE)
     return StepResult.ALL
 
 
-def _select_joined(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
-    """Return the facts of a join with their answers, in the order in which they were stored."""
+def _select_joined_facts(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
+    """Return the queryset of a join's facts with their answers, in the order of storing."""
     rows = JoinedFacts.objects.filter(brought_by=brought).select_related("response")
     return rows.only(
         *("response", "stored", "before", "rejects", "flagged", "response__extra"),
@@ -78,15 +84,15 @@ def _select_joined(brought: Import) -> QuerySet[JoinedFacts, JoinedFacts]:
 
 
 def _split_into_batches(rows: QuerySet[JoinedFacts, JoinedFacts]) -> Iterable[list[JoinedFacts]]:
-    """Yield the rows in batches."""
+    """Yield the joined facts in lists of at most `record.BATCH` rows."""
     after = 0
     while batch := list(rows.filter(pk__gt=after)[: record.BATCH]):
         yield batch
         after = batch[-1].pk
 
 
-def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
-    """Return the facts of later joins that are not undone, by answer, the earliest join first."""
+def _load_later_joins(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
+    """Return the facts that later joins stored for the same answers, by answer, earliest first."""
     found: dict[int, list[JoinedFacts]] = {}
     first = min(row.pk for row in rows)
     own = rows[0].brought_by_id
@@ -96,32 +102,32 @@ def _load_later(rows: Sequence[JoinedFacts]) -> dict[int, list[JoinedFacts]]:
     return found
 
 
-def _count_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[str, int]:
-    """Return how many columns of a row get an earlier value back, and how many stay as changed."""
+def _count_restored_columns(row: JoinedFacts, later: Sequence[JoinedFacts]) -> Mapping[str, int]:
+    """Return the numbers of columns that get an earlier value ("returned") or stay ("changed")."""
     counts: Counter[str] = Counter()
     extra = row.response.extra
     for name, cell in row.stored.items():
-        if _find_next(name, later) is not None or extra.get(name) != cell:
+        if _find_next_join(name, later) is not None or extra.get(name) != cell:
             counts["changed"] += 1
         elif row.before.get(name, cell) != cell:
             counts["returned"] += 1
     return counts
 
 
-def _find_next(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
-    """Return the first later join that stored this column at the answer; None without one."""
+def _find_next_join(name: str, later: Sequence[JoinedFacts]) -> JoinedFacts | None:
+    """Return the first later join that stored a value of this column; None without one."""
     return next((facts for facts in later if name in facts.stored), None)
 
 
 def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
-    """Restore an answer's values from before the join of facts; the caller saves the answer.
+    """Restore an answer's values from before the join, unsaved; the caller saves the answer.
 
     A value that a later join replaced stays; that join's record of the replaced value is updated.
     """
     extra: dict[str, Any] = row.response.extra
     changed: dict[int, JoinedFacts] = {}
     for name, cell in row.stored.items():
-        follower = _find_next(name, later)
+        follower = _find_next_join(name, later)
         holder = extra if follower is None else follower.before
         if holder.get(name) != cell:
             continue  # Changed since by another way: that value stays.
@@ -135,7 +141,7 @@ def _restore_values(row: JoinedFacts, later: Sequence[JoinedFacts]) -> None:
 
 
 def _remove_flags(rows: Sequence[JoinedFacts], later: Mapping[int, list[JoinedFacts]]) -> None:
-    """Unset the flag "rejected" of answers that only these rows flag as rejected."""
+    """Unset `rejected` of answers that were rejected by these joined facts and by no later ones."""
     free = []
     for row in rows:
         if not row.flagged:

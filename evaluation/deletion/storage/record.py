@@ -142,7 +142,7 @@ SENTENCES: Final = {
 
 
 class Note(str):
-    """Message as text; `code` is a key of `SENTENCES`, and `values` fill its placeholders."""
+    """Message about a deletion as text, with its code (of `SENTENCES`) and values."""
 
     __slots__ = ("code", "values")
 
@@ -178,7 +178,7 @@ class DependentRows:
     notes: tuple[str, ...] = field(default=())
 
     @property
-    def rows(self) -> int:
+    def n_rows(self) -> int:
         """Total number of rows that would be deleted."""
         return sum(self.counts.values())
 
@@ -189,7 +189,7 @@ class DependentRows:
 
 
 def list_rows_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return the rows that depend on some runs, by name, in a valid order of deletion."""
+    """Return the rows that are deleted with runs, by label, in a valid order of deletion."""
     return [
         ("judgements", HumanJudgement.objects.filter(exhibit__run__in=runs)),
         ("requests to judge", JudgementRequest.objects.filter(exhibit__run__in=runs)),
@@ -206,7 +206,7 @@ def list_rows_of_run(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
 
 
 def list_rows_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return the rows that depend on a set, by name, in a valid order of deletion."""
+    """Return the rows that are deleted with a set, by label, in a valid order of deletion."""
     version = "version__question_set"
     runs = Run.objects.filter(**{version: question_set}).values("pk")
     answer, question = f"submission__{version}", f"question__{version}"
@@ -235,7 +235,7 @@ def list_rows_of_set(question_set: int) -> list[tuple[str, QuerySet[Any, Any]]]:
 
 
 def _list_decisions(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
-    """Return users' decisions about runs and requests to judge, by name; they are deleted last."""
+    """Return users' notes on alarms and samples for experts in runs, by label."""
     return [
         ("samples for experts", Audit.objects.filter(run__in=runs)),
         ("answers in samples for experts", AuditItem.objects.filter(audit__run__in=runs)),
@@ -244,7 +244,7 @@ def _list_decisions(runs: Any) -> list[tuple[str, QuerySet[Any, Any]]]:
 
 
 def find_run_dependents(run: Run) -> DependentRows:
-    """Return what would be deleted with a run."""
+    """Return the numbers of rows that would be deleted with a run, and messages on consequences."""
     counts = count_rows([*list_rows_of_run([run.pk]), *_list_decisions([run.pk])])
     notes = []
     if getattr(run, "of_record", None) is not None:
@@ -265,7 +265,7 @@ def find_run_dependents(run: Run) -> DependentRows:
 
 
 def find_set_dependents(question_set: QuestionSet) -> DependentRows:
-    """Return what would be deleted with a question set, and what prevents it."""
+    """Return the numbers of rows that would be deleted with a question set, and obstacles."""
     of_set = {"submission__version__question_set": question_set}
     runs = Run.objects.filter(version__question_set=question_set).values("pk")
     written = "problem__project__version__question_set"
@@ -294,7 +294,7 @@ def find_set_dependents(question_set: QuestionSet) -> DependentRows:
 
 
 def count_rows(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
-    """Return the numbers of rows by name, without zeros; one query."""
+    """Return the number of rows of each part by label, without zeros, in one query."""
     numbers = read_numbers({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
     return {name: n for name, [(n,)] in numbers.items() if n}
 
@@ -312,7 +312,7 @@ class ForbiddenRemovalError(ValueError):
 
 
 class StepResult(Enum):
-    """Result of one deletion step: rows deleted, nothing left, or waiting for a run to end."""
+    """Result of one step of a deletion: rows are left, all is done, or it waits for a run."""
 
     SOME = 1
     ALL = 2
@@ -322,21 +322,21 @@ class StepResult(Enum):
 Parts = Sequence[tuple[str, QuerySet[Any, Any]]]
 
 
-class Named(Protocol):
+class HasPublicId(Protocol):
     """Protocol of objects with a public id, such as a run."""
 
     pk: Any
     public_id: UUID
 
 
-def find_request(kind: str, thing: Named) -> Removal | None:
+def find_request(kind: str, thing: HasPublicId) -> Removal | None:
     """Return the stored request to delete or undo an object; None without one."""
     return Removal.objects.filter(kind=kind, target_id=thing.public_id).first()
 
 
 def store_request(
     kind: str,
-    thing: Named,
+    thing: HasPublicId,
     action: AuditEntry.Action,
     hanging: DependentRows,
     *,
@@ -345,7 +345,10 @@ def store_request(
     asked_by: int | None,
     pending: dict[str, Any] | None = None,
 ) -> Removal:
-    """Store a request to delete, undo or erase an object; call it inside a transaction."""
+    """Store a request to delete, undo or erase an object, with an audit entry; return it.
+
+    Call it inside a transaction.
+    """
     removal = Removal.objects.create(
         kind=kind,
         target=thing.pk,
@@ -356,7 +359,7 @@ def store_request(
         counts=hanging.counts,
         inputs=hanging.inputs,
         pending=pending or {},
-        total=hanging.rows + 1,
+        total=hanging.n_rows + 1,
     )
     write_audit_entry(removal, action)
     # Not before the commit: a background process that wakes earlier finds no removal.
@@ -365,7 +368,7 @@ def store_request(
 
 
 def write_audit_entry(removal: Removal, action: AuditEntry.Action) -> None:
-    """Write an audit entry about a deletion."""
+    """Write an entry about a deletion into the audit log."""
     AuditEntry.objects.create(
         owner_id=removal.owner_id,
         done_by_id=removal.asked_by_id,
@@ -378,8 +381,8 @@ def write_audit_entry(removal: Removal, action: AuditEntry.Action) -> None:
     )
 
 
-def finish(removal: Removal, action: AuditEntry.Action) -> bool:
-    """Store a deletion as finished; return False if another process already did."""
+def finish_removal(removal: Removal, action: AuditEntry.Action) -> bool:
+    """Store that a deletion is finished; return False if another process did so before."""
     ended = Removal.objects.filter(pk=removal.pk, finished_at=None)
     # A conditional update: of two processes only one writes the audit entry.
     if not ended.update(finished_at=timezone.now(), done=F("total"), pending={}):
@@ -389,7 +392,7 @@ def finish(removal: Removal, action: AuditEntry.Action) -> bool:
 
 
 def delete_batch(removal: Removal, parts: Parts) -> bool:
-    """Delete a batch of rows from the first non-empty part; return False if all are empty."""
+    """Delete a batch of rows of the first part that has any; return False if none has."""
     for _, rows in parts:
         # Django cannot delete a sliced query, so the keys of the batch are read first.
         keys = list(rows.order_by("pk").values_list("pk", flat=True)[:BATCH])
@@ -404,7 +407,7 @@ def delete_batch(removal: Removal, parts: Parts) -> bool:
 
 
 def _delete_rows(model: type[Model], keys: list[int]) -> None:
-    """Delete rows by primary key, and workers' rows left without a submission."""
+    """Delete rows of a table by primary key, and workers left without data if it is submissions."""
     # The base manager also deletes rows that are otherwise only added.
     rows = model._base_manager.filter(pk__in=keys)
     workers: set[int] = set()
@@ -431,7 +434,7 @@ def is_in_use(versions: Sequence[int] | QuerySet[Any, Any]) -> bool:
 def count_answers_by_run(
     of_response: Q, versions: Sequence[int], since: datetime
 ) -> dict[int, int]:
-    """Return, by finished run, how many of the selected answers it used.
+    """Return the number of the selected answers that each finished run used, by run.
 
     `of_response` is the condition on `Response` that selects the answers; `since` is the time of
     the first of them. Gradings store each answer they used; other run types used all answers that
@@ -461,7 +464,7 @@ def count_answers_by_run(
     return {run: n for run, n in rows if n}
 
 
-def add_withdrawn(n_of: dict[str, int]) -> None:
-    """Add to runs the numbers of their deleted answers, by run key as a string (as in JSON)."""
+def add_withdrawn_counts(n_of: dict[str, int]) -> None:
+    """Add numbers of deleted answers to the runs that used them, by run key as text."""
     for key, n in n_of.items():
         Run.objects.filter(pk=int(key)).update(n_withdrawn=F("n_withdrawn") + n)

@@ -31,13 +31,13 @@ from evaluation.deletion.storage.record import (
     Note,
     Parts,
     StepResult,
-    add_withdrawn,
+    add_withdrawn_counts,
     count_rows,
     delete_batch,
     find_request,
     find_run_dependents,
     find_set_dependents,
-    finish,
+    finish_removal,
     is_in_use,
     list_rows_of_run,
     list_rows_of_set,
@@ -69,7 +69,7 @@ SCORES = "scores in runs"
 
 
 def find_model_dependents(model: LanguageModel) -> DependentRows:
-    """Return what is deleted with a model, and what prevents it: answers in other users' sets."""
+    """Return the numbers of rows deleted with a model, and obstacles in other users' sets."""
     answers = LLMResponse.objects.filter(model=model).order_by()
     in_set = "question__version__question_set"
     own = QuestionSet.objects.editable_by(model.owner).values("pk")
@@ -87,7 +87,7 @@ def find_model_dependents(model: LanguageModel) -> DependentRows:
     if n := counts.get(SCORES, 0):
         notes.append(Note("runs_scored", n=n, lose="loses" if n == 1 else "lose"))
     notes.append(Note("files_name_it"))
-    if _is_needed(model.pk, str(model.public_id)):
+    if _is_used_by_unfinished_run(model.pk, str(model.public_id)):
         notes.append(Note("model_in_use"))
     scored_in = Run.objects.filter(llm_scores__model=model).exclude(input_hash="")
     inputs = sorted(set(scored_in.values_list("input_hash", flat=True)))
@@ -95,8 +95,8 @@ def find_model_dependents(model: LanguageModel) -> DependentRows:
 
 
 def delete_model_batch(removal: Removal) -> StepResult:
-    """Delete a batch of a model's rows; wait while a run uses the model or its answers."""
-    if _is_needed(removal.target, str(removal.target_id)):
+    """Delete a batch of a model's rows; WAITS while a run uses the model or its answers."""
+    if _is_used_by_unfinished_run(removal.target, str(removal.target_id)):
         return StepResult.WAITS
     with transaction.atomic():
         if "runs" not in removal.pending:
@@ -106,18 +106,18 @@ def delete_model_batch(removal: Removal) -> StepResult:
         if delete_batch(removal, _list_rows_of_model(removal.target)):
             return StepResult.SOME
         LanguageModel.objects.filter(pk=removal.target).delete()
-        if finish(removal, AuditEntry.Action.DELETED):
-            add_withdrawn(removal.pending["runs"])
+        if finish_removal(removal, AuditEntry.Action.DELETED):
+            add_withdrawn_counts(removal.pending["runs"])
     return StepResult.ALL
 
 
 def _count_answers_by_run(model: int) -> dict[str, int]:
-    """Return, by finished run, the number of this model's answers that it used."""
+    """Return the number of a model's answers that each finished run used, by run key as text."""
     scored = LLMAnswerScore.objects.filter(llm_response__model=model).order_by().values("run")
     return {str(run): n for run, n in scored.annotate(n=Count("pk")).values_list("run", "n")}
 
 
-def _is_needed(model: int, public_id: str) -> bool:
+def _is_used_by_unfinished_run(model: int, public_id: str) -> bool:
     """Return whether an unfinished run uses the model's answers or names it in its options."""
     answered = LLMResponse.objects.filter(model=model).order_by()
     if is_in_use(answered.values("question__version")):
@@ -128,7 +128,7 @@ def _is_needed(model: int, public_id: str) -> bool:
 
 
 def _list_rows_of_model(model: int) -> Parts:
-    """Return the rows that depend on a model, by name, in a valid order of deletion."""
+    """Return the rows that are deleted with a model, by label, in a valid order of deletion."""
     lookup = {"llm_response__model": model}
     return [
         ("judgements", HumanJudgement.objects.filter(**lookup)),
@@ -151,34 +151,34 @@ Thing = QuestionSet | Run | LanguageModel
 
 
 def find_dependents(thing: Thing) -> DependentRows:
-    """Return what would be deleted with a set, a run or a model."""
+    """Return the numbers of rows that would be deleted with a set, run or model, and obstacles."""
     if isinstance(thing, LanguageModel):
         return find_model_dependents(thing)
     return find_run_dependents(thing) if isinstance(thing, Run) else find_set_dependents(thing)
 
 
 @transaction.atomic
-def archive(thing: Thing, user_id: int) -> bool:
-    """Archive an object; return False if it was archived before. Deletes nothing."""
+def archive_object(thing: Thing, user_id: int) -> bool:
+    """Archive a set, run or model; return False if it was archived before."""
     return _set_archived(thing, user_id, AuditEntry.Action.ARCHIVE)
 
 
 @transaction.atomic
-def restore(thing: Thing, user_id: int) -> bool:
-    """Restore an archived object; return False if not archived, or being deleted."""
+def restore_object(thing: Thing, user_id: int) -> bool:
+    """Restore an archived set, run or model; return False if not archived, or being deleted."""
     if is_being_deleted(thing):
         return False
     return _set_archived(thing, user_id, AuditEntry.Action.RESTORE)
 
 
 def is_being_deleted(thing: Thing) -> bool:
-    """Return whether the deletion of an object was requested."""
+    """Return whether the deletion of a set, run or model has been requested."""
     return find_request(_get_kind(thing), thing) is not None
 
 
 @transaction.atomic
 def request_deletion(thing: Thing, user_id: int) -> Removal:
-    """Store the request to delete a set, run or model: hidden now, deleted in the background.
+    """Archive a set, run or model and store the request to delete it in the background.
 
     A repeated request returns the first one. Raises `ForbiddenRemovalError` if rows that must be
     kept refer to the object.
@@ -201,14 +201,14 @@ def request_deletion(thing: Thing, user_id: int) -> Removal:
         thing,
         AuditEntry.Action.DELETE,
         hanging,
-        name=get_name(thing),
+        name=get_display_name(thing),
         owner_id=_get_owner_id(thing),
         asked_by=user_id,
     )
 
 
-def run_turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
-    """Work on the oldest deletion for some seconds; return whether there was one to work on.
+def delete_for_seconds(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
+    """Work on the oldest deletion for some seconds; return False if there was none.
 
     Deletions that wait for a run or fail are skipped, and failures are logged.
     """
@@ -230,7 +230,7 @@ def run_turn(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic)
 
 
 def _delete_batch(removal: Removal) -> StepResult:
-    """Delete a batch of rows of a set or run; write the audit entry after the last one."""
+    """Delete a batch of a set's or run's rows, and at the end the set or run itself."""
     is_run = removal.kind == RUN
     parts = list_rows_of_run([removal.target]) if is_run else list_rows_of_set(removal.target)
     with transaction.atomic():
@@ -242,7 +242,7 @@ def _delete_batch(removal: Removal) -> StepResult:
             row.delete()
             if isinstance(row, Run):
                 update_admissions(row.version.question_set_id)
-        finish(removal, AuditEntry.Action.DELETED)
+        finish_removal(removal, AuditEntry.Action.DELETED)
     return StepResult.ALL
 
 
@@ -271,13 +271,13 @@ def _set_archived(thing: Thing, user_id: int, action: AuditEntry.Action) -> bool
         action=action,
         kind=_get_kind(thing),
         object_id=thing.public_id,
-        name=get_name(thing),
+        name=get_display_name(thing),
     )
     return True
 
 
-def get_name(thing: Thing) -> str:
-    """Return the display name of a set, run or model."""
+def get_display_name(thing: Thing) -> str:
+    """Return the name of a set, run or model for display; an unnamed run's is its start time."""
     if not isinstance(thing, Run):
         return thing.name
     label = thing.name or f"run of {thing.created_at:%-d %B %Y, %H:%M} UTC"
@@ -285,7 +285,7 @@ def get_name(thing: Thing) -> str:
 
 
 def _get_kind(thing: Thing) -> str:
-    """Return the kind of object as deletions store it: set, run or model."""
+    """Return the value of `Removal.kind` for a set, run or model."""
     if isinstance(thing, LanguageModel):
         return MODEL
     return RUN if isinstance(thing, Run) else QUESTION_SET
@@ -298,7 +298,7 @@ def _get_owner_id(thing: Thing) -> int:
 
 
 def _select_runs(thing: Thing) -> Any:
-    """Return the runs that are deleted with a set or a run; none for a model."""
+    """Return the queryset of the runs that are deleted with a set or run; none for a model."""
     if isinstance(thing, LanguageModel):
         return Run.objects.none()
     if isinstance(thing, Run):
@@ -318,20 +318,20 @@ SECONDS_BETWEEN: Final = 3_600.0
 
 @dataclass
 class Retention:
-    """Deletes expired rows once an hour."""
+    """Hourly deletion of expired events and log entries."""
 
     clock: Callable[[], float] = time.monotonic
     _done: float | None = None
 
     def step(self) -> None:
-        """Delete expired rows, unless that was done within the last hour."""
+        """Delete the expired rows, unless that was done within the last hour."""
         if self._done is None or self.clock() - self._done >= SECONDS_BETWEEN:
             self._done = self.clock()
             delete_expired()
 
 
 def delete_expired() -> dict[str, int]:
-    """Delete expired events and entries of the logs; return the numbers by kind."""
+    """Delete expired events and log entries; return the numbers of deleted rows by kind."""
     now = timezone.now()
     logged = now - timedelta(days=settings.EXPORT_LOG_DAYS)
     expired: dict[str, QuerySet[Any, Any]] = {

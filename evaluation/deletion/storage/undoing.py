@@ -26,19 +26,19 @@ from annotations.models import (
     Variant,
 )
 from evaluation.deletion.storage import record
-from evaluation.deletion.storage.joined_facts import find_join_dependents, undo_join_step
+from evaluation.deletion.storage.joined_facts import find_join_dependents, undo_join_batch
 from evaluation.deletion.storage.record import (
     DependentRows,
     ForbiddenRemovalError,
     Note,
     Parts,
     StepResult,
-    add_withdrawn,
+    add_withdrawn_counts,
     count_answers_by_run,
     count_rows,
     delete_batch,
     find_request,
-    finish,
+    finish_removal,
     format_runs_were,
     is_in_use,
     store_request,
@@ -68,7 +68,7 @@ ITEMS: Final[dict[str, type[Passage] | type[Question]]] = {
 
 
 def find_item_dependents(brought: Import) -> DependentRows:
-    """Return what undoing an import of items deletes and leaves, and what prevents it."""
+    """Return what undoing an import of questions or passages deletes and leaves, and obstacles."""
     noun = brought.get_what_display()
     version = brought.version
     if version is not None and version.is_published:
@@ -82,7 +82,7 @@ def find_item_dependents(brought: Import) -> DependentRows:
     going = [
         item.pk
         for item in _select_unused_items(brought)
-        .prefetch_related(*_get_related_rows(brought))
+        .prefetch_related(*_get_related_names(brought))
         .iterator(record.BATCH)
         # An item that a user has edited since stays.
         if hash_item(item) == item.brought_as
@@ -93,7 +93,7 @@ def find_item_dependents(brought: Import) -> DependentRows:
         why = "".join(f" {note}" for note in notes)
         return DependentRows({}, [brought.sha256], (Note("none_can_go", noun=noun, why=why),))
     counts = {noun: len(going)}
-    for name, rows in _select_dependents(brought).items():
+    for name, rows in _select_dependent_rows(brought).items():
         if n := sum(
             rows.filter(**{_get_lookup(brought): some}).count() for some in _split_keys(going)
         ):
@@ -104,8 +104,8 @@ def find_item_dependents(brought: Import) -> DependentRows:
     return DependentRows(counts, [brought.sha256], notes=tuple(notes))
 
 
-def undo_items_step(removal: Removal, brought: Import) -> StepResult:
-    """Delete a batch of imported items; items that were changed or used since stay."""
+def undo_items_batch(removal: Removal, brought: Import) -> StepResult:
+    """Delete a batch of an import's items, except those that were changed or used since."""
     with transaction.atomic():
         # Editing and publishing wait for the batch, or happened before it. `no_key` lets other
         # transactions insert rows that refer to the set meanwhile.
@@ -124,7 +124,7 @@ def undo_items_step(removal: Removal, brought: Import) -> StepResult:
             _delete_items(removal, brought, keys)
             return StepResult.SOME
         Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        finish(removal, AuditEntry.Action.UNDONE)
+        finish_removal(removal, AuditEntry.Action.UNDONE)
     return StepResult.ALL
 
 
@@ -133,12 +133,12 @@ def _delete_items(removal: Removal, brought: Import, keys: list[int]) -> None:
     rows = (
         _select_unused_items(brought)
         .filter(pk__in=keys)
-        .prefetch_related(*_get_related_rows(brought))
+        .prefetch_related(*_get_related_names(brought))
     )
     going = [item for item in rows if hash_item(item) == item.brought_as]
     ITEMS[brought.what]._default_manager.filter(pk__in=[item.pk for item in going]).delete()
     n = len(going) + sum(
-        len(getattr(item, name).all()) for item in going for name in _get_related_rows(brought)
+        len(getattr(item, name).all()) for item in going for name in _get_related_names(brought)
     )
     removal.pending = {"after": keys[-1]}
     removal.save(update_fields=["pending"])
@@ -146,7 +146,7 @@ def _delete_items(removal: Removal, brought: Import, keys: list[int]) -> None:
 
 
 def _select_items(brought: Import) -> QuerySet[Any, Any]:
-    """Return the items of the import that are left in its version, not their copies."""
+    """Return the queryset of the import's items that are left in its version."""
     rows: QuerySet[Any, Any] = ITEMS[brought.what]._default_manager.filter(
         brought_by=brought, version=brought.version_id
     )
@@ -154,7 +154,7 @@ def _select_items(brought: Import) -> QuerySet[Any, Any]:
 
 
 def _select_unused_items(brought: Import) -> QuerySet[Any, Any]:
-    """Return the import's items on which no other data depends."""
+    """Return the queryset of the import's items on which no other data depends."""
     if brought.what == Import.What.PASSAGES:
         return _select_items(brought).filter(questions=None, readings=None)
     lookup = {"question": OuterRef("pk")}
@@ -167,13 +167,13 @@ def _select_unused_items(brought: Import) -> QuerySet[Any, Any]:
     )
 
 
-def _get_related_rows(brought: Import) -> tuple[str, ...]:
+def _get_related_names(brought: Import) -> tuple[str, ...]:
     """Return the names of the relations that are deleted with an item of this import."""
     return RELATED_ROWS[ITEMS[brought.what]]
 
 
-def _select_dependents(brought: Import) -> dict[str, QuerySet[Any, Any]]:
-    """Return the rows that would be deleted with the import's items, by name."""
+def _select_dependent_rows(brought: Import) -> dict[str, QuerySet[Any, Any]]:
+    """Return the querysets of translations and wordings, deleted with items, by label."""
     result: dict[str, QuerySet[Any, Any]] = {"translations": Translation.objects.all()}
     if brought.what == Import.What.QUESTIONS:
         result["other wordings"] = Variant.objects.all()
@@ -181,12 +181,12 @@ def _select_dependents(brought: Import) -> dict[str, QuerySet[Any, Any]]:
 
 
 def _get_lookup(brought: Import) -> str:
-    """Return the query look-up by which dependent rows name the import's items."""
+    """Return the look-up by which dependent rows are filtered by the import's items."""
     return "passage__in" if brought.what == Import.What.PASSAGES else "question__in"
 
 
 def _split_keys(keys: list[int]) -> list[list[int]]:
-    """Return the keys in batches."""
+    """Return the keys in batches of at most `record.BATCH`."""
     return [keys[first : first + record.BATCH] for first in range(0, len(keys), record.BATCH)]
 
 
@@ -214,7 +214,7 @@ NAMED = 5
 
 
 def find_import_dependents(brought: Import) -> DependentRows:
-    """Return what undoing an import would delete, and which changes would stay."""
+    """Return what undoing an import would delete, and what would stay or prevents it."""
     if brought.what in ITEMS:
         return find_item_dependents(brought)
     if brought.what == Import.What.DEMOGRAPHICS:
@@ -246,15 +246,15 @@ def request_undo(brought: Import, user_id: int) -> Removal:
 
 
 def undo_batch(removal: Removal) -> StepResult:
-    """Delete a batch of an import's rows; wait while a run uses the version."""
+    """Delete a batch of an import's rows; WAITS while a run uses the version."""
     brought = Import.objects.filter(pk=removal.target).first()
     versions = [brought.version_id] if brought and brought.version_id else []
     if is_in_use(versions):
         return StepResult.WAITS
     if brought is not None and brought.what in ITEMS:
-        return undo_items_step(removal, brought)
+        return undo_items_batch(removal, brought)
     if brought is not None and brought.what == Import.What.DEMOGRAPHICS:
-        return undo_join_step(removal, brought)
+        return undo_join_batch(removal, brought)
     with transaction.atomic():
         if brought is not None:
             if "runs" not in removal.pending:
@@ -265,13 +265,13 @@ def undo_batch(removal: Removal) -> StepResult:
                 return StepResult.SOME
             _delete_empty_version(brought)
             Import.objects.filter(pk=brought.pk).update(undone_at=timezone.now())
-        if finish(removal, AuditEntry.Action.UNDONE):
-            add_withdrawn(removal.pending.get("runs", {}))
+        if finish_removal(removal, AuditEntry.Action.UNDONE):
+            add_withdrawn_counts(removal.pending.get("runs", {}))
     return StepResult.ALL
 
 
 def _count_answers_by_run(brought: Import) -> dict[str, int]:
-    """Return, by finished run, the number of the import's answers that it used."""
+    """Return the number of the import's answers that each finished run used, by run key as text."""
     if brought.version_id is None:
         return {}
     if brought.what == Import.What.MODEL_ANSWERS:
@@ -284,12 +284,12 @@ def _count_answers_by_run(brought: Import) -> dict[str, int]:
 
 
 def _select_model_answers(brought: Import) -> QuerySet[LLMResponse, LLMResponse]:
-    """Return the model answers of an import, without errors that were requested again."""
+    """Return the queryset of an import's model answers that no run has requested again."""
     return LLMResponse.objects.filter(brought_by=brought, run=None, key="")
 
 
 def _list_rows(brought: Import) -> Parts:
-    """Return the rows that undoing an import deletes, by name, in a valid order of deletion."""
+    """Return the rows that undoing an import deletes, by label, in a valid order of deletion."""
     if brought.what == Import.What.MODEL_ANSWERS:
         answers = _select_model_answers(brought)
         lookup = {"llm_response__in": answers}
@@ -313,15 +313,15 @@ def _list_rows(brought: Import) -> Parts:
 
 
 def _list_unused_rows(brought: Import) -> Parts:
-    """Return the rows created by the import that nothing uses once its answers are deleted."""
+    """Return the import's submissions, questions or models that nothing else uses, by label."""
     if brought.what == Import.What.MODEL_ANSWERS:
         return [(MODELS_MADE, _select_unused_models(brought))]
     others = Response.objects.exclude(brought_by=brought)
     theirs = {"submission": OuterRef("pk")}
     submissions = Submission.objects.filter(
         ~Exists(others.filter(**theirs)),
-        ~Exists(_select_rows(Decision, **theirs)),
-        ~Exists(_select_rows(BonusPayment, **theirs)),
+        ~Exists(_select_all_rows(Decision, **theirs)),
+        ~Exists(_select_all_rows(BonusPayment, **theirs)),
         version=brought.version_id,
         source=Submission.Source.IMPORTED,
         withdrawn_at=None,
@@ -341,7 +341,7 @@ def _list_unused_rows(brought: Import) -> Parts:
 
 
 def _select_unused_models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
-    """Return the language models created by the import that have no note and are in no run."""
+    """Return the queryset of the import's language models that nobody has used or described."""
     others = LLMResponse.objects.exclude(pk__in=_select_model_answers(brought).values("pk"))
     one = {"model": OuterRef("pk")}
     compared = LLMComparison.objects.filter(
@@ -365,7 +365,7 @@ def _select_unused_models(brought: Import) -> QuerySet[LanguageModel, LanguageMo
     )
 
 
-def _select_rows(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
+def _select_all_rows(model: type[Decision | BonusPayment], **conditions: Any) -> QuerySet[Any, Any]:
     """Return the rows of a table that meet conditions, also those that its manager hides."""
     rows: QuerySet[Any, Any] = model._base_manager.filter(**conditions)
     return rows
@@ -418,8 +418,8 @@ def _build_notes(brought: Import) -> list[Note]:
         notes.append(Note("questions_stay", n=made - free))
     if n_submissions := Submission.objects.filter(
         Exists(Response.objects.filter(submission=OuterRef("pk"), brought_by=brought)),
-        Exists(_select_rows(Decision, submission=OuterRef("pk")))
-        | Exists(_select_rows(BonusPayment, submission=OuterRef("pk"))),
+        Exists(_select_all_rows(Decision, submission=OuterRef("pk")))
+        | Exists(_select_all_rows(BonusPayment, submission=OuterRef("pk"))),
     ).count():
         notes.append(Note("workers_stay", n=n_submissions))
     notes.append(Note("workers_go"))

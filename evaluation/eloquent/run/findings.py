@@ -23,7 +23,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.inference.comparison import Comparison
-from evaluation.core.text.quality import check_language
+from evaluation.core.text.quality import find_language_warning
 from evaluation.eloquent.methods import (
     JudgeAgreement,
     compute_set_similarity,
@@ -193,7 +193,10 @@ def _embed_answers(
     report_progress = partial(progress, "embedding") if progress else None
     vectors = embedder.embed(texts, report_progress)
     info = embedder.describe()
-    warnings = [build_truncation_warning(embedder.n_truncated_, info), check_language(texts, info)]
+    warnings = [
+        build_truncation_warning(embedder.n_truncated_, info),
+        find_language_warning(texts, info),
+    ]
     return vectors, info, [warning for warning in warnings if warning is not None]
 
 

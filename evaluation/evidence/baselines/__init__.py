@@ -23,13 +23,13 @@ from typing import Literal
 import numpy as np
 
 from evaluation.core.backends.chat.contract import Message
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines import entailment, overlap, weighting
 from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
-from evaluation.evidence.baselines.weighting import VARIANTS, Standardised, Variant
+from evaluation.evidence.baselines.weighting import VARIANTS, AqerVariant, StandardisedScores
 from evaluation.llm_judge.options import SCORE
 from evaluation.llm_judge.run import read_score as read_score
 from evaluation.runs.flow.asking.asker import RequestSettings, ask_model
@@ -56,7 +56,7 @@ def score_by_judge(crowd: Crowd) -> Floats:
 
 
 class Judge:
-    """Judge: a chat model that scores answers at temperature 0.
+    """Chat model that scores answers as a judge, at temperature 0.
 
     `spec` has the form openai:MODEL@URL, else `ChatError` is raised. The key is read from the
     environment variable `api_key_env`.
@@ -73,7 +73,7 @@ class Judge:
         first_wait: float = 0.5,
     ) -> None:
         patience = Patience(attempts, timeout, first_wait, longest_wait)
-        self._chat = get_chat(spec, what="judge", api_key_env=api_key_env, patience=patience)
+        self._chat = get_chat_model(spec, what="judge", api_key_env=api_key_env, patience=patience)
         self.name, self.model = spec.strip(), self._chat.model
         self._settings = RequestSettings(AT_ONCE, patience, stop_at_error=True)
 
@@ -88,19 +88,19 @@ class Judge:
         pairs = zip(questions, answers, strict=True)
         prompts = [SCORE.build_messages({"question": q, "answer": a}) for q, a in pairs]
         replies = self._request_replies(prompts, progress)
-        scores = [parse_score(reply) for reply in replies]
+        scores = [parse_judge_score(reply) for reply in replies]
         missing = [index for index, score in enumerate(scores) if score is None]
         retry_prompts = [
             SCORE.build_second_request(prompts[index], replies[index]) for index in missing
         ]
         for index, reply in zip(missing, self._request_replies(retry_prompts), strict=True):
-            scores[index] = parse_score(reply)
+            scores[index] = parse_judge_score(reply)
         return np.array([np.nan if score is None else score for score in scores])
 
     def _request_replies(
         self, conversations: Sequence[Sequence[Message]], progress: Progress | None = None
     ) -> list[str]:
-        """Return the reply text of each conversation; raise ChatError for the first failed one."""
+        """Return the judge's reply to each conversation; ChatError for the first failed request."""
         items = [Item(str(n), tuple(messages)) for n, messages in enumerate(conversations)]
         store = MemoryStore()
         planned = plan_requests(self._chat, items, PARAMETERS, seed=None)
@@ -114,8 +114,8 @@ class Judge:
         return [reply.text for reply in replies]
 
 
-def parse_score(reply: str) -> float | None:
-    """Return the score in a judge's reply, 0 to 5; None without exactly one score."""
+def parse_judge_score(reply: str) -> float | None:
+    """Return the score in the judge's reply, 0 to 5; None without exactly one number."""
     return read_score(reply)[0]
 
 
@@ -123,11 +123,11 @@ __all__ = [
     "CONTRADICTION",
     "METHODS",
     "WITH_ENTAILMENT",
+    "AqerVariant",
     "Corpus",
     "Crowd",
     "Method",
     "UnavailableError",
-    "Variant",
     "list_methods",
 ]
 
@@ -136,7 +136,7 @@ Kind = Literal["aqer", "baseline", "control", "supervised"]
 
 @dataclass(frozen=True)
 class Method:
-    """Named method that scores the workers of a crowd.
+    """Method that scores the workers of a crowd, with its name and kind.
 
     Attributes
     ----------
@@ -153,12 +153,9 @@ class Method:
     core: bool = True
 
     @property
-    def answers(self) -> Callable[[Crowd], Floats] | None:
-        """Function from a crowd to (N,) scores of its answers.
-
-        None if the method scores workers only.
-        """
-        return getattr(self.score, "answers", None)
+    def score_answers(self) -> Callable[[Crowd], Floats] | None:
+        """Function from a crowd to (N,) scores of its answers; None if it scores workers only."""
+        return getattr(self.score, "score_answers", None)
 
 
 _ALL = (
@@ -177,8 +174,8 @@ _ALL = (
         Method(name, variant, "aqer", core=name != "aqer_entailment_init")
         for name, variant in VARIANTS.items()
     ),
-    Method("tfidf_char+standardised", Standardised(("tfidf-char",)), "aqer"),
-    Method("hybrid+standardised", Standardised(("tfidf-char", None)), "aqer"),
+    Method("tfidf_char+standardised", StandardisedScores(("tfidf-char",)), "aqer"),
+    Method("hybrid+standardised", StandardisedScores(("tfidf-char", None)), "aqer"),
     Method("length", overlap.score_by_length, "control"),
     Method("reference_answer", overlap.score_by_reference, "supervised"),
 )

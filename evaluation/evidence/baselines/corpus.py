@@ -84,10 +84,11 @@ class Corpus:
         """Number of distinct questions in the corpus."""
         return len(self.labels)
 
-    def refuse_entailment(self, reason: str) -> Corpus:
-        """Return this corpus with entailment models that are unavailable for the reason."""
+    def copy_without_entailment(self, reason: str) -> Corpus:
+        """Return a copy of the corpus whose entailment models raise `UnavailableError`."""
 
         def refuse(_: Integers) -> Floats:
+            """Raise `UnavailableError` in place of an entailment model."""
             raise UnavailableError(reason)
 
         # Shares the cache, because vectors and tables stay the same.
@@ -110,24 +111,26 @@ class Corpus:
             place[rows] = np.arange(len(rows))
         return place
 
-    def cache(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return the value cached under the key; compute it with `make` the first time."""
+    def compute_once(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return the value stored under a key, computed by `make` at the first call."""
         if key not in self._cached:
             self._cached[key] = make()
         return self._cached[key]  # type: ignore[return-value]
 
-    def forget(self, key: Hashable) -> None:
-        """Remove the value that `cache` stored under the key."""
+    def forget_value(self, key: Hashable) -> None:
+        """Remove the value that `compute_once` stored under a key."""
         self._cached.pop(key, None)
 
     def compact_vectors(self, spec: str) -> Floats:
-        """Return one short vector per answer, with the same inner products within each question.
+        """Return shorter vectors of the answers, with equal inner products within each question.
 
         k is the greatest number of answers to a question. The change of coordinates is orthogonal
         and differs by question: cosines and distances within a question stay the same up to
         rounding, those across questions have no meaning.
         """
-        return self.cache(("compact", spec), lambda: compacted(self.vectors(spec), self.members))
+        return self.compute_once(
+            ("compact", spec), lambda: compacted(self.vectors(spec), self.members)
+        )
 
     def join_embeddings(self, specs: Sequence[str]) -> Floats:
         """Return unit-length vectors of several embedders side by side, one row per answer.
@@ -139,6 +142,7 @@ class Corpus:
             return self.compact_vectors(specs[0])
 
         def joined() -> Floats:
+            """Return the unit-length vectors of all embedders side by side."""
             parts = [self.compact_vectors(spec) for spec in specs]
             lengths = [np.linalg.norm(x, axis=1, keepdims=True) for x in parts]
             return np.hstack(
@@ -148,18 +152,18 @@ class Corpus:
                 ]
             )
 
-        return self.cache(("side by side", tuple(specs)), joined)
+        return self.compute_once(("side by side", tuple(specs)), joined)
 
     def tabulate_pairs(self, name: Hashable, table: Callable[[Integers], Floats]) -> Floats:
-        """Return the zero-padded table (question, answer, answer) of similarities of answer pairs.
+        """Return the table (question, answer, answer) of similarities of a question's answers.
 
-        `table` is a function from n rows to the (n, n) similarities of row i to row j. The diagonal
-        of the result is 0.
+        It is padded with zeros, and its diagonals are 0. `table` is a function from n rows to the
+        (n, n) similarities of row i to row j.
         """
-        return self.cache(("pairs", name), lambda: self._fill_pair_table(table))
+        return self.compute_once(("pairs", name), lambda: self._fill_pair_table(table))
 
     def _fill_pair_table(self, table: Callable[[Integers], Floats]) -> Floats:
-        """Compute the table (question, answer, answer) by question, with zero diagonals."""
+        """Return the table (question, answer, answer) of `tabulate_pairs`, computed by question."""
         size = max(len(rows) for rows in self.members)
         similarities = np.zeros((self.n_questions, size, size))
         for question, rows in enumerate(self.members):
@@ -217,7 +221,7 @@ class Crowd:
 
     @property
     def order(self) -> Integers:
-        """Indices of the answers in corpus order, independent of the workers' quality."""
+        """Indices that sort the crowd's answers by corpus row, not by worker. Shape (N,)."""
         return np.argsort(self.rows, kind="stable")
 
     def compute_worker_means(self, scores: Floats) -> Floats:
@@ -228,7 +232,7 @@ class Crowd:
         count = np.bincount(self.workers[known], minlength=m)
         return divide_where_positive(total, count)
 
-    def compute_mean_to_others(self, pairs: Floats) -> Floats:
+    def compute_mean_similarity_to_others(self, pairs: Floats) -> Floats:
         """Return each answer's mean similarity to the other voters' answers of its question.
 
         `pairs` is a table of `Corpus.tabulate_pairs`; NaN if no other voter answered.
@@ -241,14 +245,14 @@ class Crowd:
 
     @cached_property
     def vote_table(self) -> Floats:
-        """Table (question, answer): 1.0 if a corpus answer is by a voter of this crowd, else 0."""
+        """Table (question, answer) of the corpus: 1.0 for answers of this crowd's voters, or 0."""
         size = max(len(rows) for rows in self.corpus.members)
         votes = np.zeros((self.corpus.n_questions, size))
         votes[self.questions[self.votes], self.place[self.votes]] = 1.0
         return votes
 
     def select_answers(self, keep: NDArray[np.bool_]) -> Crowd:
-        """Return the crowd reduced to the answers flagged in `keep`.
+        """Return the crowd with only the answers that are flagged in `keep`.
 
         Worker codes are unchanged.
         """
@@ -263,11 +267,11 @@ class MeanAnswer:
 
     Attributes
     ----------
-    answers : function from a crowd to (N,) scores of its answers, higher is better; else NaN.
+    score_answers : function from a crowd to (N,) scores of its answers, higher is better; else NaN.
     """
 
-    answers: Callable[[Crowd], Floats]
+    score_answers: Callable[[Crowd], Floats]
 
     def __call__(self, crowd: Crowd) -> Floats:
         """Return each worker's mean answer score; NaN for a worker without scores."""
-        return crowd.compute_worker_means(self.answers(crowd))
+        return crowd.compute_worker_means(self.score_answers(crowd))

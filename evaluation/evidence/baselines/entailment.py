@@ -12,18 +12,18 @@ import numpy as np
 
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.baselines.corpus import Crowd, MeanAnswer, UnavailableError
-from evaluation.evidence.baselines.weighting import Variant
+from evaluation.evidence.baselines.weighting import AqerVariant
 
-PLAIN_AQER = Variant()
+PLAIN_AQER = AqerVariant()
 
 
 def pair_with_exemplary(crowd: Crowd) -> Integers:
-    """Return, per answer, the corpus rows of the exemplary answer (-1 if none) and of the answer.
+    """Return for each answer its question's exemplary answer and itself, as corpus rows.
 
-    Shape (N, 2). The exemplary answer is the voter's answer with the highest AQER score; it is
-    itself paired with the second.
+    Shape (N, 2), -1 without an exemplary answer. That is the voter's answer with the highest AQER
+    score; it is itself paired with the second.
     """
-    closeness = np.where(crowd.votes, PLAIN_AQER.answers(crowd), -np.inf)
+    closeness = np.where(crowd.votes, PLAIN_AQER.score_answers(crowd), -np.inf)
     pairs = np.full((len(crowd.rows), 2), -1, dtype=np.int64)
     pairs[:, 1] = crowd.rows
     for question in np.unique(crowd.questions):
@@ -39,7 +39,7 @@ def pair_with_exemplary(crowd: Crowd) -> Integers:
 
 
 def _score_pairs(crowd: Crowd, score: Callable[[Integers], Floats] | None) -> Floats:
-    """Return the score of each answer's pair with the exemplary one; NaN without a pair."""
+    """Return `score` of each answer's pair with the exemplary answer; NaN without a pair."""
     if score is None:
         raise UnavailableError("no_nli_model")
     pairs = pair_with_exemplary(crowd)
@@ -51,7 +51,7 @@ def _score_pairs(crowd: Crowd, score: Callable[[Integers], Floats] | None) -> Fl
 
 @MeanAnswer
 def score_contradiction(crowd: Crowd) -> Floats:
-    """Return each answer's negative probability to contradict the exemplary one; 0 is best.
+    """Return the negative probability that each answer contradicts the exemplary one; 0 is best.
 
     0 for an answer that does not, -1 for one that surely does; NaN without another answer.
     `evaluate aqer --nli` reports the same for an answer, and also uses the agreed facts.
@@ -77,17 +77,19 @@ def score_entailment_by_reference(crowd: Crowd) -> Floats:
 @MeanAnswer
 def score_aqer_and_entailment(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment` of each answer."""
-    return _add_z_scores(PLAIN_AQER.answers(crowd), score_entailment.answers(crowd))
+    return _add_z_scores(PLAIN_AQER.score_answers(crowd), score_entailment.score_answers(crowd))
 
 
 @MeanAnswer
 def score_aqer_and_reference(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment_by_reference` of each answer."""
-    return _add_z_scores(PLAIN_AQER.answers(crowd), score_entailment_by_reference.answers(crowd))
+    return _add_z_scores(
+        PLAIN_AQER.score_answers(crowd), score_entailment_by_reference.score_answers(crowd)
+    )
 
 
 def _add_z_scores(first: Floats, second: Floats) -> Floats:
-    """Return the sum of both scores, each with mean 0 and standard deviation 1 over the answers.
+    """Return the sum of the z-scores of two scores over the answers; NaN where one is NaN.
 
     Equal weights, so that nothing is fitted to the truth. Equal scores count as 0.
     """

@@ -38,7 +38,7 @@ def score_by_length(crowd: Crowd) -> Floats:
     A control that reads no answer: its agreement with the truth is due to length alone.
     """
     texts = crowd.corpus.texts
-    return crowd.corpus.cache("log words", lambda: compute_log_words(texts))[crowd.rows]
+    return crowd.corpus.compute_once("log words", lambda: compute_log_words(texts))[crowd.rows]
 
 
 def tokenize_squad(text: str) -> list[str]:
@@ -86,9 +86,13 @@ def compute_sentence_gleu(answer: Words, other: Words) -> float:
 def tabulate_token_similarity(
     corpus: Corpus, name: str, tokens: Callable[[str], Words], like: Callable[[Words, Words], float]
 ) -> Floats:
-    """Return the table (question, answer, answer) of a similarity of token lists."""
+    """Return the table (question, answer, answer) of the similarity `like` of token lists.
+
+    `tokens` splits a text; `name` identifies the similarity in the corpus's cache.
+    """
 
     def table(rows: Integers) -> Floats:
+        """Return the similarities of the token lists of some answers."""
         lists = [tokens(corpus.texts[row]) for row in rows]
         # An answer is not compared with itself: identity, because two workers may write the same.
         return np.array([[0.0 if a is b else like(a, b) for b in lists] for a in lists])
@@ -105,7 +109,7 @@ def score_by_bleu(crowd: Crowd, order: int) -> Floats:
     pairs = tabulate_token_similarity(
         crowd.corpus, f"bleu{order}", split_words, lambda a, b: compute_sentence_bleu(a, b, order)
     )
-    return crowd.compute_mean_to_others(pairs)
+    return crowd.compute_mean_similarity_to_others(pairs)
 
 
 @MeanAnswer
@@ -127,7 +131,7 @@ def score_by_token_f1(crowd: Crowd) -> Floats:
     Adapted: the other answers to the question replace the missing reference.
     """
     pairs = tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
-    return crowd.compute_mean_to_others(pairs)
+    return crowd.compute_mean_similarity_to_others(pairs)
 
 
 def tabulate_gleu(corpus: Corpus) -> Floats:
@@ -157,7 +161,7 @@ def score_by_shared_patterns(crowd: Crowd) -> Floats:
     held by 2 answers or more; each counts its length times the share of answers that hold it, and
     an answer's score is the sum of its patterns over the sum of all. NaN where none is common.
     """
-    tables = crowd.corpus.cache("patterns", lambda: _tabulate_patterns(crowd.corpus))
+    tables = crowd.corpus.compute_once("patterns", lambda: _tabulate_patterns(crowd.corpus))
     scores = np.full(len(crowd.rows), np.nan)
     for question in np.unique(crowd.questions):
         matrix, lengths = tables[question]
@@ -177,11 +181,12 @@ def stem_words(text: str) -> list[str]:
     return [_stem(word) for word in split_words(text) if word not in ENGLISH_STOP_WORDS]
 
 
-def find_patterns(words: Sequence[str]) -> set[Pattern]:
-    """Return the sequences of 1 to 3 words in order, with at most 2 words between neighbours."""
+def find_word_patterns(words: Sequence[str]) -> set[Pattern]:
+    """Return a text's patterns: 1 to 3 words in order, with at most 2 words between neighbours."""
     patterns: set[Pattern] = set()
 
     def grow(pattern: Pattern, index: int) -> None:
+        """Add a pattern that ends at a word's index, and all its continuations."""
         patterns.add(pattern)
         if len(pattern) < LONGEST:
             for place in range(index + 1, min(index + 2 + GAP, len(words))):
@@ -201,18 +206,18 @@ def _stem(word: str) -> str:
 
 
 def _tabulate_patterns(corpus: Corpus) -> list[tuple[sparse.csr_array, Integers]]:
-    """Return for each question the 0/1 matrix (answer, word pattern) and the pattern lengths."""
+    """Return each question's 0/1 matrix (answer, word pattern) and its patterns' lengths."""
     return [
         _tabulate_question_patterns([corpus.texts[row] for row in rows]) for rows in corpus.members
     ]
 
 
 def _tabulate_question_patterns(texts: Sequence[str]) -> tuple[sparse.csr_array, Integers]:
-    """Return the 0/1 matrix (answer, word pattern) of one question and the pattern lengths."""
+    """Return one question's 0/1 matrix (answer, word pattern) and its patterns' lengths."""
     column: dict[Pattern, int] = {}
     row, columns = [], []
     for index, text in enumerate(texts):
-        for pattern in find_patterns(stem_words(text)):
+        for pattern in find_word_patterns(stem_words(text)):
             row.append(index)
             columns.append(column.setdefault(pattern, len(column)))
     shape = (len(texts), max(1, len(column)))
@@ -229,7 +234,7 @@ def score_by_bertscore(crowd: Crowd) -> Floats:
     Adapted: the other answers to the question replace the reference, and the vectors are those
     of the last layer of all-MiniLM-L6-v2, which comes with the platform, instead of RoBERTa's.
     """
-    return crowd.compute_mean_to_others(_tabulate_bertscore(crowd.corpus))
+    return crowd.compute_mean_similarity_to_others(_tabulate_bertscore(crowd.corpus))
 
 
 def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
@@ -258,9 +263,10 @@ def compute_bertscore_f1(tokens: Sequence[Floats]) -> Floats:
 
 
 def _tabulate_bertscore(corpus: Corpus) -> Floats:
-    """Return the table (question, answer, answer) of BERTScore F1; frees the token vectors."""
+    """Return the table (question, answer, answer) of BERTScore F1 between answers."""
 
     def tokens() -> list[Floats]:
+        """Return the token vectors of all answers."""
         from evaluation.core.backends.embedding.sentences import load_minilm
 
         try:
@@ -269,18 +275,19 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
             raise UnavailableError("no_minilm") from error
 
     def table(rows: Integers) -> Floats:
-        vectors = corpus.cache("tokens", tokens)
+        """Return the BERTScore F1 of some answers."""
+        vectors = corpus.compute_once("tokens", tokens)
         return compute_bertscore_f1([vectors[row] for row in rows])
 
     pairs = corpus.tabulate_pairs("bertscore", table)
     # Vectors of all tokens are far larger than the finished table.
-    corpus.forget("tokens")
+    corpus.forget_value("tokens")
     return pairs
 
 
 @MeanAnswer
 def score_by_modal_answer(crowd: Crowd) -> Floats:
-    """Return the cosine of each answer to the question's most frequent answer.
+    """Return the cosine of each answer to the most frequent answer to its question.
 
     Answers count as equal in lower case and without punctuation. Ties go to the answer that comes
     first in the corpus. Long answers almost always tie, because no two are equal. Adapted: the
@@ -333,6 +340,7 @@ def score_by_reference(crowd: Crowd) -> Floats:
     spec, references = corpus.embedder, corpus.references
 
     def cosines() -> Floats:
+        """Return the cosine of each answer to its question's reference answer."""
         x, y = corpus.vectors(spec), references(spec)
         similarities = np.empty(len(corpus.texts))
         for question, rows in enumerate(corpus.members):
@@ -342,7 +350,7 @@ def score_by_reference(crowd: Crowd) -> Floats:
             )[:, 0]
         return similarities
 
-    return corpus.cache(("reference", spec), cosines)[crowd.rows]
+    return corpus.compute_once(("reference", spec), cosines)[crowd.rows]
 
 
 def _normalise_rows(x: Floats) -> Floats:

@@ -3,8 +3,8 @@
 Score workers with AQER and its variants; a variant's name lists the switches it turns on.
 
 Similarities vary more on some questions than on others for reasons unrelated to workers, such as
-the length of answers. `Standardised` weights questions only by how well they separate good workers
-from poor ones.
+the length of answers. `StandardisedScores` weights questions only by how well they separate good
+workers from poor ones.
 
 RASA and HRRASA estimate an answer to each question as a weighted mean of vectors, and a worker's
 reliability as the inverse of its squared distances to these, in turn. crowd-kit has both, and tests
@@ -38,8 +38,8 @@ from evaluation.evidence.baselines.overlap import tabulate_gleu
 
 
 @dataclass(frozen=True)
-class Variant:
-    """Callable AQER variant: scores the workers of a crowd with certain switches on.
+class AqerVariant:
+    """Callable variant of AQER: scores the workers of a crowd with certain switches on.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Variant:
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
-        """Return one raw score per worker; a worker without a vote is scored like a model."""
+        """Return each worker's raw score; a worker without a vote is scored like a model."""
         model, x = self.fit_voters(crowd)
         raw = np.full(crowd.n_workers, np.nan)
         raw[model.workers_.astype(np.int64)] = model.raw_
@@ -60,7 +60,7 @@ class Variant:
         outsiders = crowd.compute_worker_means(self.score_nonvoters(crowd, model, x))
         return np.where(np.isnan(raw), outsiders, raw)
 
-    def answers(self, crowd: Crowd) -> Floats:
+    def score_answers(self, crowd: Crowd) -> Floats:
         """Return each answer's similarity to the exemplary answer of the final weights.
 
         With leave-one-out the exemplary answer is that of the other workers. NaN for an answer that
@@ -104,11 +104,11 @@ class Variant:
 
     @property
     def contrasts(self) -> bool:
-        """Whether the variant scores answers by question contrast instead of similarity."""
+        """Whether the variant scores answers by question contrast instead of by similarity."""
         return bool(self.switches.get("question_contrast"))
 
     def score_nonvoters(self, crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-        """Return each nonvoter's answer score against the voters; NaN for voters."""
+        """Return the scores of nonvoters' answers by the voters' exemplars; NaN for voters."""
         if self.contrasts:
             return _contrast_nonvoters(crowd, model, x)
         exemplars = np.full((crowd.corpus.n_questions, x.shape[1]), np.nan)
@@ -126,7 +126,7 @@ class Variant:
 
 
 def _contrast_nonvoters(crowd: Crowd, model: AQER, x: Vectors) -> Floats:
-    """Return the question contrast of each nonvoter's answer; NaN for voters."""
+    """Return the question-contrast score of each nonvoter's answer; NaN for voters."""
     scores = np.full(len(crowd.rows), np.nan)
     code_of_question = np.full(crowd.corpus.n_questions, -1)
     code_of_question[model.questions_.astype(np.int64)] = np.arange(len(model.questions_))
@@ -139,12 +139,13 @@ def _contrast_nonvoters(crowd: Crowd, model: AQER, x: Vectors) -> Floats:
 
 
 def _compute_entailment_start(crowd: Crowd) -> Floats:
-    """Return for each answer the mean probability that the other answers entail it (app. B.1)."""
+    """Return each answer's mean probability of being entailed by the other answers (app. B.1)."""
     corpus, entails = crowd.corpus, crowd.corpus.entails
     if entails is None:
         raise UnavailableError("no_nli_model")
 
     def table(rows: Integers) -> Floats:
+        """Return the probabilities that answer i (row) is entailed by answer j (column)."""
         # [i, j]: answer i is entailed by answer j.
         hypothesis, premise = np.meshgrid(rows, rows, indexing="ij")
         pairs = np.column_stack([premise.ravel(), hypothesis.ravel()])
@@ -153,36 +154,36 @@ def _compute_entailment_start(crowd: Crowd) -> Floats:
         found[different] = entails(pairs[different])
         return found.reshape(len(rows), len(rows))
 
-    return crowd.compute_mean_to_others(corpus.tabulate_pairs("entailment", table))
+    return crowd.compute_mean_similarity_to_others(corpus.tabulate_pairs("entailment", table))
 
 
-VARIANTS: dict[str, Variant] = {
-    "aqer": Variant(),
-    "question_contrast": Variant({"question_contrast": True}),
-    "aqer_one_pass": Variant({"max_iterations": 1}),
-    "aqer_euclidean": Variant({"similarity": "euclidean"}),
-    "aqer_random_init": Variant({"init": "random"}),
-    "aqer_entailment_init": Variant({"init": "entailment"}),
-    "bow_majority": Variant({"aggregation": "majority"}, ("bow",)),
-    "tfidf_word": Variant({}, ("tfidf-word",)),
-    "tfidf_char": Variant({}, ("tfidf-char",)),
-    "leave_one_out": Variant({"leave_one_out": True}),
-    "difficulty": Variant({"difficulty": True}),
-    "discrimination": Variant({"discrimination": True}),
-    "tfidf_char+discrimination": Variant({"discrimination": True}, ("tfidf-char",)),
-    "tfidf_char+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char",)),
-    "tfidf_char+leave_one_out+discrimination": Variant(
+VARIANTS: dict[str, AqerVariant] = {
+    "aqer": AqerVariant(),
+    "question_contrast": AqerVariant({"question_contrast": True}),
+    "aqer_one_pass": AqerVariant({"max_iterations": 1}),
+    "aqer_euclidean": AqerVariant({"similarity": "euclidean"}),
+    "aqer_random_init": AqerVariant({"init": "random"}),
+    "aqer_entailment_init": AqerVariant({"init": "entailment"}),
+    "bow_majority": AqerVariant({"aggregation": "majority"}, ("bow",)),
+    "tfidf_word": AqerVariant({}, ("tfidf-word",)),
+    "tfidf_char": AqerVariant({}, ("tfidf-char",)),
+    "leave_one_out": AqerVariant({"leave_one_out": True}),
+    "difficulty": AqerVariant({"difficulty": True}),
+    "discrimination": AqerVariant({"discrimination": True}),
+    "tfidf_char+discrimination": AqerVariant({"discrimination": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out": AqerVariant({"leave_one_out": True}, ("tfidf-char",)),
+    "tfidf_char+leave_one_out+discrimination": AqerVariant(
         {"leave_one_out": True, "discrimination": True}, ("tfidf-char",)
     ),
-    "hybrid": Variant({}, ("tfidf-char", None)),
-    "hybrid+leave_one_out": Variant({"leave_one_out": True}, ("tfidf-char", None)),
-    "hybrid+discrimination": Variant({"discrimination": True}, ("tfidf-char", None)),
+    "hybrid": AqerVariant({}, ("tfidf-char", None)),
+    "hybrid+leave_one_out": AqerVariant({"leave_one_out": True}, ("tfidf-char", None)),
+    "hybrid+discrimination": AqerVariant({"discrimination": True}, ("tfidf-char", None)),
 }
 
 
 @dataclass(frozen=True)
-class Standardised:
-    """Z-scores of answers within their question, weighted by the question's item-rest correlation.
+class StandardisedScores:
+    """Method that scores workers by z-scores of their answers, weighted by item-rest correlation.
 
     The leave-one-out scores of AQER (with discrimination) are scaled to mean 0 and standard
     deviation 1 over a question's voters. A worker's score is the mean z-score, weighted by the
@@ -191,14 +192,14 @@ class Standardised:
 
     Attributes
     ----------
-    embedders : as in `Variant`.
+    embedders : as in `AqerVariant`.
     """
 
     embedders: tuple[str | None, ...] = (None,)
 
     def __call__(self, crowd: Crowd) -> Floats:
         """Return each worker's weighted mean z-score of its answers, around 0."""
-        z = self.answers(crowd)
+        z = self.score_answers(crowd)
         weights = _compute_question_weights(z, crowd)[crowd.questions]
         known = ~np.isnan(z)
         weights = np.where(known, weights, 0.0)
@@ -207,9 +208,9 @@ class Standardised:
         count = np.bincount(crowd.workers, weights, minlength=m)
         return divide_where_positive(total, count)
 
-    def answers(self, crowd: Crowd) -> Floats:
+    def score_answers(self, crowd: Crowd) -> Floats:
         """Return each answer's z-score within its question; NaN without spread."""
-        variant = Variant({"leave_one_out": True, "discrimination": True}, self.embedders)
+        variant = AqerVariant({"leave_one_out": True, "discrimination": True}, self.embedders)
         model, x = variant.fit_voters(crowd)
         votes = crowd.votes
         scores = np.empty(len(crowd.rows))
@@ -220,7 +221,7 @@ class Standardised:
 
 
 def _compute_z_scores(scores: Floats, crowd: Crowd) -> Floats:
-    """Return each answer's distance from the voters' mean, in standard deviations; else NaN."""
+    """Return each answer's z-score in its question, from the voters' scores; NaN without spread."""
     is_used = crowd.votes & ~np.isnan(scores)
     question, q = crowd.questions, crowd.corpus.n_questions
     # At least 1, so that a question without voters does not divide by zero.
@@ -273,8 +274,8 @@ def score_by_hrrasa(crowd: Crowd) -> Floats:
     left out. Adapted: vectors as in `score_by_rasa`, and GLEU between words (crowd-kit's default
     compares the words of one answer with the letters of the other).
     """
-    local = crowd.compute_mean_to_others(_tabulate_nearness(crowd.corpus)) / 2
-    local += crowd.compute_mean_to_others(tabulate_gleu(crowd.corpus)) / 2
+    local = crowd.compute_mean_similarity_to_others(_tabulate_nearness(crowd.corpus)) / 2
+    local += crowd.compute_mean_similarity_to_others(tabulate_gleu(crowd.corpus)) / 2
     # Where only one worker votes there is no answer of the crowd, for outsiders either.
     voters = crowd.vote_table.sum(axis=1)[crowd.questions]
     return _estimate_reliabilities(crowd, np.where(voters > 1, local, np.nan))
@@ -285,6 +286,7 @@ def _tabulate_nearness(corpus: Corpus) -> Floats:
     x = corpus.compact_vectors(corpus.embedder)
 
     def table(rows: np.ndarray) -> Floats:
+        """Return the nearness of some answers, from their vectors."""
         squared = np.einsum("nd,nd->n", x[rows], x[rows])
         # Rounding may leave the distance of two equal vectors below 0.
         distance = np.maximum(squared[:, None] + squared - 2 * x[rows] @ x[rows].T, 0.0)
@@ -296,7 +298,7 @@ def _tabulate_nearness(corpus: Corpus) -> Floats:
 
 
 def _estimate_reliabilities(crowd: Crowd, local: Floats) -> Floats:
-    """Return each worker's reliability from local answer reliabilities; NaN omits an answer."""
+    """Return each worker's reliability (RASA), given each answer's own; NaN omits an answer."""
     keep = ~np.isnan(local)
     x = crowd.corpus.compact_vectors(crowd.corpus.embedder)[crowd.rows[keep]]
     worker, question, local = crowd.workers[keep], crowd.questions[keep], local[keep]
@@ -329,7 +331,7 @@ COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"
 
 @MeanAnswer
 def score_by_error_consistency(crowd: Crowd) -> Floats:
-    """Return the negative error of each answer (Chai et al. 2022); 0 is best.
+    """Return the negative error of each answer by error consistency (Chai et al. 2022); 0 is best.
 
     Chai, Sun, Wang et al. 2022, "An error consistency based approach to answer aggregation in
     open-ended crowdsourcing", Information Sciences 608: each answer has a vector of local word
@@ -367,6 +369,7 @@ def _compute_spaces(corpus: Corpus) -> tuple[Floats, Floats]:
     """Return the collocation vectors and the unit-length meaning vectors, one row per answer."""
 
     def collocations() -> Floats:
+        """Return TF-IDF vectors of single words and pairs of neighbours."""
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         return compact_vectors(
@@ -376,4 +379,4 @@ def _compute_spaces(corpus: Corpus) -> tuple[Floats, Floats]:
     x = corpus.compact_vectors(corpus.embedder)
     norm = np.linalg.norm(x, axis=1, keepdims=True)
     meaning = divide_where_positive(x, norm, 0.0)
-    return corpus.cache("collocations", collocations), meaning
+    return corpus.compute_once("collocations", collocations), meaning

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from evaluation.core.stats.inference.clustered import ClusteredEstimate
 from evaluation.evidence.entailment.pairs import LabelledAnswers
-from evaluation.evidence.entailment.training import Schedule, Trained
+from evaluation.evidence.entailment.training import TrainedModel, TrainingSchedule
 
 BASE = "all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True)
-class Figures:
-    """How well a model separates held-out answers, with 95% intervals over questions.
+class HeldOutFigures:
+    """Figures on how well a model separates held-out answers, with 95% intervals over questions.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class Figures:
         }
 
 
-def format_figures(figures: Figures) -> str:
-    """Return the figures as a sentence, without a capital and with a full stop."""
+def format_figures(figures: HeldOutFigures) -> str:
+    """Return the figures as the end of a sentence: no capital, but a full stop."""
     parts = [
         f"on {figures.n_answers:,} answers to {figures.n_questions:,} held-out questions: AUC of "
         f"correct answers over others {format_estimate(figures.right)}",
@@ -69,6 +69,7 @@ def format_estimate(estimate: ClusteredEstimate) -> str:
 
 
 def _describe_estimate(estimate: ClusteredEstimate) -> dict[str, object]:
+    """Return an estimate as an entry of training.json."""
     return {
         "value": estimate.value,
         "low": estimate.low,
@@ -77,15 +78,15 @@ def _describe_estimate(estimate: ClusteredEstimate) -> dict[str, object]:
     }
 
 
-def build_card(
-    figures: Figures,
-    trained: Trained,
+def build_model_card(
+    figures: HeldOutFigures,
+    trained: TrainedModel,
     answers: LabelledAnswers,
     source: str,
     n_trained: int,
-    schedule: Schedule,
+    schedule: TrainingSchedule,
 ) -> str:
-    """Return the model card as Markdown."""
+    """Return the card of a trained model as Markdown: its data, training and figures."""
     n_with_reference = sum(question in answers.references for question in set(answers.questions))
     used = (
         f"{n_with_reference} of {len(set(answers.questions))} questions have a reference answer; "
@@ -157,4 +158,5 @@ confidential; evidence can then no longer leave these answers out.
 
 
 def _format_number(value: float | None) -> str:
+    """Return a number with two decimals; "not measured" for None."""
     return "not measured" if value is None else f"{value:.2f}"

@@ -25,20 +25,25 @@ from evaluation.core.backends.embedding.contract import find_versions
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import auc
-from evaluation.evidence.entailment.card import BASE, Figures, build_card, format_figures
+from evaluation.evidence.entailment.card import (
+    BASE,
+    HeldOutFigures,
+    build_model_card,
+    format_figures,
+)
 from evaluation.evidence.entailment.pairs import (
     CLASSES,
     LabelledAnswers,
-    Split,
+    QuestionSplit,
     build_held_out_pairs,
     select_labelled_answers,
     split_by_question,
 )
 from evaluation.evidence.entailment.training import (
     CHECKPOINT,
-    Schedule,
     Training,
-    compute_class_shares,
+    TrainingSchedule,
+    compute_probabilities_by_class,
     read_checkpoint_identity,
 )
 
@@ -67,7 +72,7 @@ class TrainingRequest:
 
     data: Path
     output: Path
-    schedule: Schedule
+    schedule: TrainingSchedule
     held_out: float = 0.25
     limit: int | None = None
     columns: Mapping[str, str] | None = None
@@ -75,8 +80,8 @@ class TrainingRequest:
 
 def train_model(
     request: TrainingRequest, say_line: SayLine, progress: Progress | None = None
-) -> Figures:
-    """Train a model, write it into the folder with its card and record, and return its figures.
+) -> HeldOutFigures:
+    """Train a model, write it into the output folder with card and record, and return its figures.
 
     Continues an interrupted training of the same data and options. Raises `InputError` and
     `BackendError`.
@@ -93,10 +98,11 @@ def train_model(
     drawn = np.random.default_rng([schedule.seed, 4]).permutation(split.held_out)
 
     def report_early(model: EntailmentModel, share: float) -> None:
+        """Print the figures of the model during the training."""
         figures = measure_model(model, answers, np.sort(drawn[:EARLY_ANSWERS]), schedule.seed)
         say_line(f"After {share:.0%} of the training, {format_figures(figures)}")
 
-    trained = training.run(request.output, report_early, progress)
+    trained = training.train(request.output, report_early, progress)
     figures = measure_model(
         trained.model,
         answers,
@@ -110,7 +116,7 @@ def train_model(
         training.tokenizer.save_pretrained(request.output)
     source = get_graded_layout(marked.layout).title
     n_trained = len(split.training)
-    card = build_card(figures, trained, answers, source, n_trained, schedule)
+    card = build_model_card(figures, trained, answers, source, n_trained, schedule)
     (request.output / CARD).write_text(card, encoding="utf-8")
     record = {
         "data": {"file": marked.name, "sha256": marked.sha256, "layout": marked.layout},
@@ -141,7 +147,7 @@ def train_model(
 
 
 def _prepare_folder(output: Path, identity: str) -> None:
-    """Create the folder; `InputError` if it has files but no checkpoint of this training."""
+    """Create the output folder; `InputError` if it has files but no checkpoint of the training."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         is_empty = not any(output.iterdir())
@@ -172,8 +178,8 @@ def measure_model(
     progress: Callable[[int, int], None] | None = None,
     *,
     with_cosine: bool = False,
-) -> Figures:
-    """Return the figures of a model on held-out answers.
+) -> HeldOutFigures:
+    """Return a model's figures on held-out answers, the given rows.
 
     An answer's probability is the mean over its pairs, the right answer first.
     """
@@ -181,7 +187,7 @@ def measure_model(
     counts = np.bincount(places, minlength=len(rows))
     shares = {
         name: np.bincount(places, found, minlength=len(rows)) / counts
-        for name, found in compute_class_shares(model, pairs, progress).items()
+        for name, found in compute_probabilities_by_class(model, pairs, progress).items()
     }
     labels = np.array([answers.labels[row] for row in rows.tolist()])
     true = np.array([CLASSES[label] for label in labels.tolist()])
@@ -196,7 +202,7 @@ def measure_model(
     else:
         of_contradiction = ClusteredEstimate(reason="no_class_for_contradiction")
     is_right = true == "entailment"
-    return Figures(
+    return HeldOutFigures(
         len(rows),
         int(questions.max()) + 1,
         float((guessed == true).mean()),
@@ -211,10 +217,11 @@ def measure_model(
 def _estimate_auc(
     scores: Floats, higher: Booleans, lower: Booleans, questions: Integers, seed: int
 ) -> ClusteredEstimate:
-    """Return the AUC of the scores of `higher` over those of `lower` rows."""
+    """Return the AUC of the scores of `higher` over `lower` rows, with interval over questions."""
     used = np.flatnonzero(higher | lower)
 
     def statistic(drawn: Integers) -> float | None:
+        """Return the AUC of a draw of the used rows."""
         rows = used[drawn]
         return auc(scores[rows[higher[rows]]], scores[rows[~higher[rows]]])
 
@@ -226,7 +233,7 @@ def _estimate_auc(
 def _compute_cosine_auc(
     pairs: list[tuple[str, str]], places: Integers, counts: Integers, is_right: Booleans
 ) -> float | None:
-    """Return the AUC of correct answers by the encoder's mean cosine over an answer's pairs."""
+    """Return the AUC of correct over other answers by the encoder's mean cosine in their pairs."""
     texts = [text for pair in pairs for text in pair]
     vectors = sentences.load_minilm().embed(texts).astype(np.float64)
     cosines = np.einsum("nd,nd->n", vectors[::2], vectors[1::2])
@@ -235,11 +242,11 @@ def _compute_cosine_auc(
 
 
 def digest_answer(text: str) -> str:
-    """Return a hash of an answer, regardless of case and outer spaces."""
+    """Return a hash of an answer, the same regardless of case and outer spaces."""
     return hashlib.sha256(normalise_text(text).casefold().encode()).hexdigest()[:16]
 
 
-def _list_trained_digests(answers: LabelledAnswers, split: Split) -> set[str]:
+def _list_trained_digests(answers: LabelledAnswers, split: QuestionSplit) -> set[str]:
     """Return the hashes of all answers to the questions that were trained on."""
     held = {answers.questions[row] for row in split.held_out.tolist()}
     return {
@@ -268,7 +275,7 @@ def find_trained_answers(name: str | None) -> frozenset[str]:
 def flag_trained_questions(
     texts: Iterable[str], questions: Iterable[str], trained: frozenset[str]
 ) -> frozenset[str]:
-    """Return the questions that a model was trained on, judged by their answers.
+    """Return the questions that a model was trained on, recognised by the hashes of answers.
 
     These are the questions of which most distinct answers have a hash in `trained`. Ids are not
     compared, because they differ between the files of one data set; a few equal answers do not

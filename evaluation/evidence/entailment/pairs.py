@@ -66,7 +66,7 @@ class LabelledAnswers:
         return [one for one in self.correct.get(self.questions[row], ()) if one != self.texts[row]]
 
     def draw_pairs(self, rows: Iterable[int], rng: np.random.Generator) -> list[tuple[str, str]]:
-        """Return a pair for each row: a right answer and the answer, in random order.
+        """Return a pair of texts for each row: a right answer and the row's answer, shuffled.
 
         With a reference answer half of the pairs have it, the others another person's correct
         answer, because a model is used with both. In random order, because it is used both ways.
@@ -85,7 +85,7 @@ class LabelledAnswers:
 
 
 def select_labelled_answers(marked: MarkedFile) -> LabelledAnswers:
-    """Return the answers of a file that can be paired.
+    """Return the graded answers of a file that can be paired with a right answer.
 
     Raises `InputError`: labels that are numbers or unknown, fewer than 100 answers or 4 questions,
     answers of one class only.
@@ -131,7 +131,7 @@ def select_labelled_answers(marked: MarkedFile) -> LabelledAnswers:
 
 
 def _read_label(marked: MarkedFile, line: int, marks: Sequence[str]) -> str:
-    """Return the label of an answer, as in `CLASSES`. Raises `InputError` for another mark."""
+    """Return the label of an answer, a key of `CLASSES`. Raises `InputError` for another mark."""
     label = normalise_label(marks[0])
     if len(marks) == 1 and label in CLASSES:
         return label
@@ -142,8 +142,8 @@ def _read_label(marked: MarkedFile, line: int, marks: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class Split:
-    """Rows of the answers to train on, and of those on held-out questions."""
+class QuestionSplit:
+    """Split of answers by question: rows to train on, and rows on held-out questions."""
 
     training: Integers
     held_out: Integers
@@ -151,8 +151,8 @@ class Split:
 
 def split_by_question(
     answers: LabelledAnswers, share: float, seed: int, limit: int | None = None
-) -> Split:
-    """Return the split of the answers, with a random share of the questions held out, at least 1.
+) -> QuestionSplit:
+    """Split the answers by question: a random share of the questions, at least 1, is held out.
 
     With a `limit`, so many training answers are drawn. Raises `InputError` if all answers of a part
     have the same class.
@@ -165,7 +165,7 @@ def split_by_question(
     training = np.flatnonzero(~flags)
     if limit is not None and limit < len(training):
         training = np.sort(rng.permutation(training)[:limit])
-    split = Split(training, np.flatnonzero(flags))
+    split = QuestionSplit(training, np.flatnonzero(flags))
     is_right = np.array([one == "entailment" for one in answers.classes])
     for rows, part in ((split.training, "to train on"), (split.held_out, "held out")):
         if len(rows) == 0 or is_right[rows].all() or not is_right[rows].any():
@@ -180,7 +180,7 @@ def split_by_question(
 def build_held_out_pairs(
     answers: LabelledAnswers, rows: Integers, seed: int
 ) -> tuple[list[tuple[str, str]], Integers]:
-    """Return the pairs that held-out answers are measured by, and each pair's place in `rows`.
+    """Return the pairs by which held-out answers are measured, and each pair's index in `rows`.
 
     One pair with the reference answer, or up to 3 with other people's correct answers.
     """

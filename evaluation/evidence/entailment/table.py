@@ -35,7 +35,7 @@ HEADER = (
 
 @dataclass(frozen=True)
 class EntailmentRow:
-    """A method's correlation with the truth, its gain over AQER, and its AUC.
+    """Row of the entailment table: a method's correlation, difference from AQER, and AUC.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class EntailmentRow:
     auc: ClusteredEstimate
     n_questions: int
 
-    def cells(self) -> tuple[object, ...]:
+    def list_cells(self) -> tuple[object, ...]:
         """Return the table row in the order of `HEADER`; None for an empty cell."""
         gain = self.gain
         agreement = self.agreement
@@ -63,16 +63,19 @@ class EntailmentRow:
         )
 
 
-def flag_untrained(corpus: Corpus, nli: str) -> Booleans:
-    """Return for each question whether the model was not trained on it. Raises `InputError`."""
+def flag_untrained_questions(corpus: Corpus, nli: str) -> Booleans:
+    """Return flags of the questions that a model was not trained on. Raises `InputError`."""
     labels = [str(corpus.labels[code]) for code in corpus.question.tolist()]
     trained = flag_trained_questions(corpus.texts, labels, find_trained_answers(nli))
     return np.array([str(label) not in trained for label in corpus.labels])
 
 
-def refuse_trained(corpus: Corpus, untrained: Booleans) -> Corpus:
-    """Return the corpus for tables on all questions, without a model that was trained on some."""
-    return corpus if untrained.all() else corpus.refuse_entailment(TRAINED)
+def block_trained_model(corpus: Corpus, untrained: Booleans) -> Corpus:
+    """Return the corpus, without its entailment model if that was trained on some questions.
+
+    For tables on all questions.
+    """
+    return corpus if untrained.all() else corpus.copy_without_entailment(TRAINED)
 
 
 def build_entailment_rows(
@@ -84,7 +87,7 @@ def build_entailment_rows(
     on_step: StepCallback | None = None,
     methods: Sequence[Method] = WITH_ENTAILMENT,
 ) -> list[EntailmentRow]:
-    """Return the rows of AQER and of an entailment model, alone and beside AQER.
+    """Return the table rows of AQER and of the methods with an entailment model.
 
     Parameters
     ----------
@@ -132,13 +135,15 @@ def build_entailment_rows(
     return rows
 
 
-def write_entailment(folder: OutputFolder, rows: Sequence[EntailmentRow], name: str = NAME) -> None:
-    """Write entailment.csv and entailment.md, or a table of the same columns by another name."""
-    write_table(folder, name, HEADER, [row.cells() for row in rows])
+def write_entailment_table(
+    folder: OutputFolder, rows: Sequence[EntailmentRow], name: str = NAME
+) -> None:
+    """Write the rows as entailment.csv and entailment.md, or under another name."""
+    write_table(folder, name, HEADER, [row.list_cells() for row in rows])
 
 
-def describe_gains(rows: Sequence[EntailmentRow]) -> str:
-    """Return sentences on what the model adds to AQER, in each setting; "" without rows."""
+def describe_differences_from_aqer(rows: Sequence[EntailmentRow]) -> str:
+    """Return a sentence on the methods' differences from AQER in correlation; "" without rows."""
     parts = []
     for row in rows:
         if not row.method.startswith("aqer+"):

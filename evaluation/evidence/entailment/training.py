@@ -19,7 +19,7 @@ from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.backends.embedding import sentences
 from evaluation.core.backends.embedding.contract import import_library
 from evaluation.core.stats.cells import Floats, Integers
-from evaluation.evidence.entailment.pairs import CLASSES, LabelledAnswers, Split
+from evaluation.evidence.entailment.pairs import CLASSES, LabelledAnswers, QuestionSplit
 
 PURPOSE = "training an entailment model"
 BATCH = 16
@@ -41,8 +41,8 @@ EarlyReport = Callable[[EntailmentModel, float], None]
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """Length of a training: epochs, and minutes at most; `seed` is that of the random draws."""
+class TrainingSchedule:
+    """Length of a training in epochs and at most in minutes, and the seed of its draws."""
 
     epochs: int
     minutes: float
@@ -50,7 +50,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class Trained:
+class TrainedModel:
     """A trained model, with the numbers of steps done and planned, and their duration.
 
     `seconds` is elapsed time; `processor_seconds` is the processor time of all threads.
@@ -64,28 +64,32 @@ class Trained:
 
 
 @dataclass(frozen=True)
-class Batch:
-    """Batch of text pairs (right answer, answer), and the row of each pair's answer."""
+class PairBatch:
+    """Batch of text pairs (right answer, answer), with the row of each pair's answer."""
 
     rows: Integers
     pairs: Sequence[tuple[str, str]]
 
 
 class Training:
-    """Training of one model, which can continue from a checkpoint in its folder.
+    """Training of one entailment model, which can continue from a checkpoint in its folder.
 
     `identity` names data and options; a checkpoint of another identity is not used.
     """
 
     def __init__(
-        self, answers: LabelledAnswers, split: Split, schedule: Schedule, identity: str
+        self,
+        answers: LabelledAnswers,
+        split: QuestionSplit,
+        schedule: TrainingSchedule,
+        identity: str,
     ) -> None:
         self.answers, self.split, self.schedule = answers, split, schedule
         self.identity = identity
         self.torch = import_library("torch", PURPOSE)
         library = import_library("transformers", PURPOSE)
-        folder = sentences.find_folder()
-        sentences.check_hashes(folder)
+        folder = sentences.find_minilm_folder()
+        sentences.check_minilm_hashes(folder)
         self.classes = sorted(set(answers.classes))
         self.torch.manual_seed(schedule.seed)
         names = dict(enumerate(self.classes))
@@ -110,7 +114,7 @@ class Training:
             lr=LEARNING_RATE,
         )
         self.step, self.seconds, self.processor_seconds = 0, 0.0, 0.0
-        self.epoch, self.batches = -1, list[Batch]()
+        self.epoch, self.batches = -1, list[PairBatch]()
         self.per_epoch = -(-len(split.training) // BATCH)
         self.planned = schedule.epochs * self.per_epoch
 
@@ -122,13 +126,15 @@ class Training:
             max(self.step / self.planned, self.seconds / (60 * self.schedule.minutes)),
         )
 
-    def run(self, folder: Path, report_early: EarlyReport, progress: Progress | None) -> Trained:
-        """Train until the steps or the minutes are over; checkpoints go into `folder`."""
+    def train(
+        self, folder: Path, report_early: EarlyReport, progress: Progress | None
+    ) -> TrainedModel:
+        """Train until the steps or the minutes are over, with checkpoints; return the model."""
         self._load_checkpoint(folder)
         saved_at, is_early = self.seconds, self.share < EARLY
         while self.share < 1:
             began, used = time.monotonic(), time.process_time()
-            self._do_step()
+            self._train_on_next_batch()
             self.step += 1
             self.seconds += time.monotonic() - began
             self.processor_seconds += time.process_time() - used
@@ -141,7 +147,7 @@ class Training:
                 is_early = False
                 report_early(self.build_model(), self.share)
         self._save_checkpoint(folder)
-        return Trained(
+        return TrainedModel(
             self.build_model(), self.step, self.planned, self.seconds, self.processor_seconds
         )
 
@@ -149,9 +155,9 @@ class Training:
         """Return the model in its current state, in evaluation mode."""
         return EntailmentModel("in training", self.model.eval(), self.tokenizer, "")
 
-    def _do_step(self) -> None:
+    def _train_on_next_batch(self) -> None:
         """Train on the next batch of pairs."""
-        torch, batch = self.torch, self._find_batch()
+        torch, batch = self.torch, self._get_batch()
         # Of its own step, so that a continued training is the same.
         torch.manual_seed(self.schedule.seed + self.step)
         first, second = zip(*batch.pairs, strict=True)
@@ -174,8 +180,8 @@ class Training:
         self.optimizer.step()
         self.optimizer.zero_grad()
 
-    def _find_batch(self) -> Batch:
-        """Return the step's batch; the pairs of an epoch are drawn at its first step."""
+    def _get_batch(self) -> PairBatch:
+        """Return the batch of the current step, drawing the pairs at the first step of an epoch."""
         epoch, place = divmod(self.step, self.per_epoch)
         if epoch != self.epoch:
             self.epoch = epoch
@@ -185,7 +191,7 @@ class Training:
         return self.batches[place]
 
     def _save_checkpoint(self, folder: Path) -> None:
-        """Write the checkpoint; the earlier file is replaced only when the new one is complete."""
+        """Write the checkpoint into the folder, replacing the earlier one only when complete."""
         state = {
             "identity": self.identity,
             "step": self.step,
@@ -210,8 +216,10 @@ class Training:
         self.optimizer.load_state_dict(state["optimizer"])
 
 
-def draw_batches(answers: LabelledAnswers, rows: Integers, seed: int, epoch: int) -> list[Batch]:
-    """Return an epoch's batches in random order: each row once, of about equal length in a batch.
+def draw_batches(
+    answers: LabelledAnswers, rows: Integers, seed: int, epoch: int
+) -> list[PairBatch]:
+    """Return an epoch's batches in random order; pairs in a batch have about equal length.
 
     A batch is padded to its longest pair, so pairs are sorted by length, 32 batches at a time.
     """
@@ -222,7 +230,7 @@ def draw_batches(answers: LabelledAnswers, rows: Integers, seed: int, epoch: int
     part = np.arange(len(order)) // (BATCH * SORTED_BATCHES)
     by_length = np.lexsort((lengths, part))
     batches = [
-        Batch(order[places], [pairs[place] for place in places.tolist()])
+        PairBatch(order[places], [pairs[place] for place in places.tolist()])
         for places in np.split(by_length, range(BATCH, len(order), BATCH))
     ]
     return [batches[index] for index in rng.permutation(len(batches)).tolist()]
@@ -240,12 +248,12 @@ def read_checkpoint_identity(folder: Path) -> str | None:
         return None
 
 
-def compute_class_shares(
+def compute_probabilities_by_class(
     model: EntailmentModel,
     pairs: Sequence[tuple[str, str]],
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Floats]:
-    """Return the probabilities of each class, by its name, of pairs of texts."""
+    """Return the probabilities of pairs of texts, by the name of the class."""
     shares = model.compute_class_probabilities(pairs, progress)
     return {
         name: shares[:, code]

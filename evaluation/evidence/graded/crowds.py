@@ -36,7 +36,7 @@ class TooFewGradesError(ValueError):
 
 @dataclass(frozen=True)
 class GradedCrowds:
-    """Expert-graded answers, and how crowds are built from them.
+    """Expert-graded answers with the rule for building crowds: named workers or simulated ones.
 
     Attributes
     ----------
@@ -55,7 +55,10 @@ class GradedCrowds:
 
     @classmethod
     def from_answers(cls, graded: Sequence[GradedAnswer], seed: int = 0) -> GradedCrowds:
-        """Choose between named and simulated workers. Raises `TooFewGradesError`."""
+        """Create the crowds of named workers, or of simulated ones if the answers name none.
+
+        Raises `TooFewGradesError`.
+        """
         grades = np.array([answer.grade for answer in graded])
         if len(graded) and not np.ptp(grades):
             raise TooFewGradesError(Message("graded.one_grade"))
@@ -65,7 +68,7 @@ class GradedCrowds:
 
     @classmethod
     def _from_named_workers(cls, graded: Sequence[GradedAnswer], seed: int) -> GradedCrowds:
-        """Return the crowd of the named workers, sampled where a question has over 200 answers."""
+        """Create the crowd of the named workers, sampling questions with over 200 answers."""
         names = sorted({answer.worker for answer in graded})
         _, counts = np.unique([answer.question for answer in graded], return_counts=True)
         notes: list[Message] = []
@@ -86,7 +89,7 @@ class GradedCrowds:
 
     @classmethod
     def _from_simulated_workers(cls, graded: Sequence[GradedAnswer], seed: int) -> GradedCrowds:
-        """Return the settings of the largest simulated crowd that half of the questions allow."""
+        """Create simulated crowds, as large as the answers to half of the questions allow."""
         rng = np.random.default_rng(seed)
         places: dict[str, list[int]] = {}
         for row, answer in enumerate(graded):
@@ -118,7 +121,7 @@ class GradedCrowds:
     def build_trials(
         self, corpus: Corpus, seeds: range, only: Booleans | None = None
     ) -> list[Trial]:
-        """Return crowds with true values, on all questions or on those flagged in `only`.
+        """Return the crowds with true values, on all questions or on those flagged in `only`.
 
         One crowd of real workers, or one simulated crowd per seed. A worker's true value is the
         mean grade of the worker's answers in the trial; NaN for a real worker with fewer than 5,
@@ -153,7 +156,7 @@ class GradedCrowds:
 
 
 def _collect_answers(graded: Sequence[GradedAnswer]) -> GradedAnswers:
-    """Return the texts, questions and grades as arrays."""
+    """Return the texts, questions and grades of graded answers as columns."""
     return GradedAnswers(
         [answer.text for answer in graded],
         np.array([answer.question for answer in graded]),
@@ -162,7 +165,7 @@ def _collect_answers(graded: Sequence[GradedAnswer]) -> GradedAnswers:
 
 
 def _has_grade_spread(answers: GradedAnswers, crowd: int) -> bool:
-    """Return whether the best answers differ in grade on at least half of the questions."""
+    """Return whether the `crowd` best answers differ in grade on half of the questions or more."""
     codes, labels = encode_labels(answers.questions)
     flat = 0
     for question in range(len(labels)):

@@ -17,7 +17,7 @@ from evaluation.core.options import SITE, build_signature_parts
 from evaluation.core.stats.grams import Vectors
 from evaluation.evidence.baselines import Corpus, list_methods
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.graded.trust import Aside, build_summary, compare_on_grades
+from evaluation.evidence.graded.trust import Aside, build_summary, compare_methods_on_grades
 from evaluation.evidence.tables import FIRST_SEED
 from evaluation.models import Run, RunData
 from evaluation.runs.flow.graded import GradedOptions
@@ -30,7 +30,7 @@ ASIDE = "tried-methods"
 
 
 def compare_methods(turn: Turn) -> None:
-    """Score the graded answers of a claimed run with all methods, within the turn's time.
+    """Compare all methods on the graded answers of a claimed run, within the turn's time.
 
     What one turn has scored is stored under `ASIDE`; the next turn continues there.
     """
@@ -57,6 +57,7 @@ def compare_methods(turn: Turn) -> None:
         scores = _decode_scores(stored["scores"]) if stored.get("key") == signature else {}
 
         def save_progress(done: int, total: int) -> None:
+            """Store progress and scores; raise `OutOfTimeError` at the end of the turn."""
             turn.report_progress("methods", done, total)
             # After the last method the run ends in this turn, so nothing is stored.
             if turn.is_over() and done < total:
@@ -66,7 +67,7 @@ def compare_methods(turn: Turn) -> None:
 
         seeds = range(FIRST_SEED + options.seed, FIRST_SEED + options.seed + options.repetitions)
         corpus = _build_corpus(turn, options, crowds, graded_file.references)
-        comparison = compare_on_grades(
+        comparison = compare_methods_on_grades(
             *(
                 crowds,
                 corpus,
@@ -80,7 +81,7 @@ def compare_methods(turn: Turn) -> None:
     except InputError as error:
         raise RunInputError.from_sentence(str(error.problems[0].reason)) from error
     except TooFewGradesError as error:
-        reason = SITE.format(error.message)
+        reason = SITE.format_message(error.message)
         raise RunInputError.from_sentence(f"{capfirst(reason)}.") from error
     summary = build_summary(graded_file, crowds, comparison, seeds, options.seed)
     with turn.open_fenced_transaction():
@@ -101,7 +102,7 @@ def load_options(run: Run) -> GradedOptions:
 def _build_corpus(
     turn: Turn, options: GradedOptions, crowds: GradedCrowds, references_by_question: dict[str, str]
 ) -> Corpus:
-    """Return the corpus of the answers; vectors come from the database's cache."""
+    """Return the corpus of the graded answers, with vectors from the database's cache."""
     answers = crowds.answers
     labels = list(dict.fromkeys(answers.questions.tolist()))
     references = [
@@ -111,6 +112,7 @@ def _build_corpus(
     embedded: dict[str, EmbeddedAnswers] = {}
 
     def embed_once(spec: str) -> EmbeddedAnswers:
+        """Return the vectors of answers and references by an embedder, computed once."""
         if spec not in embedded:
             parameters = AqerParameters(embedder=spec)
             others = references if complete else None
@@ -118,6 +120,7 @@ def _build_corpus(
         return embedded[spec]
 
     def embed_references(spec: str) -> Vectors:
+        """Return the vectors of the reference answers by an embedder."""
         models = embed_once(spec).models
         assert models is not None
         return models
@@ -134,7 +137,7 @@ def _build_corpus(
 
 
 def _encode_scores(aside: Aside) -> dict[str, Any]:
-    """Return the scores as JSON values, null for NaN."""
+    """Convert computed scores to JSON values, with null for NaN."""
     return {
         key: found
         if isinstance(found, str)
@@ -144,7 +147,7 @@ def _encode_scores(aside: Aside) -> dict[str, Any]:
 
 
 def _decode_scores(stored: dict[str, Any]) -> Aside:
-    """Return the scores of `_encode_scores` as arrays."""
+    """Convert the JSON values of `_encode_scores` back to arrays."""
     return {
         key: found if isinstance(found, str) else np.array(found, dtype=np.float64)
         for key, found in stored.items()

@@ -34,7 +34,7 @@ from evaluation.evidence.labelled_crowd import (
     FEWEST_WORKERS,
     MethodScores,
     Trial,
-    build_rows,
+    build_evidence_rows,
     score_trials,
 )
 from evaluation.evidence.method_comparison import MethodChoice, choose_method, draw_choosing_half
@@ -78,7 +78,7 @@ class MethodComparison:
     held: int
 
 
-def compare_on_grades(
+def compare_methods_on_grades(
     crowds: GradedCrowds,
     corpus: Corpus,
     methods: Sequence[Method],
@@ -87,7 +87,7 @@ def compare_on_grades(
     on_step: Callable[[int, int], None] | None = None,
     scores: Aside | None = None,
 ) -> MethodComparison:
-    """Return the comparison of all methods, on all questions and on two halves of them.
+    """Compare all methods with experts' grades, on all questions and on two halves of them.
 
     The method is chosen on the first half, and its correlation measured on the second.
 
@@ -119,13 +119,13 @@ def compare_on_grades(
     if not np.ptp(scored_parts["full"].truth, axis=1).any():
         raise TooFewGradesError(Message("graded.no_spread"))
     setting = DEALT if crowds.workers is None else REAL
-    return _MethodSelector(setting, methods, scored_parts, half, corpus, seed).compare()
+    return _MethodSelector(setting, methods, scored_parts, half, corpus, seed).build_comparison()
 
 
 def _score_or_reuse(
     trials: Sequence[Trial], method: Method, known: Aside, key: str
 ) -> MethodScores:
-    """Return a method's scores of the workers; `known` caches them by `key`."""
+    """Return a method's scores of the workers; `known` stores them by `key` for later calls."""
     stored = known.get(key)
     if stored is None:
         scored = score_trials(trials, method)
@@ -140,7 +140,7 @@ def _score_or_reuse(
 
 @dataclass(frozen=True)
 class _ScoredPart:
-    """Scores of all methods on some of the questions, for the workers compared there."""
+    """Scores of all methods on part of the questions, for the workers with a true value there."""
 
     scored: Mapping[str, MethodScores]
     truth: Floats
@@ -164,7 +164,7 @@ class _ScoredPart:
 
     @property
     def n_workers(self) -> int:
-        """Return the number of compared workers."""
+        """Number of compared workers."""
         return self.truth.shape[1]
 
     def estimate_agreement(self, name: str, seed: int) -> Estimate:
@@ -176,7 +176,7 @@ class _ScoredPart:
         return Estimate(correlation.value, correlation.low, correlation.high)
 
     def estimate_leads(self, names: Sequence[str], over: str, seed: int) -> dict[str, Estimate]:
-        """Return, by method, its correlation minus that of `over`; {} below 3 workers."""
+        """Return each method's correlation minus that of `over`, by name; {} below 3 workers."""
         reference = self.scored[over].scores
         scores = {n: s for n in names if (s := self.scored[n].scores) is not None and n != over}
         if reference is None or not scores or self.n_workers < FEWEST_WORKERS:
@@ -200,8 +200,8 @@ class _MethodSelector:
     corpus: Corpus
     seed: int
 
-    def compare(self) -> MethodComparison:
-        """Return the rows of all methods and the verdict; "small" without two halves."""
+    def build_comparison(self) -> MethodComparison:
+        """Return the comparison: rows of all methods, verdict ("small" if undecidable), method."""
         full = self.parts["full"]
         table = self._build_rows(self.setting, "full")
         rows = {row.method: row for row in table}
@@ -222,7 +222,7 @@ class _MethodSelector:
             self._build_method_row(method, rows[method.name], choice.means, leads)
             for method in self.methods
         )
-        verdict, best, rival, lead = self._decide(choice, leads)
+        verdict, best, rival, lead = self._decide_verdict(choice, leads)
         method = best if verdict == "better" else DEFAULT
         n_held = int((~self.half).sum())
         return MethodComparison(
@@ -243,9 +243,11 @@ class _MethodSelector:
     def _build_rows(self, setting: str, part: str) -> list[EvidenceRow]:
         """Return the evidence rows of one part of the questions."""
         scored_part = self.parts[part]
-        return build_rows(setting, list(scored_part.scored.values()), scored_part.truth, self.seed)
+        return build_evidence_rows(
+            setting, list(scored_part.scored.values()), scored_part.truth, self.seed
+        )
 
-    def _decide(
+    def _decide_verdict(
         self, choice: MethodChoice, leads: Mapping[str, Estimate]
     ) -> tuple[Verdict, str, str, Estimate]:
         """Return the verdict, the best method on the choosing half, its rival, and its lead."""
@@ -283,7 +285,7 @@ class _MethodSelector:
         means: Mapping[str, float],
         leads: Mapping[str, Estimate],
     ) -> MethodRow:
-        """Return the stored row of a method, with a reason for each missing number."""
+        """Return the row of a method in the stored summary, with a reason for missing numbers."""
         name = method.name
         reason = self.parts["full"].scored[name].reason
         if reason is not None:
@@ -299,12 +301,12 @@ class _MethodSelector:
         return MethodRow(
             *(name, method.kind, of_full, rank, means.get(name), held, lead),
             run=find_run_options(name),
-            reason=None if of_full.value is not None else row.reason("pearson_mean"),
+            reason=None if of_full.value is not None else row.get_reason("pearson_mean"),
         )
 
 
 def _is_negligible(lead: Estimate | None) -> bool:
-    """Return whether a lead is within .0005: the method equals the other one."""
+    """Return whether a lead and its interval are within .0005; False if undefined."""
     if lead is None or lead.value is None:
         return False
     ends = (lead.value, lead.low or 0.0, lead.high or 0.0)

@@ -23,13 +23,13 @@ PAGES = (
 
 
 def format_run(run: Run) -> str:
-    """Return the verdict of a finished run as lines for the terminal."""
+    """Return the messages on a finished comparison as lines for the terminal, verdict first."""
     report = build_graded_report(run)
     return "\n".join([report.said, *report.more])
 
 
 def describe_stored_file(version: QuestionSetVersion | None) -> DataReadiness:
-    """Return the start page's line on the set's graded answers; not ready without any."""
+    """Return the start page's sentence on the graded answers; `ready` is False without any."""
     marked = None if version is None else load_graded_answers(version.question_set_id)
     if marked is None:
         return DataReadiness("There are no graded answers yet: upload some first.", ready=False)
@@ -39,7 +39,10 @@ def describe_stored_file(version: QuestionSetVersion | None) -> DataReadiness:
 def store_upload(
     question_set: QuestionSet, source: Source, _switches: Mapping[str, bool], uploaded_by: int
 ) -> tuple[str, ...]:
-    """Store a file of graded answers for a question set. Raises `InputError`."""
+    """Store an uploaded file of graded answers for a question set; return messages on it.
+
+    Raises `InputError`.
+    """
     return tuple(store_graded_answers(question_set, source, uploaded_by))
 
 

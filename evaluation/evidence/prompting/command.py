@@ -11,9 +11,9 @@ from evaluation.core.messages.console import build_minimum_type, format_table
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.evidence.prompting.study import (
     FILES,
-    Prompting,
     PromptingParameters,
     PromptingRequest,
+    PromptingResult,
     study_prompting,
 )
 from evaluation.runs.files.asking import AskSettings
@@ -106,7 +106,7 @@ def run_study(
     return StudyOutcome(format_study(prompting, request.output), prompting.complete)
 
 
-def format_study(prompting: Prompting, output: Path) -> str:
+def format_study(prompting: PromptingResult, output: Path) -> str:
     """Return the scores under both prompts and what was left out, as text for the terminal."""
     header = ("model", "method", "first", "second", "difference", "low", "high", "p (Holm)", "n")
     rows = [

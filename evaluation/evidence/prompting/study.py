@@ -46,9 +46,9 @@ from evaluation.runs.flow.metrics import Exclusions
 
 @dataclass(frozen=True)
 class PromptingParameters(Parameters):
-    """Embedder of answers, and bootstrap of the differences between two prompts."""
+    """Options of the study: embedder, and bootstrap of the differences between two prompts."""
 
-    embedder: str = declare_option("minilm", AqerParameters.options()["embedder"])
+    embedder: str = declare_option("minilm", AqerParameters.get_options()["embedder"])
     bootstrap: int = declare_option(400, build_draws_option("questions"))
     seed: int = declare_option(0, SEED_OF_DRAWS)
 
@@ -131,7 +131,7 @@ class AgreementRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Prompting:
+class PromptingResult:
     """Result of the study: score rows, agreement of the prompts by method, and completeness."""
 
     scores: list[ScoreRow]
@@ -146,8 +146,8 @@ Replies = Mapping[tuple[str, int, str], str]
 
 def study_prompting(
     request: PromptingRequest, asking: AskSettings, progress: Progress
-) -> Prompting:
-    """Send the requests without a reply, score all replies, and write the tables.
+) -> PromptingResult:
+    """Ask the models what has no reply yet, score all replies, write the tables; return the result.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def study_prompting(
     ]
     with StudyFolder(request.output, asking, progress) as folder:
         replies: dict[tuple[str, int, str], tuple[str, AnswerStatus]] = {}
-        models = _name_models(request, asking)
+        models = _collect_settings_by_model(request, asking)
         for name, settings in models.items():
             for number, prompt in enumerate(prompts):
                 items = [
@@ -200,12 +200,14 @@ def study_prompting(
                     question = item.removeprefix(f"{PROMPTS[number]}-")
                     replies[name, number, question] = (row.answer, row.status)
         exclusions = Exclusions()
-        texts = select_pairs(replies, {question for _, question, _ in workers}, exclusions)
+        texts = select_answered_replies(
+            replies, {question for _, question, _ in workers}, exclusions
+        )
         vectors = CorpusVectors([*texts.values(), *(text for _, _, text in workers)], progress)
         scores = score_prompts(
             list(models), texts, workers, vectors.embed_texts, request.parameters
         )
-        prompting = Prompting(scores, compare_rankings(scores), exclusions, folder.complete)
+        prompting = PromptingResult(scores, compare_rankings(scores), exclusions, folder.complete)
         with OutputFolder(request.output) as tables:
             write_table(tables, SCORES, ScoreRow._fields, prompting.scores)
             write_table(tables, AGREEMENT, AgreementRow._fields, prompting.agreement)
@@ -258,8 +260,10 @@ def read_prompt(path: Path | None, system: str) -> Prompt:
         raise InputError.single(str(path), str(error)) from error
 
 
-def _name_models(request: PromptingRequest, asking: AskSettings) -> dict[str, AskSettings]:
-    """Return each model's settings by name; raises `InputError` if two have the same name."""
+def _collect_settings_by_model(
+    request: PromptingRequest, asking: AskSettings
+) -> dict[str, AskSettings]:
+    """Return the ask settings of each model by its name; `InputError` for equal names."""
     settings = [asking, *(replace(asking, model=spec, name=None) for spec in request.models)]
     named = {setting.get_table_name(setting.get_chat_model()): setting for setting in settings}
     if len(named) < len(settings):
@@ -267,12 +271,12 @@ def _name_models(request: PromptingRequest, asking: AskSettings) -> dict[str, As
     return named
 
 
-def select_pairs(
+def select_answered_replies(
     replies: Mapping[tuple[str, int, str], tuple[str, AnswerStatus]],
     answered: set[str],
     exclusions: Exclusions,
 ) -> dict[tuple[str, int, str], str]:
-    """Return the replies to questions that a model answered with a text under both prompts.
+    """Return the replies to questions that the same model answered under both prompts.
 
     The others are counted in `exclusions`, also those to questions that no worker answered, which
     are not in `answered`.
@@ -350,7 +354,7 @@ def score_prompts(
 def _compare_by_aqer(
     models: Sequence[str], crowd: Crowd, parameters: PromptingParameters
 ) -> dict[str, PromptTest]:
-    """Return the test of each model's AQER difference by model, with p corrected by Holm."""
+    """Return each model's tested difference of AQER scores between the prompts, by model."""
     x = crowd.corpus.compact_vectors(parameters.embedder)[crowd.rows]
     votes = crowd.votes
     aqer = AQER(n_draws=0, seed=parameters.seed).fit(

@@ -29,7 +29,7 @@ from evaluation.core.stats.simulation import (
     WorkerGroup,
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import (
@@ -43,7 +43,7 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.data_sets import GradedAnswers as Corpus
 from evaluation.evidence.studies.worker_grading import SETTINGS
-from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.methods import Finding, build_findings, compute_run_checks
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
@@ -86,7 +86,7 @@ SIMULATED = (12, 20, 40, 60)
 
 @dataclass(frozen=True)
 class RaisedAlarms:
-    """Alarms raised in one crowd: their kinds, and the groups that each kind names."""
+    """Alarms raised in one crowd: their kinds, and the groups of workers that each kind names."""
 
     raised: frozenset[str]
     groups: dict[str, list[frozenset[int]]]
@@ -94,19 +94,19 @@ class RaisedAlarms:
 
     @classmethod
     def from_alarms(cls, rows: Iterable[Alarm]) -> RaisedAlarms:
-        """Build the object from a grading's alarms; worker ids are numbers."""
+        """Create the object from a grading's alarms, whose worker ids are numbers."""
         return cls._from_triples([(row.kind, row.severity, map(int, row.workers)) for row in rows])
 
     @classmethod
     def from_findings(cls, findings: list[Finding], workers: NDArray[np.int64]) -> RaisedAlarms:
-        """Build the object from findings; `workers` maps worker codes to worker numbers."""
+        """Create the object from findings; `workers` maps worker codes to worker numbers."""
         return cls._from_triples(
             [(f.kind, f.severity, map(int, workers[f.workers])) for f in findings]
         )
 
     @classmethod
     def _from_triples(cls, triples: list[tuple[str, str, map[int]]]) -> RaisedAlarms:
-        """Build the object from (kind, severity, workers) triples."""
+        """Create the object from (kind, severity, workers) of each alarm or notice."""
         groups: dict[str, list[frozenset[int]]] = {}
         for kind, severity, members in triples:
             if severity == "alarm":
@@ -132,25 +132,25 @@ class CrowdSetting:
     make: Callable[[int], tuple[RaisedAlarms, list[frozenset[int]]]]
 
 
-def inspect_simulated(
+def inspect_simulated_crowd(
     groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None
 ) -> RaisedAlarms:
-    """Return the alarms of a simulated crowd without texts."""
-    crowd = simulate(groups, n_questions, 300, seed, answers)
+    """Simulate a crowd without texts, and return its alarms."""
+    crowd = simulate_crowd(groups, n_questions, 300, seed, answers)
     aqer = AQER(n_draws=0, seed=seed).fit(crowd.vectors, crowd.workers, crowd.questions)
     return RaisedAlarms.from_findings(
         build_findings(compute_run_checks(aqer)), aqer.workers_.astype(np.int64)
     )
 
 
-def inspect_texts(
+def inspect_crowd_with_texts(
     embedder: str,
     vectors: Vectors,
     workers: NDArray[np.generic],
     questions: NDArray[np.generic],
     texts: list[str],
 ) -> RaisedAlarms:
-    """Return the alarms of a crowd whose answers have texts.
+    """Grade a crowd whose answers have texts, and return its alarms.
 
     `embedder` is the vectors' embedder specification.
     """
@@ -165,8 +165,8 @@ def inspect_texts(
 
 
 @dataclass(frozen=True)
-class Dealer:
-    """Draws crowds of simulated workers, who give students' answers, and returns their alarms."""
+class StudentCrowds:
+    """Crowds of simulated workers who give students' answers, with the alarms they raise."""
 
     corpus: Corpus
     made: CorpusVectors
@@ -178,23 +178,25 @@ class Dealer:
         return self.made.embed_texts(self.embedder)
 
     def draw_crowd(self, tier: int, n_questions: int, seed: int) -> tuple[NDArray[np.int64], ...]:
-        """Return corpus row and worker of each answer of a random crowd."""
+        """Return the corpus row and the worker of each answer of a random crowd."""
         assignment = assign_answers(self.corpus, tier, seed)
         questions = np.unique(self.corpus.questions)
         sampled = np.random.default_rng(seed).choice(questions, n_questions, replace=False)
         keep = np.isin(self.corpus.questions[assignment.rows], sampled)
         return assignment.rows[keep], assignment.workers[keep]
 
-    def inspect_honest(
+    def inspect_honest_crowd(
         self, tier: int, n_questions: int, seed: int
     ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
-        """Return the alarms of a crowd of honest workers, and no group to find."""
+        """Return the alarms of a crowd of honest workers, and [], as no group is to be found."""
         rows, workers = self.draw_crowd(tier, n_questions, seed)
         texts = [self.corpus.texts[row] for row in rows.tolist()]
         questions = self.corpus.questions[rows]
-        return inspect_texts(self.embedder, self.vectors[rows], workers, questions, texts), []
+        return inspect_crowd_with_texts(
+            self.embedder, self.vectors[rows], workers, questions, texts
+        ), []
 
-    def inspect_copiers(
+    def inspect_copying_crowd(
         self, tier: int, n_questions: int, edited: bool, seed: int
     ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
         """Return the alarms of a crowd in which four workers give equal answers, and the four."""
@@ -215,11 +217,11 @@ class Dealer:
             edited_rows = np.flatnonzero(copied)
             for place in edited_rows.tolist():
                 texts[place] = edit_lightly(texts[place], rng)
-            edited_vectors = self.made.embed_further(
+            edited_vectors = self.made.embed_further_texts(
                 self.embedder, [texts[place] for place in edited_rows.tolist()]
             )
             vectors = _replace_rows(vectors, edited_rows, edited_vectors)
-        alarms = inspect_texts(self.embedder, vectors, workers, questions, texts)
+        alarms = inspect_crowd_with_texts(self.embedder, vectors, workers, questions, texts)
         return alarms, [frozenset(copiers.tolist())]
 
 
@@ -232,24 +234,29 @@ def _replace_rows(vectors: Vectors, rows: NDArray[np.int64], others: Vectors) ->
     return sparse.csr_array(sparse.vstack([vectors, others], format="csr"))[source_rows]
 
 
-def inspect_real_sample(
+def inspect_real_crowd(
     corpus: Translations, embedder: str, vectors: Vectors, seed: int
 ) -> tuple[RaisedAlarms, list[frozenset[int]]]:
-    """Return the alarms of a random sample of a real crowd's workers, from 12 to all."""
+    """Return the alarms of 12 to all workers of a real crowd, drawn at random, and []."""
     rng = np.random.default_rng(seed)
     number = np.unique(corpus.workers, return_inverse=True)[1]
     m = int(number.max()) + 1
     chosen = rng.choice(m, int(rng.integers(FEWEST_OF_REAL, m + 1)), replace=False)
     rows = np.flatnonzero(np.isin(number, chosen))
     texts = [corpus.texts[row] for row in rows.tolist()]
-    return inspect_texts(embedder, vectors[rows], number[rows], corpus.sentences[rows], texts), []
+    return inspect_crowd_with_texts(
+        embedder, vectors[rows], number[rows], corpus.sentences[rows], texts
+    ), []
 
 
-def list_settings(request: Request, progress: Progress | None = None) -> Iterator[CrowdSetting]:
-    """Yield all settings, honest crowds first; `--core` leaves out the edited texts."""
+def list_settings(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> Iterator[CrowdSetting]:
+    """Yield all settings of the study, honest crowds first; `--core` leaves out edited texts."""
 
     def inspect(groups: list[WorkerGroup], n_questions: int, seed: int, answers: int | None = None):  # type: ignore[no-untyped-def]
-        return inspect_simulated(groups, n_questions, seed, answers), []
+        """Return the alarms of an honest simulated crowd, and no group to find."""
+        return inspect_simulated_crowd(groups, n_questions, seed, answers), []
 
     for m in SIMULATED:
         yield CrowdSetting(
@@ -258,18 +265,18 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
     sparse_crowd = partial(inspect, build_honest_groups(40), 60, answers=8)
     yield CrowdSetting("honest simulated 40, 8 a question", None, sparse_crowd)
     mohler = load_mohler(request.data)
-    dealer = Dealer(mohler, CorpusVectors(mohler.texts, progress), request.embedder)
+    dealer = StudentCrowds(mohler, CorpusVectors(mohler.texts, progress), request.embedder)
     for setting_name, tier in SETTINGS.items():
         for n in QUESTIONS:
             yield CrowdSetting(
                 f"honest dealt {setting_name}, {n} questions",
                 None,
-                partial(dealer.inspect_honest, tier, n),
+                partial(dealer.inspect_honest_crowd, tier, n),
             )
     for setting_name in ("T1", "T2"):
         real = load_crowdwsa(request.data, setting_name)
         vectors = CorpusVectors(real.texts, progress).embed_texts(request.embedder)
-        sample = partial(inspect_real_sample, real, request.embedder, vectors)
+        sample = partial(inspect_real_crowd, real, request.embedder, vectors)
         yield CrowdSetting(f"honest CrowdWSA {setting_name}", None, sample)
     for share in (0.5, 0.7):
         for rho in (0.7, 0.8, 0.9):
@@ -278,7 +285,10 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
 
             # Defaults bind the values of this turn of the loop; a closure would see the last ones.
             def inspect_camps(seed, rho=rho, share=share, camps=camps):  # type: ignore[no-untyped-def]
-                return inspect_simulated(build_correlated_weak_groups(rho, share), 10, seed), camps
+                """Return the alarms of a simulated crowd with two camps, and both camps."""
+                return inspect_simulated_crowd(
+                    build_correlated_weak_groups(rho, share), 10, seed
+                ), camps
 
             yield CrowdSetting(f"weak {share:.0%}, rho {rho:g}", "two_camps", inspect_camps)
     for edited in (False,) if request.core else (False, True):
@@ -287,12 +297,12 @@ def list_settings(request: Request, progress: Progress | None = None) -> Iterato
             yield CrowdSetting(
                 f"four {kind_of_copy}, 10x2, {n} questions",
                 "copies",
-                partial(dealer.inspect_copiers, SETTINGS["10x2"], n, edited),
+                partial(dealer.inspect_copying_crowd, SETTINGS["10x2"], n, edited),
             )
 
 
-def reproduce_alarms(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table: the share of crowds in which each alarm kind was raised.
+def reproduce_alarms(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
+    """Write and return the table of the study: shares of crowds in which each alarm was raised.
 
     `found_exactly` is the share in which the copiers, or both camps, were named exactly; empty in
     honest crowds. The rows "honest, all ..." are over all crowds of that source.
@@ -363,6 +373,7 @@ def _build_row(name: str, alarms: list[RaisedAlarms], exact: float | None) -> tu
     """Return a table row: share of crowds with each kind of alarm raised."""
 
     def compute_share(which: Callable[[RaisedAlarms], bool]) -> float:
+        """Return the share of crowds for which a condition holds."""
         return float(np.mean([which(alarm) for alarm in alarms]))
 
     return (

@@ -40,7 +40,7 @@ from evaluation.evidence.data_sets import (
     load_beetle,
     load_beetle_questions,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.run.detection import Alarm, GradedAnswers, detect_alarms
 
 HEADER = (
@@ -63,7 +63,7 @@ CLAUSES = {
 
 @dataclass(frozen=True)
 class Attacker:
-    """One attacker: index among the attackers, rows of the attacker's answers, random generator."""
+    """Worker who attacks: index among the attackers, rows of the own answers, random generator."""
 
     place: int
     rows: Integers
@@ -149,7 +149,7 @@ def _build_fixed_sentence_attack(topic: str) -> Write:
 
 
 def _move_answers(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
-    """Return the attacker's texts: another student's answers, each to a different question."""
+    """Return the attacker's texts: another student's answers, each moved to another question."""
     questions, texts = crowd.students.questions, crowd.students.texts
     rows, rng = attacker.rows, attacker.rng
     while True:
@@ -169,6 +169,7 @@ def _build_clause_attack(topic: str) -> Write:
     """Return the attack that adds a clause to each of the attacker's own answers."""
 
     def write(crowd: AttackedCrowd, attacker: Attacker) -> list[str]:
+        """Return the attacker's own texts, each with the clause."""
         texts = crowd.students.texts
         return [f"{texts[row].rstrip('. ')} {CLAUSES[topic]}" for row in attacker.rows.tolist()]
 
@@ -226,8 +227,8 @@ class AttackOutcome:
     honest_repeated: float
 
 
-def reproduce_attacks(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write attacks.csv, attacks.md and summary.json; return the table.
+def reproduce_attacks(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
+    """Write and return the table of what attacks earn, attacks.csv, with a summary.
 
     Raises `InputError` and `BackendError`.
     """
@@ -245,7 +246,7 @@ def reproduce_attacks(request: Request, progress: Progress | None = None) -> Stu
         rows = []
         for done, attack in enumerate(attacks):
             outcomes = [
-                _measure(vectors, crowd, *crowd.replace_texts(attack, seed))
+                _measure_attack(vectors, crowd, *crowd.replace_texts(attack, seed))
                 for seed in request.seeds
             ]
             means = np.mean([list(vars(outcome).values()) for outcome in outcomes], axis=0).tolist()
@@ -304,7 +305,7 @@ class _AttackVectors:
         out = self.students.copy()
         new = list(dict.fromkeys(t for row in written if (t := texts[row]) not in self._known))
         if new:
-            vectors = convert_to_dense(self.corpus.embed_further(self.embedder, new))
+            vectors = convert_to_dense(self.corpus.embed_further_texts(self.embedder, new))
             for text, row in zip(new, vectors, strict=True):
                 self._known[text] = len(self._further)
                 self._further.append(row)
@@ -313,10 +314,10 @@ class _AttackVectors:
         return out
 
 
-def _measure(
+def _measure_attack(
     vectors: _AttackVectors, crowd: AttackedCrowd, texts: list[str], attackers: Integers
 ) -> AttackOutcome:
-    """Return the attackers' scores among the honest students, and how many an alarm names."""
+    """Return the outcome of an attack: students that attackers beat, attackers that alarms name."""
     replaced = [new != old for new, old in zip(texts, crowd.students.texts, strict=True)]
     x = vectors.embed(texts, np.flatnonzero(replaced))
     parameters = AqerParameters(embedder=vectors.embedder, bootstrap=0)
@@ -328,10 +329,10 @@ def _measure(
     is_attacker = np.isin(np.arange(m), attackers)
     # Scores of very few answers are unreliable, so only ranked students are compared.
     honest = ~is_attacker & aqer.supported_
-    is_repeated = _find_named([alarm for alarm in alarms if alarm.kind == "repeated"], m)
-    is_named = _find_named([alarm for alarm in alarms if alarm.severity == "alarm"], m)
+    is_repeated = _flag_named_workers([alarm for alarm in alarms if alarm.kind == "repeated"], m)
+    is_named = _flag_named_workers([alarm for alarm in alarms if alarm.severity == "alarm"], m)
     return AttackOutcome(
-        compute_beaten_share(_average_left_out(aqer, worker), is_attacker, honest),
+        compute_beaten_share(_average_leave_one_out_scores(aqer, worker), is_attacker, honest),
         compute_beaten_share(aqer.contrasts_.means, is_attacker, honest),
         float(is_repeated[attackers].mean()),
         float(is_named[attackers].mean()),
@@ -339,7 +340,7 @@ def _measure(
     )
 
 
-def _average_left_out(aqer: AQER, worker: Integers) -> Floats:
+def _average_leave_one_out_scores(aqer: AQER, worker: Integers) -> Floats:
     """Return each worker's mean leave-one-out score. Shape (M,)."""
     scores = aqer.leave_one_out_scores_
     known = ~np.isnan(scores)
@@ -348,8 +349,8 @@ def _average_left_out(aqer: AQER, worker: Integers) -> Floats:
     return np.where(n > 0, total / np.maximum(n, 1), np.nan)
 
 
-def _find_named(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
-    """Return whether an alarm names each worker. Shape (M,)."""
+def _flag_named_workers(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
+    """Return flags of the workers that any alarm names. Shape (M,)."""
     named = np.zeros(n_workers, dtype=bool)
     for alarm in alarms:
         named[list(alarm.workers)] = True
@@ -357,7 +358,7 @@ def _find_named(alarms: Sequence[Alarm], n_workers: int) -> Booleans:
 
 
 def compute_beaten_share(scores: Floats, is_attacker: Booleans, honest: Booleans) -> float:
-    """Return the share of honest workers below an attacker, mean over attackers; ties half."""
+    """Return the mean share of honest workers with a score below an attacker's; ties count half."""
     below = scores[is_attacker, None] > scores[honest]
     equal = scores[is_attacker, None] == scores[honest]
     return float((below + 0.5 * equal).mean())

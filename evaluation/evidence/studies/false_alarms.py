@@ -37,7 +37,7 @@ from evaluation.evidence.data_sets import (
     load_crowdwsa,
     load_mohler,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.messages import IN_PART, OF_QUESTIONS, choose_alarm_case
 from evaluation.grading.alarms.run.detection import Alarms, GradedAnswers, detect_alarms
 
@@ -82,15 +82,15 @@ class RealCrowd:
         """Number of workers."""
         return int(self.workers.max()) + 1
 
-    def sample(self, size: int, seed: int) -> NDArray[np.int64]:
-        """Return the rows of all answers of `size` random workers."""
+    def draw_rows(self, size: int, seed: int) -> NDArray[np.int64]:
+        """Return the rows of all answers of `size` randomly drawn workers."""
         chosen = np.random.default_rng(seed).choice(self.n_workers, size, replace=False)
         return np.flatnonzero(np.isin(self.workers, chosen))
 
 
 @dataclass(frozen=True)
-class Resample:
-    """Some answer rows of a crowd, and the workers assigned to them (None: the crowd's own)."""
+class CrowdSample:
+    """Sample of a crowd's answers (rows), with the workers assigned to them; None for their own."""
 
     crowd: str
     rows: NDArray[np.int64]
@@ -98,15 +98,15 @@ class Resample:
 
 
 @dataclass(frozen=True)
-class Inspection:
-    """Kinds of alarms raised in a resample, and kinds of checks that had enough answers."""
+class SampleInspection:
+    """Kinds of alarms raised in a resample, and kinds whose check had enough answers."""
 
     raised: frozenset[str]
     inspected: frozenset[str]
 
     @classmethod
-    def from_alarms(cls, alarms: Alarms) -> Inspection:
-        """Build the object from a grading's alarms and checks."""
+    def from_alarms(cls, alarms: Alarms) -> SampleInspection:
+        """Create the object from a grading's alarms and checks."""
         computed = {check.check for check in alarms.checks if check.statistic is not None}
         return cls(
             frozenset(
@@ -121,7 +121,7 @@ class Inspection:
         )
 
 
-def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
+def inspect_resample(crowd: RealCrowd, resample: CrowdSample) -> SampleInspection:
     """Grade a resample and return its alarms."""
     rows = resample.rows
     workers = crowd.workers[rows] if resample.workers is None else resample.workers
@@ -130,12 +130,12 @@ def inspect_resample(crowd: RealCrowd, resample: Resample) -> Inspection:
     aqer = parameters.build_estimator().fit(vectors, workers, questions)
     texts = [crowd.texts[row] for row in rows.tolist()]
     answers = GradedAnswers(texts, workers.tolist(), questions.tolist(), vectors)
-    return Inspection.from_alarms(detect_alarms(parameters, aqer, answers))
+    return SampleInspection.from_alarms(detect_alarms(parameters, aqer, answers))
 
 
 def inspect_resamples(
-    crowds: dict[str, RealCrowd], resamples: Iterable[Resample]
-) -> Iterator[Inspection]:
+    crowds: dict[str, RealCrowd], resamples: Iterable[CrowdSample]
+) -> Iterator[SampleInspection]:
     """Yield the alarms of the resamples in order, computed in one process per core."""
     # "spawn", because a fork of a process with threads may hang.
     with ProcessPoolExecutor(
@@ -154,8 +154,8 @@ def _start_process(crowds: dict[str, RealCrowd]) -> None:
     threadpool_limits(1)
 
 
-def _inspect_in_process(resample: Resample) -> Inspection:
-    """Return the alarms of a resample of a crowd that the process holds."""
+def _inspect_in_process(resample: CrowdSample) -> SampleInspection:
+    """Return the alarms of a resample, in a process that `_start_process` has prepared."""
     return inspect_resample(_crowds[resample.crowd], resample)
 
 
@@ -173,7 +173,7 @@ FIRST = 5
 
 
 @dataclass(frozen=True)
-class Setting:
+class SampleSetting:
     """Setting of the study: resamples of one size of one crowd, one for each seed."""
 
     crowd: str
@@ -181,8 +181,10 @@ class Setting:
     seeds: Sequence[int]
 
 
-def reproduce_false_rings(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table: false alarm rate by crowd, size and alarm.
+def reproduce_false_alarms(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
+    """Write and return the table of false alarm rates by crowd, number of workers and alarm.
 
     `looked_at` is the number of resamples with enough answers for the statistic, and `share` the
     share of them with an alarm, with Wilson's 95% interval. The interval is for samples of this
@@ -201,7 +203,7 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
                 done += 1
                 if progress is not None:
                     progress("false rings", done, total)
-            rows += build_rows(setting, of_setting)
+            rows += build_setting_rows(setting, of_setting)
         write_table(folder, "table", HEADER, rows)
         sources = [BEETLE, MOHLER, *list_crowdwsa_files("T1")[:1], *list_crowdwsa_files("T2")[:1]]
         folder.write_json(
@@ -232,8 +234,10 @@ def reproduce_false_rings(request: Request, progress: Progress | None = None) ->
     return StudyTable(HEADER, rows)
 
 
-def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tuple[object, ...]]:
-    """Return the table rows of a setting, alarms before notices."""
+def build_setting_rows(
+    setting: SampleSetting, inspections: Sequence[SampleInspection]
+) -> list[tuple[object, ...]]:
+    """Return a setting's table rows, one per kind of alarm and then of notice."""
     cases = [(case, "alarm") for case in ALARMS] + [(ANY, "alarm")]
     cases += [(case, "notice") for case in NOTICES]
     rows: list[tuple[object, ...]] = []
@@ -250,7 +254,7 @@ def build_rows(setting: Setting, inspections: Sequence[Inspection]) -> list[tupl
     return rows
 
 
-def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealCrowd]:
+def _load_crowds(request: EvidenceRequest, progress: Progress | None) -> dict[str, RealCrowd]:
     """Return the real crowds by name; each corpus is embedded once."""
     beetle, mohler = load_beetle(request.data), load_mohler(request.data)
     columns = {"beetle": (beetle.texts, beetle.workers, beetle.questions)}
@@ -271,28 +275,28 @@ def _load_crowds(request: Request, progress: Progress | None) -> dict[str, RealC
     }
 
 
-def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[Setting]:
+def _list_settings(crowds: dict[str, RealCrowd], seeds: Sequence[int]) -> list[SampleSetting]:
     """Return settings of each crowd: all sizes below its number of workers, then all workers."""
     settings = []
     for name, crowd in crowds.items():
         most = CROWD if name == DEALT else crowd.n_workers
-        settings += [Setting(name, size, seeds) for size in SIZES if size < most]
-        settings.append(Setting(name, most, seeds if name == DEALT else seeds[:1]))
+        settings += [SampleSetting(name, size, seeds) for size in SIZES if size < most]
+        settings.append(SampleSetting(name, most, seeds if name == DEALT else seeds[:1]))
     return settings
 
 
 def _draw_resamples(
-    crowds: dict[str, RealCrowd], settings: Sequence[Setting], request: Request
-) -> Iterator[Resample]:
+    crowds: dict[str, RealCrowd], settings: Sequence[SampleSetting], request: EvidenceRequest
+) -> Iterator[CrowdSample]:
     """Yield the resamples of all settings, in the order of their seeds."""
     mohler = load_mohler(request.data)
     for setting in settings:
         for seed in setting.seeds:
             if setting.crowd != DEALT:
-                rows = crowds[setting.crowd].sample(setting.size, seed)
-                yield Resample(setting.crowd, rows)
+                rows = crowds[setting.crowd].draw_rows(setting.size, seed)
+                yield CrowdSample(setting.crowd, rows)
                 continue
             assignment = assign_answers(mohler, TIER, seed)
             sampled = np.random.default_rng(seed).choice(CROWD, setting.size, replace=False)
             keep = np.isin(assignment.workers, sampled)
-            yield Resample(DEALT, assignment.rows[keep], assignment.workers[keep])
+            yield CrowdSample(DEALT, assignment.rows[keep], assignment.workers[keep])

@@ -23,7 +23,7 @@ from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.duplicates import Duplicates
 from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions, combine_hashes
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.evidence.baselines import Corpus, Crowd, list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
@@ -31,13 +31,13 @@ from evaluation.evidence.labelled_crowd import (
     FEWEST_WORKERS,
     MethodScores,
     Trial,
-    build_rows,
+    build_evidence_rows,
     find_best_baselines,
     score_trials,
 )
 from evaluation.evidence.tables import (
+    EvidenceRequest,
     EvidenceRow,
-    Request,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -75,7 +75,7 @@ class GradedModels:
     hashes: Sequence[str]
 
 
-def load_graded_models(request: Request) -> GradedModels:
+def load_graded_models(request: EvidenceRequest) -> GradedModels:
     """Read the three files of a study of graded models.
 
     Left out and counted: answers without a text, rejected answers, models' answers that nobody
@@ -141,8 +141,12 @@ def load_graded_models(request: Request) -> GradedModels:
     )
 
 
-def reproduce_graded_models(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table; setting M=n has n voting workers of the crowd.
+def reproduce_graded_models(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
+    """Write and return the table of models' scores against grades, by number of voting workers.
+
+    Setting M=n has n voting workers of the crowd.
 
     Numbers of workers beyond the crowd's are left out; the whole crowd is the last setting.
     models.csv has each model's mean score by each method. Raises `InputError`, `BackendError`.
@@ -163,13 +167,15 @@ def reproduce_graded_models(request: Request, progress: Progress | None = None) 
             trials = [draw_trial(graded_models, corpus, size, seed) for seed in request.seeds]
             scored = []
             for method in methods:
-                scored.append(_keep_models(score_trials(trials, method), len(graded_models.models)))
+                scored.append(
+                    _keep_model_scores(score_trials(trials, method), len(graded_models.models))
+                )
                 done += 1
                 if progress is not None:
                     progress("methods", done, total)
             truth = np.array([trial.truth for trial in trials])
             setting = f"M={size}"
-            rows += build_rows(setting, scored, truth, request.seed)
+            rows += build_evidence_rows(setting, scored, truth, request.seed)
             model_rows += _build_model_rows(setting, scored, graded_models)
         write_table(folder, "models", MODELS_HEADER, model_rows)
         write_evidence(
@@ -188,13 +194,13 @@ def reproduce_graded_models(request: Request, progress: Progress | None = None) 
                 "input_hash": combine_hashes(graded_models.hashes),
                 "versions": collect_versions(),
             },
-            [_draw_chart(rows, sizes)],
+            [_build_chart(rows, sizes)],
         )
     return build_study_table(rows)
 
 
 def draw_trial(graded_models: GradedModels, corpus: Corpus, size: int, seed: int) -> Trial:
-    """Return a crowd of `size` random workers who vote and all models, who do not.
+    """Return the trial of a crowd of `size` random workers, who vote, and all models, who do not.
 
     The models have the codes 0..K-1. The truth is their grades.
     """
@@ -210,8 +216,8 @@ def draw_trial(graded_models: GradedModels, corpus: Corpus, size: int, seed: int
     return Trial(crowd, graded_models.grades)
 
 
-def _keep_models(scored: MethodScores, n_models: int) -> MethodScores:
-    """Return the method's scores of the models alone, without those of the workers."""
+def _keep_model_scores(scored: MethodScores, n_models: int) -> MethodScores:
+    """Return a method's scores of the models, without those of the workers."""
     scores = scored.scores
     return replace(scored, scores=None if scores is None else scores[:, :n_models])
 
@@ -244,12 +250,13 @@ def _build_model_rows(
     return rows
 
 
-def _draw_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
+def _build_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
     """Return the chart of correlations by number of voting workers, a line for each method."""
-    found = {(row.setting, row.method): row.cells()[2] for row in rows}
+    found = {(row.setting, row.method): row.list_cells()[2] for row in rows}
     names = dict.fromkeys(row.method for row in rows)
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
+        """Return a method's points (number of workers, correlation) for the chart."""
         means = [found[f"M={size}", method] for size in sizes]
         return [
             (size, mean if isinstance(mean, float) else None)
@@ -257,7 +264,7 @@ def _draw_chart(rows: Sequence[EvidenceRow], sizes: Sequence[int]) -> Chart:
         ]
 
     charted = [name for name in ("aqer", "leave_one_out", "tfidf_char", "bleu4") if name in names]
-    return draw_lines(
+    return build_line_chart(
         name="graded_models",
         title="Agreement of models' scores with experts by the number of workers",
         explanation="Mean correlation of the models' scores with their mean expert grades.",

@@ -29,12 +29,12 @@ import numpy as np
 from annotations.exchange import AnswerStatus, OutputFolder
 from evaluation.consensus.inputs import Answers, ModelAnswers, Progress
 from evaluation.consensus.signatures import collect_versions, hash_file
-from evaluation.core.charts.chart import Chart, Row, draw_estimates
+from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.stats.statistics.descriptive import auc
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.tables import Request, StudyTable, write_charts, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_charts, write_table
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import find_crowd_facts
 from evaluation.grading.facts.run.reading import MODEL
@@ -55,14 +55,14 @@ class MinimalPair:
     changed: str
 
 
-def load_pairs() -> list[MinimalPair]:
+def load_minimal_pairs() -> list[MinimalPair]:
     """Return the minimal pairs of the packaged file."""
     with PAIRS.open(encoding="utf-8") as file:
         return [MinimalPair(**json.loads(line)) for line in file]
 
 
 def list_texts(pairs: Sequence[MinimalPair]) -> list[str]:
-    """Return all originals, then all paraphrases, then all changes."""
+    """Return the texts of the pairs: all originals, then all paraphrases, then all changed ones."""
     return [
         *(pair.original for pair in pairs),
         *(pair.paraphrase for pair in pairs),
@@ -79,7 +79,7 @@ def build_harder_pairs(pairs: Sequence[MinimalPair]) -> list[MinimalPair]:
 
 
 def _move_change(pair: MinimalPair) -> str:
-    """Return the paraphrase with the fact changed; "" if the changed words are missing in it."""
+    """Return the pair's paraphrase with the changed fact; "" if it lacks the changed words."""
     old, new = pair.original.split(), pair.changed.split()
     text = pair.paraphrase
     # Without `autojunk`, which ignores frequent words in long texts.
@@ -113,29 +113,29 @@ PARAPHRASE, CHANGED = "paraphrase", "changed"
 
 
 @dataclass(frozen=True)
-class Contradictions:
-    """Numbers of facts of each changed or paraphrased text that contradict the original's."""
+class PairContradictions:
+    """Numbers of facts in each paraphrase and each changed text that contradict the original."""
 
     paraphrase: Integers
     changed: Integers
 
-    def select(self, chosen: Sequence[bool]) -> Contradictions:
+    def select_pairs(self, chosen: Sequence[bool]) -> PairContradictions:
         """Return the numbers of contradictions of the pairs that `chosen` selects."""
-        return Contradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
+        return PairContradictions(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
     def auc(self) -> float | None:
-        """AUC of the changes' contradictions (positive) against the paraphrases'."""
+        """AUC of the changed texts' numbers of contradictions over the paraphrases'."""
         return auc(self.changed, self.paraphrase)
 
     @property
     def flagged(self) -> tuple[int, int]:
-        """Numbers of paraphrases and of changes with at least one contradicting fact."""
+        """Numbers of paraphrases and of changed texts with a contradicting fact."""
         return int((self.paraphrase > 0).sum()), int((self.changed > 0).sum())
 
 
-def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
-    """Count the facts of paraphrases and of changes that contradict the originals."""
+def count_contradictions(pairs: Sequence[MinimalPair]) -> PairContradictions:
+    """Return how many facts of each paraphrase and changed text contradict the original."""
     answers = Answers.from_rows(
         (f"{pair.id}/{worker}", worker, pair.id, pair.original, False)
         for pair in pairs
@@ -153,7 +153,7 @@ def count_contradictions(pairs: Sequence[MinimalPair]) -> Contradictions:
     for fact in facts.answers:
         if fact.kind == MODEL and fact.verdict == Verdict.CONTRADICTS:
             counts[fact.name][row_of_pair[fact.question]] += 1
-    return Contradictions(counts[PARAPHRASE], counts[CHANGED])
+    return PairContradictions(counts[PARAPHRASE], counts[CHANGED])
 
 
 ALL, FACTS = "all", "facts"
@@ -165,19 +165,19 @@ EMBEDDERS = ("minilm", "tfidf-word", "tfidf-char", "bow")
 
 
 @dataclass(frozen=True)
-class Cosines:
+class PairCosines:
     """Cosines of each original with its paraphrase and with its changed copy."""
 
     paraphrase: Floats
     changed: Floats
 
-    def select(self, chosen: Sequence[bool]) -> Cosines:
+    def select_pairs(self, chosen: Sequence[bool]) -> PairCosines:
         """Return the cosines of the pairs that `chosen` selects."""
-        return Cosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
+        return PairCosines(self.paraphrase[list(chosen)], self.changed[list(chosen)])
 
     @property
     def auc(self) -> float | None:
-        """AUC of the paraphrases' cosines (positive) against those of the minimal changes."""
+        """AUC of the paraphrases' cosines over those of the changed texts."""
         return auc(self.paraphrase, self.changed)
 
     @property
@@ -187,25 +187,27 @@ class Cosines:
         return float(((gap > 0) + 0.5 * (gap == 0)).mean())
 
 
-def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> Cosines:
+def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> PairCosines:
     """Return the cosines of the pairs; `vectors` are those of `list_texts` of the pairs."""
     x = convert_to_dense(vectors)
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     original, paraphrase, changed = np.split(x / np.where(norms > 0, norms, 1.0), 3)
-    return Cosines(
+    return PairCosines(
         np.einsum("nd,nd->n", original, paraphrase), np.einsum("nd,nd->n", original, changed)
     )
 
 
-def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return auc.csv; pairs.csv contains the cosines of every pair.
+def reproduce_minimal_pairs(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
+    """Write and return auc.csv, by embedder and kind of pair; pairs.csv has all pairs' cosines.
 
     harder.csv is auc.csv for the harder pairs, flagged.csv counts the sentences of which a fact
     contradicts the original; a negation is no fact, and has no harder pairs.
 
     TF-IDF learns its weights from all sentences. Raises `BackendError`.
     """
-    pairs = load_pairs()
+    pairs = load_minimal_pairs()
     harder = build_harder_pairs(pairs)
     facts, harder_facts = count_contradictions(pairs), count_contradictions(harder)
     with OutputFolder(request.output) as folder:
@@ -248,7 +250,7 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
                 )
             ],
         )
-        write_charts(folder, [_draw_chart(rows)])
+        write_charts(folder, [_build_chart(rows)])
         folder.write_json(
             "summary.json",
             {
@@ -274,19 +276,19 @@ def reproduce_minimal_pairs(request: Request, progress: Progress | None = None) 
 
 
 def _build_rows(
-    spec: str, pairs: Sequence[MinimalPair], measure: Cosines | Contradictions
+    spec: str, pairs: Sequence[MinimalPair], measure: PairCosines | PairContradictions
 ) -> Iterator[tuple[str, str, float | None, int]]:
     """Yield (embedder, kind, AUC, number of pairs) for each kind of pair."""
     for kind, chosen in _group_by_kind(pairs):
-        yield spec, kind, measure.select(chosen).auc, sum(chosen)
+        yield spec, kind, measure.select_pairs(chosen).auc, sum(chosen)
 
 
 def _count_flagged(
-    pairs: Sequence[MinimalPair], contradictions: Contradictions
+    pairs: Sequence[MinimalPair], contradictions: PairContradictions
 ) -> Iterator[tuple[str, int, int, int]]:
     """Yield (kind, flagged paraphrases, flagged changes, number of pairs)."""
     for kind, chosen in _group_by_kind(pairs):
-        yield kind, *contradictions.select(chosen).flagged, sum(chosen)
+        yield kind, *contradictions.select_pairs(chosen).flagged, sum(chosen)
 
 
 def _group_by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[bool]]]:
@@ -297,9 +299,9 @@ def _group_by_kind(pairs: Sequence[MinimalPair]) -> Iterator[tuple[str, list[boo
             yield kind, chosen
 
 
-def _draw_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
+def _build_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
     """Return the chart of AUCs by embedder and kind."""
-    return draw_estimates(
+    return build_estimates_chart(
         name="auc",
         title="Can cosine tell a wrong fact from other words?",
         explanation=(
@@ -308,7 +310,9 @@ def _draw_chart(rows: Sequence[tuple[str, str, float | None, int]]) -> Chart:
         ),
         axis="AUC: paraphrases against minimal changes",
         rows=[
-            Row(f"{spec}, {kind}", value, None, None, f"{spec}, {kind}: {value}", style=look)
+            EstimateRow(
+                f"{spec}, {kind}", value, None, None, f"{spec}, {kind}: {value}", style=look
+            )
             for spec, kind, value, _ in rows
             for look in ("" if kind == ALL else "-weak",)
         ],

@@ -27,16 +27,22 @@ from scipy import stats
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
-from evaluation.core.charts.chart import Chart, Row, Series, draw_estimates, draw_lines
+from evaluation.core.charts.chart import (
+    Chart,
+    EstimateRow,
+    Series,
+    build_estimates_chart,
+    build_line_chart,
+)
 from evaluation.core.stats.cells import Floats, Integers, convert_nan_to_none, divide_where_positive
 from evaluation.core.stats.grams import convert_to_dense
 from evaluation.evidence.baselines import (
     METHODS,
+    AqerVariant,
     Corpus,
     Crowd,
     Method,
     UnavailableError,
-    Variant,
     list_methods,
 )
 from evaluation.evidence.baselines.overlap import (
@@ -48,10 +54,14 @@ from evaluation.evidence.baselines.overlap import (
 )
 from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import AnswerAssignment, assign_answers
-from evaluation.evidence.labelled_crowd import MethodScores, build_rows, find_best_baselines
+from evaluation.evidence.labelled_crowd import (
+    MethodScores,
+    build_evidence_rows,
+    find_best_baselines,
+)
 from evaluation.evidence.tables import (
+    EvidenceRequest,
     EvidenceRow,
-    Request,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -70,23 +80,24 @@ HEADER = (
 )
 
 # From a crowd to (N,) how good an answer seems: the greatest of a question is chosen.
-Merit = Callable[[Crowd], Floats]
+Rating = Callable[[Crowd], Floats]
 
 
-def build_variant_merit(name: str) -> Merit:
-    """Return a function that rates answers by their similarity to a variant's exemplary answer."""
+def build_variant_rating(name: str) -> Rating:
+    """Return a function that rates answers by similarity to an AQER variant's exemplary answer."""
 
-    def merit(crowd: Crowd) -> Floats:
+    def rate_answers(crowd: Crowd) -> Floats:
+        """Return each answer's similarity to the variant's exemplary answer."""
         variant = METHODS[name].score
-        assert isinstance(variant, Variant)
+        assert isinstance(variant, AqerVariant)
         return variant.fit_voters(crowd)[0].final_scores_
 
-    return merit
+    return rate_answers
 
 
 def rate_by_best_worker(crowd: Crowd) -> Floats:
     """Return each answer's rating: the raw score of its worker."""
-    model, _ = Variant().fit_voters(crowd)
+    model, _ = AqerVariant().fit_voters(crowd)
     return np.asarray(model.raw_[np.argsort(model.workers_)][crowd.workers])
 
 
@@ -113,12 +124,12 @@ def rate_by_bleu(crowd: Crowd) -> Floats:
     pairs = tabulate_token_similarity(
         crowd.corpus, "bleu4", split_words, lambda a, b: compute_sentence_bleu(a, b, 4)
     )
-    return crowd.compute_mean_to_others(pairs)
+    return crowd.compute_mean_similarity_to_others(pairs)
 
 
 def rate_by_token_f1(crowd: Crowd) -> Floats:
     """Return each answer's mean token F1 against the other answers to its question."""
-    return crowd.compute_mean_to_others(
+    return crowd.compute_mean_similarity_to_others(
         tabulate_token_similarity(crowd.corpus, "f1", tokenize_squad, compute_token_f1)
     )
 
@@ -143,12 +154,12 @@ def rate_equally(crowd: Crowd) -> Floats:
     return np.zeros(len(crowd.rows))
 
 
-MERITS: dict[str, Merit] = {
-    "aqer": build_variant_merit("aqer"),
-    "aqer_one_pass": build_variant_merit("aqer_one_pass"),
-    "leave_one_out": build_variant_merit("leave_one_out"),
-    "tfidf_word": build_variant_merit("tfidf_word"),
-    "tfidf_char": build_variant_merit("tfidf_char"),
+MERITS: dict[str, Rating] = {
+    "aqer": build_variant_rating("aqer"),
+    "aqer_one_pass": build_variant_rating("aqer_one_pass"),
+    "leave_one_out": build_variant_rating("leave_one_out"),
+    "tfidf_word": build_variant_rating("tfidf_word"),
+    "tfidf_char": build_variant_rating("tfidf_char"),
     "best_worker": rate_by_best_worker,
     "mean_vote": rate_by_mean_vote,
     "bleu4": rate_by_bleu,
@@ -161,8 +172,8 @@ MERITS: dict[str, Merit] = {
 ORACLE = "best_possible"
 
 
-def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats, Floats]:
-    """Return, per question, the grade of the top-rated answer, and its odds of being the best one.
+def grade_chosen_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats, Floats]:
+    """Return each question's grade of the top-rated answer, and its probability to be the best.
 
     Of tied answers the mean. `merit` are the ratings, `grades` those of the corpus's rows; ratings
     that differ only by rounding are tied.
@@ -180,10 +191,10 @@ def choose_answers(crowd: Crowd, merit: Floats, grades: Floats) -> tuple[Floats,
     return grade, _sum_by_question(crowd.questions, is_best, n)[answered] / n_top[answered]
 
 
-def compare_choices(
+def compare_choice_rules(
     setting: str, crowds: Sequence[Crowd], grades: Floats
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
-    """Return the table rows of all rules, and the reasons for missing rows.
+    """Return the table rows of all rules for choosing an answer, and reasons for missing rows.
 
     The interval is Student's over the questions, of their means over the repetitions.
     """
@@ -191,11 +202,12 @@ def compare_choices(
     reasons: dict[str, str] = {}
 
     def rate_by_grade(crowd: Crowd) -> Floats:
+        """Return each answer's expert grade, which gives the best possible choice."""
         return grades[crowd.rows]
 
     for name, merit in {**MERITS, ORACLE: rate_by_grade}.items():
         try:
-            chosen = [choose_answers(crowd, merit(crowd), grades) for crowd in crowds]
+            chosen = [grade_chosen_answers(crowd, merit(crowd), grades) for crowd in crowds]
         except UnavailableError as error:
             reasons[name] = error.reason
             continue
@@ -233,15 +245,15 @@ CHARTED = ("aqer", "aqer_one_pass", "leave_one_out", "tfidf_char", "bleu4", "f1"
 
 
 @dataclass(frozen=True)
-class Panel:
-    """Panel: workers held out together as if they were models, and the voting workers."""
+class HeldOutPanel:
+    """Workers who are held out together, as if they were models, and the workers who vote."""
 
     held_out: Integers
     voters: Integers
 
 
-def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
-    """Hold out each of `n` responders once, in the fewest panels that leave `voters` voters.
+def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[HeldOutPanel]:
+    """Return the fewest panels that hold out each of `n` responders once and have `voters` voters.
 
     Panels are random and of nearly equal size; the next `voters` responders in random order vote.
     """
@@ -251,13 +263,17 @@ def draw_panels(n: int, voters: int, rng: np.random.Generator) -> list[Panel]:
     for group in groups:
         # The order is cyclic, so that the last panels have voters too.
         voting = np.roll(order, -(begin + len(group)))[:voters]
-        panels.append(Panel(group, voting))
+        panels.append(HeldOutPanel(group, voting))
         begin += len(group)
     return panels
 
 
-def score_as_models(
-    method: Method, corpus: Corpus, assignment: AnswerAssignment, panels: Sequence[Panel], seed: int
+def score_held_out_workers(
+    method: Method,
+    corpus: Corpus,
+    assignment: AnswerAssignment,
+    panels: Sequence[HeldOutPanel],
+    seed: int,
 ) -> Floats:
     """Return each held-out worker's score as a model. Raises `UnavailableError`."""
     scores = np.full(sum(len(panel.held_out) for panel in panels), np.nan)
@@ -268,7 +284,9 @@ def score_as_models(
     return scores
 
 
-def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, seed: int) -> Crowd:
+def _build_crowd(
+    corpus: Corpus, assignment: AnswerAssignment, panel: HeldOutPanel, seed: int
+) -> Crowd:
     """Return the crowd of a panel: first the held-out responders, then the voters."""
     members = np.concatenate([panel.held_out, panel.voters])
     code = np.full(RESPONDERS, -1)
@@ -280,8 +298,12 @@ def _build_crowd(corpus: Corpus, assignment: AnswerAssignment, panel: Panel, see
     )
 
 
-def reproduce_model_scoring(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table; setting M=n has n voting workers.
+def reproduce_model_scoring(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
+    """Write and return the table of held-out workers' scores, by number of voting workers.
+
+    Setting M=n has n voting workers.
 
     intervals.csv: the scores of the first repetition with 95% intervals. best_response.csv: how
     good chosen answers are. Raises `InputError` and `BackendError`.
@@ -302,15 +324,17 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
             ]
             scored = []
             for method in chosen:
-                scored.append(_score_all(method, data.corpus, deals, panels_by_seed, request.seeds))
+                scored.append(
+                    _score_repetitions(method, data.corpus, deals, panels_by_seed, request.seeds)
+                )
                 done += 1
                 if progress is not None:
                     progress("methods", done, total)
-            rows += build_rows(f"M={voters}", scored, truth, request.seed)
+            rows += build_evidence_rows(f"M={voters}", scored, truth, request.seed)
         interval_rows = [
             row
             for voters in VOTERS
-            for row in compute_intervals(data, deals[0], truth[0], voters, request.seeds[0])
+            for row in build_interval_rows(data, deals[0], truth[0], voters, request.seeds[0])
         ]
         chosen_answers, missing = _compare_best_responses(data, request)
         folder.write_csv("intervals.csv", INTERVALS, interval_rows)
@@ -319,32 +343,32 @@ def reproduce_model_scoring(request: Request, progress: Progress | None = None) 
             folder,
             rows,
             {
-                **data.summary("model-scoring", request),
+                **data.build_summary("model-scoring", request),
                 "responders": RESPONDERS,
                 "questions_used": int(len(deals[0].rows) / RESPONDERS),
                 "best_baseline": find_best_baselines(rows),
                 "best_response_missing": missing,
             },
             [
-                _draw_chart(rows),
-                _draw_interval_chart(interval_rows),
-                *_draw_best_response_charts(chosen_answers),
+                _build_chart(rows),
+                _build_interval_chart(interval_rows),
+                *_build_best_response_charts(chosen_answers),
             ],
         )
     return build_study_table(rows)
 
 
-def _score_all(
+def _score_repetitions(
     method: Method,
     corpus: Corpus,
     assignments: Sequence[AnswerAssignment],
-    panels_by_seed: Sequence[Sequence[Panel]],
+    panels_by_seed: Sequence[Sequence[HeldOutPanel]],
     seeds: range,
 ) -> MethodScores:
-    """Return a method's scores of all repetitions, or why it is unavailable."""
+    """Return a method's scores of held-out workers in all repetitions, or why it is unavailable."""
     try:
         scores = [
-            score_as_models(method, corpus, dealt, some, seed)
+            score_held_out_workers(method, corpus, dealt, some, seed)
             for dealt, some, seed in zip(assignments, panels_by_seed, seeds, strict=True)
         ]
     except UnavailableError as error:
@@ -352,10 +376,10 @@ def _score_all(
     return MethodScores(method, np.array(scores))
 
 
-def compute_intervals(
+def build_interval_rows(
     data: GradedCorpus, assignment: AnswerAssignment, truth: Floats, voters: int, seed: int
 ) -> Iterator[tuple[object, ...]]:
-    """Yield interval rows: each worker scored as a model, leave-one-out, 400 draws."""
+    """Yield a table row for each responder: score as a model, interval (400 draws) and grade."""
     x = data.corpus.compact_vectors(data.corpus.embedder)
     cells_by_responder: dict[int, tuple[object, ...]] = {}
     for panel in draw_panels(RESPONDERS, voters, np.random.default_rng([seed, voters])):
@@ -377,9 +401,9 @@ def compute_intervals(
 
 
 def _compare_best_responses(
-    data: GradedCorpus, request: Request
+    data: GradedCorpus, request: EvidenceRequest
 ) -> tuple[list[tuple[object, ...]], dict[str, str]]:
-    """Return the table rows on chosen answers for all crowds, and reasons for missing rows."""
+    """Return the table rows on chosen answers in all crowds, and reasons for missing rows."""
     rows: list[tuple[object, ...]] = []
     missing: dict[str, str] = {}
     for setting, size in CROWDS.items():
@@ -390,21 +414,22 @@ def _compare_best_responses(
             Crowd(data.corpus, dealt.rows, dealt.workers, seed=seed)
             for dealt, seed in zip(assignments, request.seeds, strict=True)
         ]
-        setting_rows, reasons = compare_choices(setting, crowds, data.graded.grades)
+        setting_rows, reasons = compare_choice_rules(setting, crowds, data.graded.grades)
         rows += setting_rows
         missing |= reasons
     return rows, missing
 
 
-def _draw_chart(rows: Sequence[EvidenceRow]) -> Chart:
+def _build_chart(rows: Sequence[EvidenceRow]) -> Chart:
     """Return the chart of correlations by number of voting workers, a line for each method."""
-    correlations_by_key = {(row.setting, row.method): row.cells()[2] for row in rows}
+    correlations_by_key = {(row.setting, row.method): row.list_cells()[2] for row in rows}
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
+        """Return a method's points (number of workers, correlation) for the chart."""
         found = [(voters, correlations_by_key.get((f"M={voters}", method))) for voters in VOTERS]
         return [(voters, r if isinstance(r, float) else None) for voters, r in found]
 
-    return draw_lines(
+    return build_line_chart(
         name="model_scoring",
         title="Agreement of models' scores with experts by the number of workers",
         explanation="Mean correlation of 26 responders' scores, each held out, with their grades.",
@@ -413,32 +438,32 @@ def _draw_chart(rows: Sequence[EvidenceRow]) -> Chart:
     )
 
 
-def _draw_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
+def _build_interval_chart(interval_rows: Sequence[tuple[Any, ...]]) -> Chart:
     """Return the chart of the largest crowd's scores with intervals, best grade first."""
     largest_crowd = [row for row in interval_rows if row[0] == f"M={VOTERS[-1]}"]
     largest_crowd.sort(key=lambda row: -row[6])
-    return draw_estimates(
+    return build_estimates_chart(
         name="intervals",
         title=f"Scores of held-out responders with {VOTERS[-1]} workers, best grade first",
         explanation="A dot is the score, the line its 95% interval over questions.",
         axis="score (leave-one-out AQER)",
         rows=[
-            Row(f"grade {row[6]:.2f}", row[2], row[3], row[4], f"responder {row[1]}")
+            EstimateRow(f"grade {row[6]:.2f}", row[2], row[3], row[4], f"responder {row[1]}")
             for row in largest_crowd
         ],
     )
 
 
-def _draw_best_response_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Chart]:
+def _build_best_response_charts(rows: Sequence[tuple[Any, ...]]) -> Iterator[Chart]:
     """Yield a chart of the chosen answers' grades for each crowd."""
     for setting in CROWDS:
-        yield draw_estimates(
+        yield build_estimates_chart(
             name=f"best_response_{setting}",
             title=f"Grade of the chosen answers, {setting}",
             explanation="Mean expert grade of the answer chosen to each question, 95% interval.",
             axis="expert grade, 0 to 5",
             rows=[
-                Row(str(row[1]), row[2], row[3], row[4], f"{row[1]}: {row[2]:.3f}")
+                EstimateRow(str(row[1]), row[2], row[3], row[4], f"{row[1]}: {row[2]:.3f}")
                 for row in rows
                 if row[0] == setting
             ],

@@ -50,7 +50,7 @@ from evaluation.core.stats.grams import convert_to_dense
 from evaluation.core.stats.inference.intervals import Interval, compute_t_interval
 from evaluation.core.stats.statistics.descriptive import auc, pearson
 from evaluation.evidence.corpus import CorpusVectors
-from evaluation.evidence.tables import Request, StudyTable, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_table
 from evaluation.grading.alarms.methods import survey
 from evaluation.grading.alarms.methods.pairs import Pairs
 from evaluation.runs.files.answers import AS_TYPED, read_worker_answers
@@ -107,7 +107,7 @@ class PastedCrowd:
         return np.flatnonzero(np.bincount(self.workers) >= FEWEST_ANSWERS)
 
 
-def load_pasted_crowd(request: Request) -> PastedCrowd:
+def load_pasted_crowd(request: EvidenceRequest) -> PastedCrowd:
     """Read the workers' answers and the models'; the model with the most samples is pasted.
 
     With `labels` or `columns` the workers' file has grades. Questions are left out if a worker or
@@ -169,7 +169,7 @@ def _get_sample(reply: ModelAnswerRecord) -> int:
 Row = tuple[str, str, str, float | None]
 
 
-def _read_answers(request: Request) -> tuple[list[Row], str]:
+def _read_answers(request: EvidenceRequest) -> tuple[list[Row], str]:
     """Return (worker, question, text, grade or None) of each answer, and the file's hash."""
     assert request.file is not None
     if request.labels or request.columns:
@@ -205,8 +205,10 @@ class RuleOutcome:
     truth: float = np.nan
 
 
-def reproduce_pasted_answers(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write pasted.csv, pasted.md and summary.json; return the table and the decision.
+def reproduce_pasted_answers(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
+    """Write pasted.csv with a summary; return the table of rules and the decision on them.
 
     Raises `InputError` and `BackendError`.
     """
@@ -217,17 +219,17 @@ def reproduce_pasted_answers(request: Request, progress: Progress | None = None)
         x = convert_to_dense(vectors.embed_texts(request.embedder))
         x = divide_where_positive(x, np.linalg.norm(x, axis=1, keepdims=True), 0.0)
         n = len(crowd.workers)
-        before = grade_workers(x[:n], crowd.workers, crowd.questions[:n], crowd.n_workers)
+        before = compute_raw_scores(x[:n], crowd.workers, crowd.questions[:n], crowd.n_workers)
         cases = _list_cases(crowd)
         rows: list[tuple[object, ...]] = []
         for done, (share, count, known) in enumerate(cases):
             outcomes = [
-                measure_crowd(crowd, x, before, count, known, seed) for seed in request.seeds
+                measure_rules(crowd, x, before, count, known, seed) for seed in request.seeds
             ]
             rows += _build_rows(share, count, known, outcomes)
             if progress is not None:
                 progress("crowds", done + 1, len(cases))
-        winners = find_winners(rows)
+        winners = find_winning_rules(rows)
         write_table(folder, "pasted", HEADER, rows)
         folder.write_json(
             "summary.json",
@@ -253,7 +255,7 @@ Known = int | str
 
 
 def _list_cases(crowd: PastedCrowd) -> list[tuple[float, int, Known]]:
-    """Return (share, replaced workers, known answers) of each case with enough samples."""
+    """Return (share, number of replaced workers, known answers) of each possible case."""
     cases: list[tuple[float, int, Known]] = []
     for share in SHARES:
         count = max(1, round(share * crowd.n_workers))
@@ -265,10 +267,10 @@ def _list_cases(crowd: PastedCrowd) -> list[tuple[float, int, Known]]:
     return cases
 
 
-def measure_crowd(
+def measure_rules(
     crowd: PastedCrowd, x: Floats, before: Floats, count: int, known: Known, seed: int
 ) -> dict[str, RuleOutcome]:
-    """Replace `count` random workers by samples of the model; return the outcome of each rule.
+    """Replace `count` random workers by a model's samples; return the outcome of each rule.
 
     Parameters
     ----------
@@ -291,12 +293,12 @@ def measure_crowd(
     if crowd.grades is not None:
         truth = np.bincount(crowd.workers, crowd.grades) / np.bincount(crowd.workers)
     aqer = AQER(leave_one_out=True, n_draws=0).fit(x[rows], crowd.workers, question)
-    alarm, named = compute_alarm(x, rows, aqer, known_rows)
-    suspicion = alarm | condition_on_model(x, rows, crowd.workers, question, own_known)
+    alarm, named = compute_alarm_numbers(x, rows, aqer, known_rows)
+    suspicion = alarm | compute_conditional_suspicion(x, rows, crowd.workers, question, own_known)
     votes = ~named[crowd.workers]
     scores = {
         AS_GRADED: list_raw_scores(aqer, m),
-        Z: grade_workers(x[rows[votes]], crowd.workers[votes], question[votes], m),
+        Z: compute_raw_scores(x[rows[votes]], crowd.workers[votes], question[votes], m),
         **{name: -suspicion[name] for name in CONDITIONAL if name != EXPLAINED},
     }
     outcomes = {}
@@ -304,18 +306,18 @@ def measure_crowd(
         area = np.nan
         if name in suspicion:
             values = np.where(np.isnan(suspicion[name]), -1e9, suspicion[name])
-            area = _replace_none(auc(values[is_replaced], values[~is_replaced]))
+            area = _convert_none_to_nan(auc(values[is_replaced], values[~is_replaced]))
         outcomes[name] = RuleOutcome(
             area,
             float(named[is_replaced].mean()) if name == Z else np.nan,
             float(named[~is_replaced].mean()) if name == Z else np.nan,
-            _correlate(scores.get(name), before, ~is_replaced),
-            _correlate(scores.get(name), truth, ~is_replaced),
+            _correlate_workers(scores.get(name), before, ~is_replaced),
+            _correlate_workers(scores.get(name), truth, ~is_replaced),
         )
     return outcomes
 
 
-def grade_workers(x: Floats, workers: Integers, questions: Integers, n_workers: int) -> Floats:
+def compute_raw_scores(x: Floats, workers: Integers, questions: Integers, n_workers: int) -> Floats:
     """Return each worker's leave-one-out raw score by AQER. Shape (M,); NaN without answers."""
     aqer = AQER(leave_one_out=True, n_draws=0).fit(x, workers, questions)
     return list_raw_scores(aqer, n_workers)
@@ -328,10 +330,10 @@ def list_raw_scores(aqer: AQER, n_workers: int) -> Floats:
     return raw
 
 
-def compute_alarm(
+def compute_alarm_numbers(
     x: Floats, rows: Integers, aqer: AQER, known: Integers
 ) -> tuple[dict[str, Floats], Booleans]:
-    """Return the two numbers of the alarm `model_like` and whether it names each worker.
+    """Return each worker's two numbers of the alarm `model_like`, and whether it names them.
 
     `aqer` is fitted on the vectors `rows` of x. `known` is (K, Q): rows of the known answers, -1
     for none. Of several the highest number counts.
@@ -351,10 +353,10 @@ def compute_alarm(
     return {Z: z, CLOSED: closed}, named
 
 
-def condition_on_model(
+def compute_conditional_suspicion(
     x: Floats, rows: Integers, workers: Integers, questions: Integers, known: Integers
 ) -> dict[str, Floats]:
-    """Return, by conditional rule, each worker's suspicion; greater values are more suspicious.
+    """Return each worker's suspicion of pasting by each conditional rule; greater is worse.
 
     `known` is (N, K): for each answer the rows of the known answers to its question, -1 for none;
     answers without any are left out. Shape (M,) each, NaN without answers.
@@ -401,7 +403,7 @@ def _sum_by_question(x: Floats, questions: Integers) -> Floats:
 
 
 def _compare_with_others(x: Floats, workers: Integers, questions: Integers) -> Floats:
-    """Return each answer's mean inner product with the others' answers to its question. (N,)."""
+    """Return each answer's mean inner product with other answers to its question. Shape (N,)."""
     count = np.bincount(questions)
     total = _sum_by_question(x, questions)
     inner = np.einsum("nd,nd->n", x, total[questions] - x)
@@ -409,10 +411,7 @@ def _compare_with_others(x: Floats, workers: Integers, questions: Integers) -> F
 
 
 def _compare_with_other_questions(x: Floats, workers: Integers, questions: Integers) -> Floats:
-    """Return each answer's mean inner product with the others' answers to other questions. (N,).
-
-    Every other question counts the same.
-    """
+    """Return each answer's mean inner product with answers to other questions, all alike. (N,)."""
     count = np.bincount(questions).astype(np.float64)
     total = _sum_by_question(x, questions)
     found = np.empty(len(x))
@@ -431,15 +430,15 @@ def _compare_with_other_questions(x: Floats, workers: Integers, questions: Integ
     return found
 
 
-def _correlate(scores: Floats | None, truth: Floats, among: Booleans) -> float:
-    """Return Pearson's correlation over the chosen workers with both numbers; NaN if undefined."""
+def _correlate_workers(scores: Floats | None, truth: Floats, among: Booleans) -> float:
+    """Return Pearson's correlation over the workers flagged in `among`; NaN if undefined."""
     if scores is None:
         return np.nan
     both = among & ~np.isnan(scores) & ~np.isnan(truth)
-    return _replace_none(pearson(scores[both], truth[both])) if both.sum() > 2 else np.nan
+    return _convert_none_to_nan(pearson(scores[both], truth[both])) if both.sum() > 2 else np.nan
 
 
-def _replace_none(value: float | None) -> float:
+def _convert_none_to_nan(value: float | None) -> float:
     """Return NaN for None, any other number unchanged."""
     return np.nan if value is None else value
 
@@ -471,7 +470,7 @@ def _build_rows(
 def _estimate_mean(
     values: Floats, level: float = 0.95
 ) -> tuple[float | None, float | None, float | None]:
-    """Return the mean over repetitions with its t interval; None for all if any is undefined."""
+    """Return (mean, low, high) over repetitions with a t interval; None if any value is NaN."""
     if np.isnan(values).any():
         return None, None, None
     n, mean = len(values), float(values.mean())
@@ -482,8 +481,8 @@ def _estimate_mean(
     return mean, interval.low, interval.high
 
 
-def find_winners(rows: Sequence[Sequence[object]]) -> list[str]:
-    """Return the conditional rules that beat both numbers of the alarm in every case that decides.
+def find_winning_rules(rows: Sequence[Sequence[object]]) -> list[str]:
+    """Return the conditional rules that beat both numbers of the alarm in all deciding cases.
 
     Those are the cases in which samples of the pasted model are known. Empty without intervals.
     """

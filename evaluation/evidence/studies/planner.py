@@ -22,12 +22,12 @@ from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.planner import (
-    compute_error,
+    compute_error_bounds,
+    compute_exemplar_error,
     estimate_similarity_to_truth,
-    plan_error,
     predict_width,
 )
 from evaluation.evidence.corpus import CorpusVectors
@@ -39,7 +39,7 @@ from evaluation.evidence.data_sets import (
     load_crowdwsa,
     load_mohler,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_charts, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_charts, write_table
 
 HEADER = (
     "mu",
@@ -60,7 +60,7 @@ DIMENSION = 384
 DRAWS = 20
 
 
-def reproduce_planner(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_planner(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return planner.csv: one row per mean similarity and number of workers.
 
     error_average and error_worst are the formulas (None where a bound is undefined);
@@ -72,7 +72,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
     with OutputFolder(request.output) as folder:
         cells = [(mu, m) for mu in MUS for m in WORKERS]
         for done, (mu, m) in enumerate(cells):
-            planned = plan_error(mu, m, DELTA)
+            planned = compute_error_bounds(mu, m, DELTA)
             rng = np.random.default_rng([request.seeds.start, done])
             draws = DRAWS * request.repetitions
             equal_similarities = np.full((draws, m), mu)
@@ -87,7 +87,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
                 progress("planner", done + 1, len(cells))
         write_table(folder, "planner", HEADER, rows)
         write_charts(
-            folder, [_draw_chart(rows, column) for column in ("error_average", "error_worst")]
+            folder, [_build_chart(rows, column) for column in ("error_average", "error_worst")]
         )
         empty = [[row[0], row[2]] for row in rows if row[4] is None]
         folder.write_json(
@@ -114,7 +114,7 @@ def reproduce_planner(request: Request, progress: Progress | None = None) -> Stu
 
 
 def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generator) -> Floats:
-    """Return 1 - cosine of the mean of simulated unit vectors to the truth, one per draw.
+    """Return the error (1 - cosine to the truth) of the mean of simulated vectors, per draw.
 
     Parameters
     ----------
@@ -133,11 +133,11 @@ def simulate_errors(similarities: Floats, dimension: int, rng: np.random.Generat
     return errors
 
 
-def _draw_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
+def _build_chart(rows: Sequence[Sequence[Any]], column: str) -> Chart:
     """Return the chart of one error column by number of workers, a line per mean similarity."""
     index = HEADER.index(column)
     kind = "on average" if column == "error_average" else f"at worst ({1 - DELTA:.0%})"
-    return draw_lines(
+    return build_line_chart(
         name=column,
         title=f"Error of the exemplary answer {kind}",
         explanation=(
@@ -162,7 +162,7 @@ REASONS = {"ratio_95": "one_number_a_repetition"}
 Codes = NDArray[np.generic]
 
 
-def reproduce_forecasts(request: Request, progress: Progress | None = None) -> StudyTable:
+def reproduce_forecasts(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
     """Write and return forecasts.csv: one row per data set and forecast.
 
     `forecast` and `seen` are means over repetitions (and questions), `ratio` is seen / forecast,
@@ -189,10 +189,10 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
             vectors = np.asarray(
                 CorpusVectors(texts, progress).embed_texts(request.embedder), dtype=float
             )
-            rows.append((name, "consensus", *_forecast_consensus(vectors, questions, request)))
+            rows.append((name, "consensus", *_build_consensus_row(vectors, questions, request)))
             if workers is not None:
                 rows.append(
-                    (name, "width", *_forecast_widths(vectors, questions, workers, request))
+                    (name, "width", *_build_width_row(vectors, questions, workers, request))
                 )
             if progress is not None:
                 progress("forecasts", index + 1, len(data))
@@ -222,10 +222,10 @@ def reproduce_forecasts(request: Request, progress: Progress | None = None) -> S
     return StudyTable(FORECASTS_HEADER, rows)
 
 
-def measure_halves(
+def measure_half_distances(
     vectors: Floats, questions: Codes, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return the forecast and the observed distance of two halves' mean vectors, per question.
+    """Return each question's forecast and observed distance between the means of two halves.
 
     Parameters
     ----------
@@ -246,8 +246,8 @@ def measure_halves(
         left_out = float(np.clip((first * others).sum(axis=1) / lengths, -1, 1).mean())
         # Each answer was compared with a mean of half - 1 others.
         to_truth = estimate_similarity_to_truth(max(0.0, left_out), half - 1)
-        similarity = (1 - compute_error(to_truth, half)) * (
-            1 - compute_error(to_truth, len(order) - half)
+        similarity = (1 - compute_exemplar_error(to_truth, half)) * (
+            1 - compute_exemplar_error(to_truth, len(order) - half)
         )
         a, b = first.mean(axis=0), second.mean(axis=0)
         forecast.append(1 - float(similarity))
@@ -255,10 +255,13 @@ def measure_halves(
     return np.array(forecast), np.array(seen)
 
 
-def _forecast_consensus(vectors: Floats, questions: Codes, request: Request) -> tuple[object, ...]:
-    """Return the table row on half-to-half distances: means, ratio and its 95% quantile."""
+def _build_consensus_row(
+    vectors: Floats, questions: Codes, request: EvidenceRequest
+) -> tuple[object, ...]:
+    """Return the table row on forecasts of the distance between two halves of a crowd."""
     halves = [
-        measure_halves(vectors, questions, np.random.default_rng(seed)) for seed in request.seeds
+        measure_half_distances(vectors, questions, np.random.default_rng(seed))
+        for seed in request.seeds
     ]
     forecast = np.concatenate([one for one, _ in halves])
     seen = np.concatenate([one for _, one in halves])
@@ -272,10 +275,10 @@ def _forecast_consensus(vectors: Floats, questions: Codes, request: Request) -> 
     )
 
 
-def _forecast_widths(
-    vectors: Floats, questions: Codes, workers: Codes, request: Request
+def _build_width_row(
+    vectors: Floats, questions: Codes, workers: Codes, request: EvidenceRequest
 ) -> tuple[object, ...]:
-    """Return the table row on the median interval width, forecast from half the questions."""
+    """Return the table row on forecasts of the median interval width from half the questions."""
     labels = np.unique(questions)
     seen = float(np.median(_compute_widths(vectors, questions, workers)[0]))
     forecasts = []
@@ -297,7 +300,7 @@ def _forecast_widths(
 
 
 def _compute_widths(vectors: Floats, questions: Codes, workers: Codes) -> tuple[Floats, Floats]:
-    """Return interval width and number of answers of each worker with an interval."""
+    """Return the interval width and the number of answers of each worker with an interval."""
     aqer = AQER(n_draws=400).fit(vectors, workers, questions)
     widths = aqer.raw_high_ - aqer.raw_low_
     has_interval = ~np.isnan(widths) & aqer.supported_

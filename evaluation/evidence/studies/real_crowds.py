@@ -22,13 +22,18 @@ from evaluation.evidence.baselines import Corpus, Crowd, list_methods
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import Translations, list_crowdwsa_files, load_crowdwsa
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.graded.trust import build_summary, compare_on_grades
-from evaluation.evidence.labelled_crowd import Trial, build_rows, find_best_baselines, score_trials
-from evaluation.evidence.method_comparison import draw_method_charts, write_choice
+from evaluation.evidence.graded.trust import build_summary, compare_methods_on_grades
+from evaluation.evidence.labelled_crowd import (
+    Trial,
+    build_evidence_rows,
+    find_best_baselines,
+    score_trials,
+)
+from evaluation.evidence.method_comparison import build_method_charts, write_choice_table
 from evaluation.evidence.tables import HEADER as GRADED_HEADER
 from evaluation.evidence.tables import (
+    EvidenceRequest,
     EvidenceRow,
-    Request,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -42,7 +47,7 @@ LONGEST_NGRAM = 4
 NO_PUNCTUATION = str.maketrans(string.punctuation, " " * len(string.punctuation))
 
 
-def compute_gleu(corpus: Translations) -> NDArray[np.float64]:
+def compute_gleu_to_truth(corpus: Translations) -> NDArray[np.float64]:
     """Return the sentence GLEU of each answer to its true translation (n-grams 1 to 4)."""
     from nltk.translate.gleu_score import sentence_gleu
 
@@ -61,7 +66,9 @@ def split_words(text: str) -> list[str]:
     return text.lower().translate(NO_PUNCTUATION).split()
 
 
-def compute_cosine(corpus: Translations, progress: Progress | None = None) -> NDArray[np.float64]:
+def compute_cosine_to_truth(
+    corpus: Translations, progress: Progress | None = None
+) -> NDArray[np.float64]:
     """Return the MiniLM cosine of each answer to its true translation."""
     true = [corpus.truth[sentence] for sentence in corpus.sentences.tolist()]
     embedded = embed(AqerParameters(), corpus.texts, true, progress)
@@ -70,8 +77,10 @@ def compute_cosine(corpus: Translations, progress: Progress | None = None) -> ND
     return np.einsum("nd,nd->n", x, y) / norms
 
 
-def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table: T1 and T2 with GLEU and with cosine as truth.
+def reproduce_crowdwsa(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
+    """Write and return the table of methods on CrowdWSA T1 and T2, with two kinds of truth.
+
+    The truth is an answer's GLEU or cosine to the true translation.
 
     Raises `InputError` and `BackendError`.
     """
@@ -113,7 +122,7 @@ def reproduce_crowdwsa(request: Request, progress: Progress | None = None) -> St
                 "input_hash": combine_hashes(map(hash_file, sources)),
                 "versions": collect_versions(),
             },
-            draw_method_charts(rows, "correlation of workers' scores with their true quality"),
+            build_method_charts(rows, "correlation of workers' scores with their true quality"),
         )
     return build_study_table(rows)
 
@@ -129,10 +138,10 @@ def _score_crowd(
     name: str,
     translations: Translations,
     corpus: Corpus,
-    request: Request,
+    request: EvidenceRequest,
     progress: Progress | None,
 ) -> list[EvidenceRow]:
-    """Return the rows of one crowd under both truths; each method scores the crowd once."""
+    """Score one crowd with each method; return the rows under both definitions of the truth."""
     workers, _ = encode_labels(translations.workers)
     crowd = Crowd(corpus, np.arange(len(workers)), workers, seed=request.seeds.start)
     methods_used = list_methods(core=request.core)
@@ -143,13 +152,13 @@ def _score_crowd(
         if progress is not None:
             progress(f"methods on {name}", index + 1, len(methods_used))
     truths = {
-        name: compute_gleu(translations),
-        f"{name}-cosine": compute_cosine(translations, progress),
+        name: compute_gleu_to_truth(translations),
+        f"{name}-cosine": compute_cosine_to_truth(translations, progress),
     }
     return [
         row
         for setting, truth in truths.items()
-        for row in build_rows(
+        for row in build_evidence_rows(
             setting, scored, crowd.compute_worker_means(truth)[None, :], request.seed
         )
     ]
@@ -158,8 +167,8 @@ def _score_crowd(
 FILES = ("table.csv", "methods.csv", "choosing.csv", "summary.json")
 
 
-def reproduce_graded(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the table of methods on a graded file; the verdict is in `StudyTable.said`.
+def reproduce_graded(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
+    """Write and return the table of methods on the user's graded answers, with the verdict.
 
     Raises `InputError` and `BackendError`.
     """
@@ -185,14 +194,14 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 else None,
                 references=complete,
             )
-            comparison = compare_on_grades(
+            comparison = compare_methods_on_grades(
                 *(crowds, corpus, list_methods(core=request.core), request.seeds, request.seed),
                 progress and (lambda done, total: progress("methods", done, total)),
             )
             summary = build_summary(graded_file, crowds, comparison, request.seeds, request.seed)
-            verdict = TERMINAL.format_all(summary.messages)
-            notes = TERMINAL.format_all(summary.notes)
-            charts = draw_method_charts(
+            verdict = TERMINAL.format_messages(summary.messages)
+            notes = TERMINAL.format_messages(summary.notes)
+            charts = build_method_charts(
                 comparison.table, "correlation of workers' scores with their grades"
             )
             write_evidence(
@@ -213,11 +222,13 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
                 charts,
             )
             if comparison.choice is not None:
-                write_choice(folder, comparison.choice)
+                write_choice_table(folder, comparison.choice)
             write_table(folder, "methods", METHODS_HEADER, build_method_rows(summary))
     except TooFewGradesError as error:
-        raise InputError.single(graded_file.name, TERMINAL.format(error.message)) from error
+        raise InputError.single(graded_file.name, TERMINAL.format_message(error.message)) from error
     warnings = [f"Warning: {note}" for note in notes]
     return StudyTable(
-        GRADED_HEADER, [row.cells() for row in comparison.table], "\n".join([*warnings, *verdict])
+        GRADED_HEADER,
+        [row.list_cells() for row in comparison.table],
+        "\n".join([*warnings, *verdict]),
     )

@@ -44,32 +44,32 @@ from evaluation.evidence.data_sets import (
 )
 from evaluation.evidence.entailment.table import (
     EntailmentRow,
+    block_trained_model,
     build_entailment_rows,
-    describe_gains,
-    flag_untrained,
-    refuse_trained,
-    write_entailment,
+    describe_differences_from_aqer,
+    flag_untrained_questions,
+    write_entailment_table,
 )
 from evaluation.evidence.labelled_crowd import (
     AGREEMENT_HEADER,
-    Agreement,
     LabelledCrowd,
+    MethodAgreement,
     compute_agreements,
     find_best_baselines,
 )
 from evaluation.evidence.likelihood import (
     Likelihoods,
     describe_likelihoods,
-    draw_others,
+    draw_other_answers,
     measure_likelihoods,
 )
 from evaluation.evidence.method_comparison import HEADER as ANSWERS_HEADER
 from evaluation.evidence.method_comparison import (
     AnswerMeasure,
-    draw_method_charts,
+    build_method_charts,
     measure_answer_scores,
 )
-from evaluation.evidence.tables import Request, StudyTable, write_evidence, write_table
+from evaluation.evidence.tables import EvidenceRequest, StudyTable, write_evidence, write_table
 from evaluation.grading.facts.methods import Verdict
 from evaluation.grading.facts.run import CrowdFacts, SlotShares, find_crowd_facts
 from evaluation.grading.facts.texts import FactReader
@@ -82,7 +82,7 @@ GATED = ("stated", "questions", "flagged", "not_correct", "share", "low", "high"
 FLAGS = ("stated", "question", "worker", "answer", "label", "slot", "value", "crowd", "n", "of")
 
 
-def write_facts(
+def write_fact_tables(
     folder: OutputFolder, students: StudentAnswers, question_texts: Mapping[str, str]
 ) -> None:
     """Write the tables fact_questions, fact_gates and fact_flags of real students' facts.
@@ -94,32 +94,20 @@ def write_facts(
     answers = Answers.from_rows(
         (row, *cells, False) for row, cells in enumerate(zip(*columns, strict=True))
     )
-    wanted = _find_wanted_slots(answers, question_texts)
+    wanted = _find_requested_slots(answers, question_texts)
     facts_by_gate = {gate: find_crowd_facts(question_texts, answers, stated=gate) for gate in GATES}
-    write_table(
-        folder,
-        "fact_questions",
-        QUESTIONS,
-        list(_build_question_rows(answers, wanted, facts_by_gate)),
-    )
-    write_table(
-        folder,
-        "fact_gates",
-        GATED,
-        [_build_gate_row(gate, facts_by_gate[gate], students) for gate in GATES],
-    )
-    write_table(
-        folder,
-        "fact_flags",
-        FLAGS,
-        list(_build_flag_rows(facts_by_gate[min(GATES)], students, wanted)),
-    )
+    question_rows = list(_build_question_rows(answers, wanted, facts_by_gate))
+    write_table(folder, "fact_questions", QUESTIONS, question_rows)
+    gate_rows = [_build_gate_row(gate, facts_by_gate[gate], students) for gate in GATES]
+    write_table(folder, "fact_gates", GATED, gate_rows)
+    flag_rows = list(_build_flag_rows(facts_by_gate[min(GATES)], students, wanted))
+    write_table(folder, "fact_flags", FLAGS, flag_rows)
 
 
-def _find_wanted_slots(
+def _find_requested_slots(
     answers: Answers, question_texts: Mapping[str, str]
 ) -> dict[str, SlotShares]:
-    """Return for each question the fact slots that its answers state, and their shares."""
+    """Return the fact slots that each question requests, by the share of answers with them."""
     reader = FactReader(answers.texts)
     texts: dict[str, list[str]] = {}
     for question, text in zip(answers.questions, answers.texts, strict=True):
@@ -145,7 +133,7 @@ def _build_question_rows(
     yield from sorted(rows, key=lambda row: (-row[4], row[0]))
 
 
-def _list_flagged(crowd_facts: CrowdFacts) -> list[int]:
+def _list_flagged_answers(crowd_facts: CrowdFacts) -> list[int]:
     """Return the sorted row numbers of the answers that contradict the crowd."""
     return sorted(
         {answer.key for answer in crowd_facts.answers if answer.verdict == Verdict.CONTRADICTS}
@@ -155,8 +143,8 @@ def _list_flagged(crowd_facts: CrowdFacts) -> list[int]:
 def _build_gate_row(
     gate: float, crowd_facts: CrowdFacts, students: StudentAnswers
 ) -> tuple[float, int, int, int, float | None, float | None, float | None]:
-    """Return a gate's counts of questions, flagged and wrong answers, and the share wrong."""
-    flagged = _list_flagged(crowd_facts)
+    """Return a gate's row: questions, flagged and wrong answers, share wrong with interval."""
+    flagged = _list_flagged_answers(crowd_facts)
     wrong = int((students.labels[flagged] != CORRECT).sum())
     share = wrong / len(flagged) if flagged else None
     low, high = wilson_interval(share, len(flagged)) if share is not None else (None, None)
@@ -200,8 +188,12 @@ WITH_MODELS = {
 }
 
 
-def reproduce_real_workers(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write table.csv, agreement.csv and answers.csv; return the table of agreement.
+def reproduce_real_workers(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
+    """Write the tables on real students' answers; return that of the methods' agreement.
+
+    They are table.csv, agreement.csv and answers.csv.
 
     The tables on facts are fact_questions.csv, fact_gates.csv and fact_flags.csv.
 
@@ -227,8 +219,8 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
         contrasts = _build_contrasts(students)
         gain_rows = []
         if request.nli is not None:
-            untrained = flag_untrained(corpus, request.nli)
-            gain_rows = _measure_gains(
+            untrained = flag_untrained_questions(corpus, request.nli)
+            gain_rows = _compare_entailment_with_aqer(
                 LabelledCrowd(corpus, students.workers, values),
                 untrained,
                 # The last one: with five-way labels it is that of partly right answers.
@@ -236,18 +228,19 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 request,
                 progress,
             )
-            write_entailment(folder, gain_rows)
-            corpus = refuse_trained(corpus, untrained)
+            write_entailment_table(folder, gain_rows)
+            corpus = block_trained_model(corpus, untrained)
         crowd = LabelledCrowd(corpus, students.workers, values)
         chosen = [*list_methods(core=request.core), *([] if request.core else [CONTRADICTION])]
         likelihood_rows = _build_likelihood_rows(crowd, likelihoods, contrasts, request)
         if likelihoods is not None:
-            write_entailment(folder, likelihood_rows, "likelihood")
+            write_entailment_table(folder, likelihood_rows, "likelihood")
         agreement_rows = _compute_agreements(crowd, chosen, request, progress)
-        answer_rows = _measure_answers(crowd, chosen, contrasts, request, progress)
-        write_table(folder, "agreement", AGREEMENT_HEADER, [row.cells() for row in agreement_rows])
-        write_table(folder, "answers", ANSWERS_HEADER, [measure.cells() for measure in answer_rows])
-        write_facts(folder, students, load_beetle_questions(request.data))
+        answer_rows = _measure_answer_scores(crowd, chosen, contrasts, request, progress)
+        agreement_cells = [row.list_cells() for row in agreement_rows]
+        write_table(folder, "agreement", AGREEMENT_HEADER, agreement_cells)
+        write_table(folder, "answers", ANSWERS_HEADER, [row.list_cells() for row in answer_rows])
+        write_fact_tables(folder, students, load_beetle_questions(request.data))
         rows = [agreement.row for agreement in agreement_rows]
         write_evidence(
             folder,
@@ -277,18 +270,18 @@ def reproduce_real_workers(request: Request, progress: Progress | None = None) -
                 ),
                 "versions": collect_versions(),
             },
-            draw_method_charts(rows, "correlation of workers' scores with their share correct"),
+            build_method_charts(rows, "correlation of workers' scores with their share correct"),
             [*_list_empty_agreements(agreement_rows), *_list_empty_answers(answer_rows)],
         )
     return StudyTable(
         AGREEMENT_HEADER,
-        [row.cells() for row in agreement_rows],
+        agreement_cells,
         "\n\n".join(
             filter(
                 None,
                 (
                     describe_contradiction_auc(answer_rows),
-                    describe_gains(gain_rows),
+                    describe_differences_from_aqer(gain_rows),
                     describe_likelihoods(likelihoods, likelihood_rows),
                 ),
             )
@@ -324,14 +317,14 @@ def describe_contradiction_auc(measures: Sequence[AnswerMeasure]) -> str:
     return ""
 
 
-def _load_question_texts(request: Request, students: StudentAnswers) -> Mapping[str, str]:
+def _load_question_texts(request: EvidenceRequest, students: StudentAnswers) -> Mapping[str, str]:
     """Return the text of each question; empty unless all are known."""
     question_texts = load_beetle_questions(request.data)
     return question_texts if set(students.questions.tolist()) <= set(question_texts) else {}
 
 
 def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Booleans]]:
-    """Return for each label a mask of its answers, and one of the contradictory answers."""
+    """Return the contrasts by name: masks of a label's answers and of the contradictory answers."""
     labels = students.labels
     three_way = HIGHER[:2]
     return {
@@ -342,9 +335,9 @@ def _build_contrasts(students: StudentAnswers) -> dict[str, tuple[Booleans, Bool
 
 
 def _measure_likelihoods(
-    students: StudentAnswers, request: Request, progress: Progress | None
+    students: StudentAnswers, request: EvidenceRequest, progress: Progress | None
 ) -> Likelihoods | None:
-    """Return the likelihood scores of answers to some questions; None without a model.
+    """Return the likelihood scores of answers to some questions; None without `--likelihood`.
 
     Raises `InputError` if the texts of the questions are unknown.
     """
@@ -366,7 +359,7 @@ def _measure_likelihoods(
         request.likelihood,
         [students.texts[row] for row in rows.tolist()],
         [question_texts[question] for question in questions],
-        draw_others(questions, students.workers[rows].tolist(), request.seed),
+        draw_other_answers(questions, students.workers[rows].tolist(), request.seed),
         request.output,
         progress or (lambda *_: None),
     )
@@ -379,7 +372,7 @@ def _build_likelihood_rows(
     crowd: LabelledCrowd,
     likelihoods: Likelihoods | None,
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
-    request: Request,
+    request: EvidenceRequest,
 ) -> list[EntailmentRow]:
     """Return the rows of AQER and of the likelihood scores, on the answers that have one."""
     if likelihoods is None or np.isnan(likelihoods.scores).all():
@@ -397,11 +390,11 @@ def _build_likelihood_rows(
     )
 
 
-def _measure_gains(
+def _compare_entailment_with_aqer(
     crowd: LabelledCrowd,
     untrained: Booleans,
     contrast: tuple[Booleans, Booleans],
-    request: Request,
+    request: EvidenceRequest,
     progress: Progress | None,
 ) -> list[EntailmentRow]:
     """Return the entailment model's rows on the questions that it was not trained on.
@@ -431,8 +424,11 @@ def _measure_gains(
 
 
 def _compute_agreements(
-    crowd: LabelledCrowd, chosen: Sequence[Method], request: Request, progress: Progress | None
-) -> list[Agreement]:
+    crowd: LabelledCrowd,
+    chosen: Sequence[Method],
+    request: EvidenceRequest,
+    progress: Progress | None,
+) -> list[MethodAgreement]:
     """Return all methods' agreement on all answers and on 40% of them."""
     done = 0
 
@@ -453,11 +449,11 @@ def _compute_agreements(
     ]
 
 
-def _measure_answers(
+def _measure_answer_scores(
     crowd: LabelledCrowd,
     chosen: Sequence[Method],
     contrasts: Mapping[str, tuple[Booleans, Booleans]],
-    request: Request,
+    request: EvidenceRequest,
     progress: Progress | None,
 ) -> list[AnswerMeasure]:
     """Return the measures of all methods' answer scores on the whole crowd."""
@@ -470,13 +466,13 @@ def _measure_answers(
     return measures
 
 
-def _list_empty_agreements(agreements: Sequence[Agreement]) -> list[dict[str, object]]:
+def _list_empty_agreements(agreements: Sequence[MethodAgreement]) -> list[dict[str, object]]:
     """Return the summary entries of methods without a correlation."""
     return [
         {
             "file": "agreement.csv",
             "column": "pearson",
-            "reason": agreement.row.reason("pearson_mean"),
+            "reason": agreement.row.get_reason("pearson_mean"),
             "count": 1,
             "rows": [[agreement.row.setting, agreement.row.method]],
         }

@@ -3,7 +3,7 @@
 Stress AQER with simulated crowds that get worse step by step (app. F).
 
 Each setting is a simulated crowd with the right truth; the same with "-script" behind it is
-compared with the truth as the authors' script defines it (`SimulatedCrowd.quality_of_script`).
+compared with the truth as the authors' script defines it (`SimulatedCrowd.compute_script_quality`).
 
 Measure what AQER's remedies repair, on crowds that AQER alone ranks wrongly.
 
@@ -25,7 +25,7 @@ from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress, embed
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions, combine_hashes, hash_file
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.stats.simulation import (
@@ -33,16 +33,16 @@ from evaluation.core.stats.simulation import (
     WorkerGroup,
     build_biased_groups,
     build_correlated_weak_groups,
-    build_few_workers,
+    build_few_worker_groups,
     build_noisy_groups,
     compute_actual_correlation,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.evidence.data_sets import CROWD, MOHLER, GradedAnswers, assign_answers, load_mohler
 from evaluation.evidence.tables import (
     Correlations,
+    EvidenceRequest,
     EvidenceRow,
-    Request,
     StudyTable,
     build_study_table,
     compute_correlations,
@@ -74,8 +74,8 @@ class StressTest:
     n_questions: int = 10
     dimension: int = 300
 
-    def setting(self, level: float) -> str:
-        """Return the name of the setting in the table."""
+    def format_setting(self, level: float) -> str:
+        """Return the name of a level's setting in the table, such as "noise=2"."""
         return f"{self.name}={level:g}"
 
 
@@ -83,7 +83,7 @@ TESTS = (
     StressTest(
         "workers",
         (90, 60, 48, 39, 30, 21, 12, 9, 6, 3),
-        lambda level: build_few_workers(int(level)),
+        lambda level: build_few_worker_groups(int(level)),
     ),
     StressTest(
         "noise",
@@ -103,7 +103,7 @@ TESTS = (
 
 
 def _keep_vectors(x: Floats) -> Floats:
-    """Return the vectors unchanged, as the preprocessing that does nothing."""
+    """Return the vectors unchanged: the choice of no preprocessing."""
     return x
 
 
@@ -127,15 +127,15 @@ METHODS: dict[str, tuple[dict[str, object], Callable[[Floats], Floats]]] = {
 }
 
 
-def reproduce_simulation(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table; breaks.csv has the level at which each method breaks."""
+def reproduce_simulation(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
+    """Write and return the table of AQER on simulated crowds; breaks.csv has breaking levels."""
     with OutputFolder(request.output) as folder:
         rows: list[EvidenceRow] = []
         for done, (test, level) in enumerate(LEVELS):
             rows += measure_level(test, level, request.seeds)
             if progress is not None:
                 progress("simulation", done + 1, len(LEVELS))
-        break_rows = list(find_breaks(rows))
+        break_rows = list(find_breaking_levels(rows))
         write_table(folder, "breaks", BREAKS, break_rows)
         write_evidence(
             folder,
@@ -154,7 +154,7 @@ def reproduce_simulation(request: Request, progress: Progress | None = None) -> 
                 },
                 "versions": collect_versions(),
             },
-            [_draw_chart(test, rows) for test in TESTS],
+            [_build_chart(test, rows) for test in TESTS],
         )
     return build_study_table(rows)
 
@@ -163,28 +163,30 @@ LEVELS = [(test, level) for test in TESTS for level in test.levels]
 
 
 def measure_level(test: StressTest, level: float, seeds: range) -> Iterator[EvidenceRow]:
-    """Yield the rows of a level, under the true quality and under the published script's."""
-    truths = {"": SimulatedCrowd.quality, SCRIPT: SimulatedCrowd.quality_of_script}
-    correlations = {(truth, method): Correlations.empty() for truth in truths for method in METHODS}
+    """Yield the rows of a level of a stress test, by true quality and by the script's quality."""
+    truths = {"": SimulatedCrowd.compute_quality, SCRIPT: SimulatedCrowd.compute_script_quality}
+    correlations = {
+        (truth, method): Correlations.build_empty() for truth in truths for method in METHODS
+    }
     for seed in seeds:
-        crowd = simulate(test.crowd(level), test.n_questions, test.dimension, seed)
+        crowd = simulate_crowd(test.crowd(level), test.n_questions, test.dimension, seed)
         for method, (switches, transform) in METHODS.items():
             aqer = AQER(n_draws=0, **switches)  # type: ignore[arg-type]
             aqer.fit(transform(crowd.vectors), crowd.workers, crowd.questions)
             for truth, quality in truths.items():
-                correlations[truth, method].add(aqer.raw_, quality(crowd))
+                correlations[truth, method].add_repetition(aqer.raw_, quality(crowd))
     for (truth, method), agreement in correlations.items():
-        yield agreement.row(test.setting(level) + truth, method)
+        yield agreement.build_row(test.format_setting(level) + truth, method)
 
 
-def find_breaks(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
-    """Yield rows of breaks.csv: the levels up to which a method holds, breaks and is inverted."""
+def find_breaking_levels(rows: Sequence[EvidenceRow]) -> Iterator[tuple[object, ...]]:
+    """Yield rows of breaks.csv: at which level each method holds last, breaks, and is inverted."""
     correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
     for test in TESTS:
         for truth, name in (("", "right"), (SCRIPT, "script")):
             for method in METHODS:
                 correlations = [
-                    (level, correlation_by_key[test.setting(level) + truth, method])
+                    (level, correlation_by_key[test.format_setting(level) + truth, method])
                     for level in test.levels
                 ]
                 first_below = next((n for n, (_, r) in enumerate(correlations) if r < HOLDS), None)
@@ -203,19 +205,20 @@ def _find_levels(name: str) -> Sequence[float]:
     return next(test.levels for test in TESTS if test.name == name)
 
 
-def _draw_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
+def _build_chart(test: StressTest, rows: Sequence[EvidenceRow]) -> Chart:
     """Return the chart of a stress test: correlation by level, a line for each method."""
     correlation_by_key = {(row.setting, row.method): row.pearson_mean for row in rows}
 
     def build_line(method: str, truth: str) -> Series:
+        """Return a method's line in the chart: correlation by level."""
         points = [
-            (level, correlation_by_key[test.setting(level) + truth, method])
+            (level, correlation_by_key[test.format_setting(level) + truth, method])
             for level in test.levels
         ]
         name = f"{method}, script's truth" if truth else method
         return Series(name, sorted(points))
 
-    return draw_lines(
+    return build_line_chart(
         name=test.name.replace(".", ""),
         title=f"Agreement with the truth by {test.name}",
         explanation=(
@@ -253,8 +256,8 @@ RIGHT = 0.9
 Outcome = tuple[float, float, float]
 
 
-def reproduce_remedies(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return remedies.csv: one row per setting.
+def reproduce_remedies(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
+    """Write and return remedies.csv, the table of what remedies repair, one row per setting.
 
     plain_mean and mean are of the measure without and with the remedy, lowest the worst repetition,
     reached the share of repetitions at the goal or above; named the share in which the alarm of
@@ -310,16 +313,16 @@ def _list_anchor_settings() -> Iterator[Setting]:
                 remedy,
                 measure,
                 RIGHT,
-                lambda seed, r=rho, s=share: run_anchored(r, s, seed),  # type: ignore[misc]
+                lambda seed, r=rho, s=share: compare_with_anchors(r, s, seed),  # type: ignore[misc]
             )
 
 
-def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
-    """Return Pearson's r with true quality, plain and with anchors, and 1.0 if an alarm was raised.
+def compare_with_anchors(rho: float, share: float, seed: int, count: int = ANCHORS) -> Outcome:
+    """Return Pearson's r with true quality without and with anchors, and 1.0 if camps are alarmed.
 
     The expert's grade of a suggested answer is 5 times its cosine to the truth, plus noise.
     """
-    crowd = simulate(build_correlated_weak_groups(rho, share), *SIMULATED, seed)
+    crowd = simulate_crowd(build_correlated_weak_groups(rho, share), *SIMULATED, seed)
     columns = (crowd.vectors, crowd.workers, crowd.questions)
     suggesting = AqerParameters(bootstrap=0, leave_one_out=True, suggest_anchors=count)
     first = grade_with_remedies(suggesting, *columns, RemedyInputs())
@@ -334,22 +337,22 @@ def run_anchored(rho: float, share: float, seed: int, count: int = ANCHORS) -> O
     outside = RemedyInputs(anchor_rows=rows.tolist(), anchor_grades=grades.tolist())
     anchoring = AqerParameters(bootstrap=0, leave_one_out=True, anchors=True)
     settled = grade_with_remedies(anchoring, *columns, outside).aqer
-    quality = crowd.quality()
+    quality = crowd.compute_quality()
     return (
-        compute_correlations(sort_raw_by_worker(first.aqer), quality)[0],
-        compute_correlations(sort_raw_by_worker(settled), quality)[0],
+        compute_correlations(sort_raw_scores_by_worker(first.aqer), quality)[0],
+        compute_correlations(sort_raw_scores_by_worker(settled), quality)[0],
         float(first.report.candidates.alarm.is_raised),
     )
 
 
-def sort_raw_by_worker(aqer: AQER) -> Floats:
-    """Return the raw scores sorted by worker number."""
+def sort_raw_scores_by_worker(aqer: AQER) -> Floats:
+    """Return a fitted estimator's raw scores, sorted by worker number."""
     raw = np.empty(len(aqer.workers_))
     raw[aqer.workers_.astype(np.int64)] = aqer.raw_
     return raw
 
 
-def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Setting]:
+def _list_copy_settings(corpus: GradedAnswers, request: EvidenceRequest) -> Iterator[Setting]:
     """Yield the settings with copiers, repaired by giving each group of copies one vote."""
     for kind, edit in (("pasted", None), ("lightly edited", edit_text)):
         crowds = CopyingCrowds(corpus, request, edit)
@@ -359,7 +362,7 @@ def _list_copy_settings(corpus: GradedAnswers, request: Request) -> Iterator[Set
             measure = "spearman of the others to the run without the copies"
             yield (
                 *(name, "collapsed, quarter vote", measure, ALIKE),
-                lambda seed, c=crowds, n=asked: c.run(seed, n),  # type: ignore[misc]
+                lambda seed, c=crowds, n=asked: c.compare_with_remedy(seed, n),  # type: ignore[misc]
             )
 
 
@@ -369,7 +372,7 @@ class CopyingCrowds:
     def __init__(
         self,
         corpus: GradedAnswers,
-        request: Request,
+        request: EvidenceRequest,
         edit: Callable[[str, np.random.Generator], str] | None,
     ) -> None:
         self._corpus, self._edit = corpus, edit
@@ -381,7 +384,7 @@ class CopyingCrowds:
         self._vectors = embed(AqerParameters(embedder=request.embedder), list(texts), None).answers
 
     def draw_answers(self, seed: int) -> tuple[Integers, NDArray[np.generic], list[str], Integers]:
-        """Return workers, questions, texts and the four copiers of one seed's crowd."""
+        """Return worker, question and text of each answer of a seed's crowd, and the copiers."""
         corpus, rng = self._corpus, np.random.default_rng([seed, 2])
         dealt = assign_answers(corpus, 2, seed)
         questions = corpus.questions[dealt.rows]
@@ -398,8 +401,8 @@ class CopyingCrowds:
             texts.append(text)
         return dealt.workers, questions, texts, np.sort(copiers)
 
-    def run(self, seed: int, n_questions: int) -> Outcome:
-        """Return Spearman's r, plain and collapsed; and 1.0 if exactly the copiers are named."""
+    def compare_with_remedy(self, seed: int, n_questions: int) -> Outcome:
+        """Return Spearman's r, plain and collapsed, and 1.0 if an alarm names just the copiers."""
         workers, questions, texts, copiers = self.draw_answers(seed)
         distinct = list(dict.fromkeys(questions.tolist()))
         chosen = np.random.default_rng([seed, 3]).permutation(len(distinct))[:n_questions]
@@ -426,14 +429,17 @@ class CopyingCrowds:
             if group.is_collapsed
         ]
         return (
-            compute_correlations(sort_raw_by_worker(plain)[others], truth)[1],
-            compute_correlations(sort_raw_by_worker(remedied.aqer)[others], truth)[1],
+            compute_correlations(sort_raw_scores_by_worker(plain)[others], truth)[1],
+            compute_correlations(sort_raw_scores_by_worker(remedied.aqer)[others], truth)[1],
             float(groups == [copiers.tolist()]),
         )
 
 
 def edit_text(text: str, rng: np.random.Generator) -> str:
-    """Return the text with one word dropped, one letter doubled and one ending changed."""
+    """Return the text lightly edited: a word dropped, a letter doubled, the final mark changed.
+
+    Texts of 3 words or fewer keep all words.
+    """
     words = text.split()
     if len(words) > 3:
         del words[int(rng.integers(len(words)))]

@@ -25,7 +25,7 @@ import numpy as np
 from annotations.exchange import OutputFolder
 from evaluation.consensus import AQER
 from evaluation.consensus.inputs import Progress
-from evaluation.core.charts.chart import Chart, Series, draw_lines
+from evaluation.core.charts.chart import Chart, Series, build_line_chart
 from evaluation.core.stats.cells import Booleans
 from evaluation.core.stats.grams import Vectors
 from evaluation.evidence.baselines import (
@@ -39,24 +39,24 @@ from evaluation.evidence.corpus import GradedCorpus
 from evaluation.evidence.data_sets import CROWD, AnswerAssignment, GradedAnswers, assign_answers
 from evaluation.evidence.entailment.table import (
     EntailmentRow,
+    block_trained_model,
     build_entailment_rows,
-    describe_gains,
-    flag_untrained,
-    refuse_trained,
-    write_entailment,
+    describe_differences_from_aqer,
+    flag_untrained_questions,
+    write_entailment_table,
 )
 from evaluation.evidence.labelled_crowd import Trial, compare_methods, find_best_baselines
 from evaluation.evidence.method_comparison import (
     MethodChoice,
+    build_method_charts,
     choose_method,
     draw_choosing_half,
-    draw_method_charts,
-    write_choice,
+    write_choice_table,
 )
 from evaluation.evidence.tables import (
     Correlations,
+    EvidenceRequest,
     EvidenceRow,
-    Request,
     StudyTable,
     build_study_table,
     write_evidence,
@@ -73,50 +73,59 @@ def correlate_with_truth(
     method: AQER, vectors: Vectors, corpus: GradedAnswers, tier: int, seeds: range
 ) -> Correlations:
     """Return the correlations of a method's raw scores with the truth, over seeded crowds."""
-    correlations = Correlations.empty()
+    correlations = Correlations.build_empty()
     for seed in seeds:
         dealt = assign_answers(corpus, tier, seed)
         method.fit(vectors[dealt.rows], dealt.workers, corpus.questions[dealt.rows])
         raw = np.empty(CROWD)
         raw[method.workers_.astype(int)] = method.raw_
-        correlations.add(raw, dealt.compute_true_grades(corpus.grades))
+        correlations.add_repetition(raw, dealt.compute_true_grades(corpus.grades))
     return correlations
 
 
-def reproduce_worker_grading(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table. Raises `InputError` and `BackendError`."""
+def reproduce_worker_grading(
+    request: EvidenceRequest, progress: Progress | None = None
+) -> StudyTable:
+    """Write and return the table of methods by their agreement with experts' grades of workers.
+
+    Raises `InputError` and `BackendError`.
+    """
     with OutputFolder(request.output) as folder:
         data = GradedCorpus.load(request, progress)
         deals = _SimulatedCrowds(data.graded, data.corpus, request.seeds)
         gain_rows: list[EntailmentRow] = []
         if request.nli is not None:
-            untrained = flag_untrained(data.corpus, request.nli)
-            gain_rows = _measure_gains(deals, untrained, request, progress)
-            write_entailment(folder, gain_rows)
-            deals = replace(deals, corpus=refuse_trained(data.corpus, untrained))
-        rows, choice = _compare_all(deals, request, progress)
+            untrained = flag_untrained_questions(data.corpus, request.nli)
+            gain_rows = _compare_entailment_with_aqer(deals, untrained, request, progress)
+            write_entailment_table(folder, gain_rows)
+            deals = replace(deals, corpus=block_trained_model(data.corpus, untrained))
+        rows, choice = _compare_all_settings(deals, request, progress)
         write_evidence(
             folder,
             rows,
             {
-                **data.summary("worker-grading", request),
+                **data.build_summary("worker-grading", request),
                 "noise": {NOISY: NOISE},
                 "best_baseline": find_best_baselines(rows),
                 "heldout": choice.describe(),
             },
-            _draw_charts(rows),
+            _build_charts(rows),
         )
-        write_choice(folder, choice)
+        write_choice_table(folder, choice)
     by_setting = [
-        describe_gains([row for row in gain_rows if row.setting == setting]) for setting in SETTINGS
+        describe_differences_from_aqer([row for row in gain_rows if row.setting == setting])
+        for setting in SETTINGS
     ]
     return replace(build_study_table(rows), said="\n\n".join(filter(None, by_setting)))
 
 
-def _measure_gains(
-    deals: _SimulatedCrowds, untrained: Booleans, request: Request, progress: Progress | None
+def _compare_entailment_with_aqer(
+    deals: _SimulatedCrowds,
+    untrained: Booleans,
+    request: EvidenceRequest,
+    progress: Progress | None,
 ) -> list[EntailmentRow]:
-    """Return the entailment model's rows in both settings; empty if it knows all questions."""
+    """Return the entailment model's rows in both settings; [] if it knows all questions."""
     rows: list[EntailmentRow] = []
     if not untrained.any():
         return rows
@@ -152,8 +161,8 @@ class _SimulatedCrowds:
         return trials
 
 
-def _compare_all(
-    deals: _SimulatedCrowds, request: Request, progress: Progress | None
+def _compare_all_settings(
+    deals: _SimulatedCrowds, request: EvidenceRequest, progress: Progress | None
 ) -> tuple[list[EvidenceRow], MethodChoice]:
     """Return the rows of all settings, and the method chosen on half of the questions."""
     chosen = list_methods(core=request.core)
@@ -168,6 +177,7 @@ def _compare_all(
     def compare_setting(
         setting: str, trials: Sequence[Trial], methods_compared: Sequence[Method]
     ) -> list[EvidenceRow]:
+        """Return the rows of the methods in a setting, and report the progress."""
         return compare_methods(setting, trials, methods_compared, request.seed, report_step)
 
     rows_found = []
@@ -185,9 +195,9 @@ def _compare_all(
     return rows_found, choose_method(by_half, chosen, labels, request.seed)
 
 
-def _draw_charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
+def _build_charts(rows: Sequence[EvidenceRow]) -> list[Chart]:
     """Return a chart of methods for each setting."""
-    return draw_method_charts(rows, "correlation of workers' scores with the experts' grades")
+    return build_method_charts(rows, "correlation of workers' scores with the experts' grades")
 
 
 # The paper goes from 3 to 30 questions (appendix E).
@@ -197,10 +207,11 @@ TIER = 2
 CHARTED = ("aqer", "leave_one_out", "tfidf_char", "tfidf_char+discrimination", "bleu4", "mean_vote")
 
 
-def reproduce_questions(request: Request, progress: Progress | None = None) -> StudyTable:
-    """Write and return the study's table; setting questions=N has N questions.
+def reproduce_questions(request: EvidenceRequest, progress: Progress | None = None) -> StudyTable:
+    """Write and return the table of methods by the number of questions that workers answer.
 
-    Counts beyond the data's are left out. Raises `InputError` and `BackendError`.
+    Setting questions=N has N questions. Counts beyond the data's are left out. Raises `InputError`
+    and `BackendError`.
     """
     methods_used = list_methods(core=request.core)
     with OutputFolder(request.output) as folder:
@@ -216,20 +227,20 @@ def reproduce_questions(request: Request, progress: Progress | None = None) -> S
 
         rows: list[EvidenceRow] = []
         for count in counts:
-            trials = [build_trial(data, count, seed) for seed in request.seeds]
+            trials = [draw_trial(data, count, seed) for seed in request.seeds]
             rows += compare_methods(
                 f"questions={count}", trials, methods_used, request.seed, report_step
             )
-        summary = data.summary("questions", request)
-        charts = [_draw_chart(rows, counts)] if counts else []
+        summary = data.build_summary("questions", request)
+        charts = [_build_chart(rows, counts)] if counts else []
         write_evidence(
             folder, rows, {**summary, "best_baseline": find_best_baselines(rows)}, charts
         )
     return build_study_table(rows)
 
 
-def build_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
-    """Return a seed's crowd on `count` random questions, with true values on these."""
+def draw_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
+    """Return the trial of a seed's crowd on `count` random questions."""
     assignment = assign_answers(data.graded, TIER, seed)
     # A stream of its own: the crowd is that of the other studies.
     order = np.random.default_rng([seed, 1]).permutation(data.corpus.n_questions)
@@ -239,19 +250,20 @@ def build_trial(data: GradedCorpus, count: int, seed: int) -> Trial:
     return Trial(crowd, kept_answers.compute_true_grades(data.graded.grades))
 
 
-def _draw_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
+def _build_chart(rows: Sequence[EvidenceRow], counts: Sequence[int]) -> Chart:
     """Return the chart of correlations by number of questions, a line for each method."""
     row_by_key = {(row.setting, row.method): row for row in rows}
 
     def find_points(method: str) -> list[tuple[float, float | None]]:
+        """Return a method's points (number of questions, correlation) for the chart."""
         evidence_rows = [row_by_key.get((f"questions={count}", method)) for count in counts]
-        means = [None if row is None else row.cells()[2] for row in evidence_rows]
+        means = [None if row is None else row.list_cells()[2] for row in evidence_rows]
         return [
             (count, mean if isinstance(mean, float) else None)
             for count, mean in zip(counts, means, strict=True)
         ]
 
-    return draw_lines(
+    return build_line_chart(
         name="questions",
         title="Agreement with experts by the number of questions",
         explanation="Mean correlation of 20 simulated workers' scores with their mean grades.",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from evaluation.core.messages.message import Sentence, ThresholdNumber, format_count
-from evaluation.core.messages.reasons import describe_unchecked
+from evaluation.core.messages.reasons import describe_missing_statistic
 from evaluation.grading.methods.check_results import Result, find_needed_count
 
 
@@ -345,7 +345,7 @@ def format_skipped_checks(checks: Iterable[tuple[str, str | None]]) -> str:
     """
     parts = [
         f"{get_alarm_title(check)} "
-        f"({format_needed_data(check, reason) or describe_unchecked(reason)})"
+        f"({format_needed_data(check, reason) or describe_missing_statistic(reason)})"
         for check, reason in checks
     ]
     return f"Not enough data for: {'; '.join(parts)}." if parts else ""

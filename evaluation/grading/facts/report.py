@@ -23,7 +23,7 @@ from django.db.models import Q
 
 from annotations.web.paging import PAGE, Keyset, Page
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.facts.texts.reading import NAME
 from evaluation.grading.summary import read_summary
@@ -139,7 +139,7 @@ class CrowdValue:
 
 
 @dataclass(frozen=True)
-class QuestionFacts(Reasoned):
+class QuestionFacts(RecordWithReason):
     """Values that workers agree on and values they contest, for one question.
 
     Attributes
@@ -157,7 +157,7 @@ class QuestionFacts(Reasoned):
 
 
 @dataclass(frozen=True)
-class NoFactsReason(Reasoned):
+class NoFactsReason(RecordWithReason):
     """Number of questions without facts for one reason."""
 
     count: int

@@ -40,7 +40,7 @@ from evaluation.consensus.inputs import (
 )
 from evaluation.consensus.methods.scale import RemedyError
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.backends import parse_spec
+from evaluation.core.backends import parse_embedder_spec
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.matching import format_suggestion
@@ -111,7 +111,7 @@ def refuse_to_exclude_all(excluded: WorkerList, grading_input: GradingInput) -> 
 
 def refuse_contradictory_parameters(name: str, parameters: AqerParameters) -> None:
     """Raise `InputError` if parameters contradict each other; the error names the file `name`."""
-    for problem in parameters.problems():
+    for problem in parameters.find_problems():
         raise InputError.single(
             name, TERMINAL.format_problem(AqerParameters, problem), "Give both, or neither."
         )
@@ -277,7 +277,7 @@ def _ignore_progress(what: str, done: int, total: int) -> None:
 
 def _refuse_to_replace_inputs(request: GradingRequest) -> None:
     """Raise `InputError` if an output file would replace an input file."""
-    target = parse_spec(request.parameters.embedder)
+    target = parse_embedder_spec(request.parameters.embedder)
     vectors = Path(target.target) if target.kind == "precomputed" else None
     lists = (request.exclude_workers, request.collapse_workers)
     id_files = [None if path is None else Path(path) for path in lists]
@@ -367,6 +367,6 @@ def grade_files(request: GradingRequest, progress: Progress | None = None) -> Fi
         grading = grade_answers(graded_answers, embed_texts, progress)
     except RemedyError as error:
         raise InputError.single(
-            answers.name, TERMINAL.format(Message(error.code, error.values))
+            answers.name, TERMINAL.format_message(Message(error.code, error.values))
         ) from error
     return FileGrading(grading, answers, models, hashes)

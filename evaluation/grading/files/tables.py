@@ -77,7 +77,7 @@ class FileGrading:
         """Warnings about the files and the grading, each as a sentence."""
         of_models = self.models.warnings if self.models else []
         of_files: list[Message | str] = [*self.answers.warnings, *of_models]
-        return TERMINAL.format_all([*of_files, *self.grading.warnings])
+        return TERMINAL.format_messages([*of_files, *self.grading.warnings])
 
 
 SUMMARY = "summary.json"
@@ -137,14 +137,18 @@ def _build_contradictions(grading: Grading) -> dict[str, Any]:
     return {
         "checked": message.code == "meaning.found",
         "code": message.code,
-        "message": TERMINAL.format(message),
+        "message": TERMINAL.format_message(message),
     }
 
 
 def build_alarm_cells(alarm: Alarm) -> dict[str, Any]:
     """Return an alarm's values by column of alarms.csv, with its messages as text."""
-    outcome = "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)
-    return {**alarm.as_dict(), "message": TERMINAL.format(alarm.message), "outcome": outcome}
+    outcome = "" if alarm.outcome is None else TERMINAL.format_message(alarm.outcome)
+    return {
+        **alarm.as_dict(),
+        "message": TERMINAL.format_message(alarm.message),
+        "outcome": outcome,
+    }
 
 
 def refuse_to_replace_results(output: Path, hashes: Mapping[str, str]) -> None:

@@ -184,7 +184,7 @@ def compute_question_maps(
 def _compute_spread(ordered: Floats, cells: Cells) -> Floats:
     """Return each question's sum of squared distances of its answers from their mean (Q,)."""
     mean = np.add.reduceat(ordered, cells.starts, axis=0) / cells.sizes[:, None]
-    squared_distance = ((ordered - cells.spread(mean)) ** 2).sum(axis=1)
+    squared_distance = ((ordered - cells.spread_to_answers(mean)) ** 2).sum(axis=1)
     return cells.to_questions(np.add.reduceat(squared_distance, cells.starts))
 
 
@@ -193,7 +193,7 @@ def _iterate_groups(vectors: Vectors, cells: Cells) -> Iterator[tuple[Integers, 
 
     Shapes (B, m) and (B,).
     """
-    for size, first, last in cells.runs():
+    for size, first, last in cells.list_blocks():
         most = max(1, CHUNK // (size * vectors.shape[1]))
         for begin in range(first, last, most):
             end = min(begin + most, last)
@@ -249,7 +249,7 @@ def compute_exemplar_paths(
         # Histories are stored in 32 bits; sums over many answers are taken in 64.
         answer_weights = weights_now[cells.worker].astype(np.float64)
         total = np.add.reduceat(answer_weights, cells.starts)
-        answer_weights = np.where(cells.spread(total <= 0), 1.0, answer_weights)
+        answer_weights = np.where(cells.spread_to_answers(total <= 0), 1.0, answer_weights)
         total = np.add.reduceat(answer_weights, cells.starts)
         sums = np.add.reduceat(answer_weights[:, None] * ordered, cells.starts, axis=0)
         path[cells.questions_in_order, iteration] = sums / total[:, None]

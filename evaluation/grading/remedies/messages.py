@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from evaluation.core.messages.message import Sentence, format_count
-from evaluation.core.messages.reasons import describe_unchecked
+from evaluation.core.messages.reasons import describe_missing_statistic
 
 REMEDIES: Mapping[str, str] = {
     "cap_too_low": "a weight cap of {cap:g} is below 1/{voters}: the weights of {voters} voters "
@@ -154,7 +154,7 @@ OUTCOMES: Mapping[str, Sentence] = {
     "outcome.still_camp": _format_undecided_camp,
     "outcome.unchecked": lambda values: (
         "Still open: after the remedy it could not be looked for again, because "
-        f"{describe_unchecked(values['reason'])}."
+        f"{describe_missing_statistic(values['reason'])}."
     ),
     "outcome.by_words": lambda values: (
         "Not settled: this run takes the other of the two sides. It is graded by words, so "

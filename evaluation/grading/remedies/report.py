@@ -9,7 +9,7 @@ from uuid import UUID
 
 from annotations.models import Response, Share, Worker
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.stats.statistics.agreement import Agreement, compare_experts
+from evaluation.core.stats.statistics.agreement import ExpertAgreement, compare_experts
 from evaluation.grading import summary as aqer_summary
 from evaluation.grading.summary import AnchorChoice, RemedyEffects, read_summary
 from evaluation.models import HumanJudgement, JudgementRequest, Run, WorkerGrade, WorkerVerdict
@@ -219,7 +219,7 @@ class AnchorsReport:
     suggestions: list[Suggestion]
     experts: list[ExpertProgress]
     others: list[tuple[int, str]]
-    agreements: list[Agreement]
+    agreements: list[ExpertAgreement]
     choice: AnchorChoice | None
     rankings: list[Ranking]
     camps: tuple[int, ...] = ()

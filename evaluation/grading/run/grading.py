@@ -30,7 +30,7 @@ from evaluation.consensus.signatures import build_aqer_signature, collect_versio
 from evaluation.core.backends.cross_encoder import ContradictionModel
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Floats
-from evaluation.core.text.quality import check_short_answers
+from evaluation.core.text.quality import find_short_answer_warning
 from evaluation.grading.alarms.run.detection import (
     Alarms,
     GradedAnswers,
@@ -365,7 +365,7 @@ def build_grading_warnings(
         Message("empty_answers", {"count": n_empty}),
         Message("unranked_workers", {"count": int((~aqer.supported_).sum())}),
     )
-    if short := check_short_answers(texts, embedder):
+    if short := find_short_answer_warning(texts, embedder):
         warnings.append(short)
     if models is not None:
         n_without_exemplar = sum(reason == "no_exemplar" for reason in models.answer_reasons)

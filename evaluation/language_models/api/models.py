@@ -60,7 +60,7 @@ ARCHIVED = OpenApiParameter(
 
 def _get_help(name: str) -> str:
     """Return the help text of a model's option, in the words of the API."""
-    return API.help(ModelOptions, name)
+    return API.format_help(ModelOptions, name)
 
 
 class LanguageModelRowSerializer(serializers.ModelSerializer[LanguageModel]):
@@ -109,7 +109,7 @@ class LanguageModelSerializer(StrictModelSerializer):
             reasons: dict[str, list[Any]] = {}
             for problem in wrong:
                 error_detail = serializers.ErrorDetail(
-                    API.sentence(ModelOptions, problem), problem.code
+                    API.format_field_problem(ModelOptions, problem), problem.code
                 )
                 reasons.setdefault(problem.option, []).append(error_detail)
             raise serializers.ValidationError(reasons)

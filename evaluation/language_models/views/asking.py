@@ -23,7 +23,7 @@ from annotations.models.access import AnyUser
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
-from evaluation.core.messages.reasons import FaultWords, get_fault_words
+from evaluation.core.messages.reasons import FaultTexts, get_fault_texts
 from evaluation.core.options import OptionError
 from evaluation.language_models.views.models import Place, get_place, offers_packaged
 from evaluation.models import LanguageModel, Run
@@ -97,7 +97,7 @@ class AskForm(get_option_form(AskOptions)):  # type: ignore[misc]
 
     def begun_options(self) -> AskOptions:
         """Return the options of the form's initial values."""
-        known = {name: self.initial.get(name) for name in AskOptions.options()}
+        known = {name: self.initial.get(name) for name in AskOptions.get_options()}
         return AskOptions(**{**known, "prompt": known["prompt"] or None})
 
 
@@ -203,7 +203,7 @@ def _get_options(form: AskForm) -> AskOptions | None:
     """Return the posted options, else the initial ones; None if they are invalid."""
     if not form.is_bound:
         begun = form.begun_options()
-        return begun if begun.models and not begun.problems() else None
+        return begun if begun.models and not begun.find_problems() else None
     options: AskOptions | None = form.get_parameters() if form.is_valid() else None
     return options
 
@@ -250,7 +250,7 @@ class Errors:
     """Errors of one kind: their number and description, and a server's message as example."""
 
     count: int
-    words: FaultWords
+    words: FaultTexts
     message: str
 
 
@@ -327,7 +327,7 @@ def load_names(run: Run) -> Mapping[str, str]:
 def _build_outcome_row(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
     """Return a model's row on the page of results, with its errors explained."""
     errors = [
-        Errors(count, get_fault_words(code), came.error_messages.get(code, ""))
+        Errors(count, get_fault_texts(code), came.error_messages.get(code, ""))
         for code, count in came.errors.items()
     ]
     return ModelOutcomeRow(

@@ -31,7 +31,7 @@ from evaluation.core.backends.chat import smollm2
 from evaluation.core.backends.chat.contract import ChatModel, Fault, Message, Reply
 from evaluation.core.backends.errors import split_model_at_url
 from evaluation.core.backends.server import Patience
-from evaluation.core.messages.reasons import get_fault_words
+from evaluation.core.messages.reasons import get_fault_texts
 from evaluation.core.options import SITE, OptionError, Parameters, Problem
 from evaluation.models import LanguageModel
 from evaluation.runs.flow.asking.asker import RequestSettings, ask_model
@@ -181,10 +181,12 @@ class ModelForm(forms.Form):
         """Return the request parameters parsed from JSON."""
         text = self.cleaned_data["parameters"]
         try:
-            read: dict[str, Any] = ModelOptions.options()["parameters"].read(text or "{}")
+            read: dict[str, Any] = ModelOptions.get_options()["parameters"].parse(text or "{}")
         except OptionError as error:
             wrong = error.problems[0]
-            raise ValidationError(SITE.sentence(Parameters, wrong), wrong.code) from error
+            raise ValidationError(
+                SITE.format_field_problem(Parameters, wrong), wrong.code
+            ) from error
         return read
 
     def clean(self) -> dict[str, Any]:
@@ -226,7 +228,7 @@ class ModelForm(forms.Form):
 
     def _add_problem(self, wrong: Problem) -> None:
         """Add an option's problem to the errors of the form field that it is about."""
-        sentence = SITE.sentence(ModelOptions, wrong)
+        sentence = SITE.format_field_problem(ModelOptions, wrong)
         self.add_error(
             FIELDS.get(wrong.option, wrong.option or None),
             ValidationError(f"{capfirst(sentence)}.".replace("..", "."), wrong.code),
@@ -385,7 +387,7 @@ class PreparedTrial:
         fault = result.reply.fault
         if fault is None:
             return Trial(self.messages, result.reply, result.seconds)
-        remedy = get_fault_words(fault.code).remedy
+        remedy = get_fault_texts(fault.code).remedy
         return Trial(self.messages, None, result.seconds, fault.message, remedy)
 
 

@@ -30,7 +30,7 @@ from annotations.web.scope import (
     select_visible,
 )
 from evaluation.core.backends.chat import smollm2
-from evaluation.core.charts.chart import Chart, HistoryPoint, draw_history
+from evaluation.core.charts.chart import Chart, HistoryPoint, build_score_history_chart
 from evaluation.deletion.storage.removals import MODEL
 from evaluation.language_models.report import ModelHistory, build_model_history
 from evaluation.language_models.views import model_form
@@ -289,7 +289,9 @@ def build_history_chart(history: ModelHistory, model: LanguageModel) -> Chart | 
     ]
     if len(occasions) < 2:
         return None
-    return draw_history(occasions, "similarity to the consensus", model.name, of_model=True)
+    return build_score_history_chart(
+        occasions, "similarity to the consensus", model.name, of_model=True
+    )
 
 
 def _show_form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:

@@ -71,7 +71,7 @@ class Command(RunCommand):
             why = (
                 PAUSED
                 if paused
-                else f"the run {run.state}: {TERMINAL.format(run.error) or 'no results'}"
+                else f"the run {run.state}: {TERMINAL.format_message(run.error) or 'no results'}"
             )
             raise CommandError(remove_control_characters(why), returncode=INCOMPLETE)
         self.show(kind, run, options)

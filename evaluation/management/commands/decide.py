@@ -55,7 +55,7 @@ class Command(DecisionCommand):
         rejections = compare_rejections(version, report.kinds)
         if rejections:
             self.stdout.write("Not rejected, once this is decided:")
-        for line in format_comparisons(rejections, TERMINAL.format):
+        for line in format_comparisons(rejections, TERMINAL.format_message):
             self.stdout.write(line)
         for message in (message for rejection in rejections for message in rejection.warnings):
-            self.stdout.write(f"Warning: {TERMINAL.format(message)}")
+            self.stdout.write(f"Warning: {TERMINAL.format_message(message)}")

@@ -255,10 +255,10 @@ class Command(DecisionCommand):
             )
         if proposals.hourly is not None:
             self.stdout.write(f"pay and bonus for the median time: {proposals.hourly} an hour")
-        for line in format_comparisons(proposals.fairness, TERMINAL.format):
+        for line in format_comparisons(proposals.fairness, TERMINAL.format_message):
             self.stdout.write(line)
         for message in proposals.warnings:
-            self.stdout.write(f"Warning: {TERMINAL.format(message)}")
+            self.stdout.write(f"Warning: {TERMINAL.format_message(message)}")
         if options["dry_run"]:
             self.stdout.write("This was a dry run: nothing was stored.")
             return

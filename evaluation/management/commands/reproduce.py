@@ -25,7 +25,7 @@ from evaluation.core.messages.console import (
 )
 from evaluation.evidence.studies.alarm_rates import reproduce_alarms
 from evaluation.evidence.studies.attacks import reproduce_attacks
-from evaluation.evidence.studies.false_alarms import reproduce_false_rings
+from evaluation.evidence.studies.false_alarms import reproduce_false_alarms
 from evaluation.evidence.studies.graded_models import reproduce_graded_models
 from evaluation.evidence.studies.minimal_pairs import reproduce_minimal_pairs
 from evaluation.evidence.studies.model_scoring import reproduce_model_scoring
@@ -35,7 +35,7 @@ from evaluation.evidence.studies.real_crowds import reproduce_crowdwsa, reproduc
 from evaluation.evidence.studies.real_workers import reproduce_real_workers
 from evaluation.evidence.studies.simulated_crowds import reproduce_remedies, reproduce_simulation
 from evaluation.evidence.studies.worker_grading import reproduce_questions, reproduce_worker_grading
-from evaluation.evidence.tables import Request, Study
+from evaluation.evidence.tables import EvidenceRequest, Study
 from evaluation.runs.files.study import EndedEarlyError
 
 CONTINUE = "Run the same command again: it continues and repeats no finished request."
@@ -53,7 +53,7 @@ STUDIES: dict[str, Study] = {
     "alarms": reproduce_alarms,
     "graded": reproduce_graded,
     "graded-models": reproduce_graded_models,
-    "false-rings": reproduce_false_rings,
+    "false-rings": reproduce_false_alarms,
     "real-workers": reproduce_real_workers,
     "attacks": reproduce_attacks,
     "pasted-answers": reproduce_pasted_answers,
@@ -176,7 +176,7 @@ class Command(BaseCommand):
         more = ("file", "labels", "columns", "models", "judgements")
         likelihood = ("likelihood", "likelihood_questions")
         values = {name: options[name] for name in (*names, *more, *likelihood)}
-        request = Request(**values | {"data": options["data"] or Path()})
+        request = EvidenceRequest(**values | {"data": options["data"] or Path()})
         try:
             with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
                 table = STUDIES[options["study"]](request, bars.show)

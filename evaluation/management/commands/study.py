@@ -34,7 +34,7 @@ budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input
 
 def _list_file_options(kind: Kind) -> list[str]:
     """Return the options of a run type for the command, without those that need a database."""
-    return [name for name, option in kind.options.options().items() if FILES in option.places]
+    return [name for name, option in kind.options.get_options().items() if FILES in option.places]
 
 
 class Command(KindCommand):

@@ -90,12 +90,12 @@ class Command(BaseCommand):
         # Here, because the help must not load the statistics.
         from evaluation.evidence.entailment.card import format_figures
         from evaluation.evidence.entailment.model_folder import TrainingRequest, train_model
-        from evaluation.evidence.entailment.training import Schedule
+        from evaluation.evidence.entailment.training import TrainingSchedule
 
         request = TrainingRequest(
             options["data"],
             options["output"],
-            Schedule(options["epochs"], options["minutes"], options["seed"]),
+            TrainingSchedule(options["epochs"], options["minutes"], options["seed"]),
             options["held_out"],
             options["limit"],
             options["columns"],

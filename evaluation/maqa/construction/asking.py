@@ -13,7 +13,7 @@ from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from evaluation.core.backends.chat.contract import Message
-from evaluation.core.text.matching import NUMBER_WORDS, normalise
+from evaluation.core.text.matching import NUMBER_WORDS, normalise_for_matching
 from evaluation.maqa.run.replies import read_answers
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import PromptWithReminder
@@ -325,7 +325,7 @@ class Filters:
         key = _build_key(question)
         if key in self._texts:
             return Rejection("duplicate", self._texts[key])
-        named = frozenset(normalise(spellings[0]) for spellings in answers)
+        named = frozenset(normalise_for_matching(spellings[0]) for spellings in answers)
         for words, others, text in self._asked:
             # The same answers to a question of mostly the same words: one question twice.
             shared = len(words & key) / max(1, len(words | key))
@@ -338,7 +338,7 @@ class Filters:
 
 def _build_key(question: str) -> frozenset[str]:
     """Return the words of a question without question words; equal keys are one question."""
-    words = normalise(question).split()
+    words = normalise_for_matching(question).split()
     return frozenset(word for word in words if word not in _QUESTION_WORDS) or frozenset(words)
 
 
@@ -346,7 +346,7 @@ def merge_answers(answers: Answers) -> Answers:
     """Return the answers without later ones of which a spelling occurred before."""
     merged, seen = [], set[str]()
     for spellings in answers:
-        keys = {normalise(spelling) for spelling in spellings}
+        keys = {normalise_for_matching(spelling) for spelling in spellings}
         if keys & seen:
             continue
         seen |= keys
@@ -376,9 +376,12 @@ def check_alone(question: str, answers: Answers) -> Rejection | None:
     long = [text for spellings in answers for text in spellings if len(text) > LONGEST_ANSWER]
     if long:
         return Rejection("too_long", f"an answer of {len(long[0])} characters")
-    padded = f" {normalise(question)} "
+    padded = f" {normalise_for_matching(question)} "
     inside = [
-        text for spellings in answers for text in spellings if f" {normalise(text)} " in padded
+        text
+        for spellings in answers
+        for text in spellings
+        if f" {normalise_for_matching(text)} " in padded
     ]
     if inside:
         return Rejection("answer_in_question", inside[0])

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from evaluation.core.options import Parameters, RegisteredModel, Text, Whole, declare_option
+from evaluation.core.options import (
+    IntegerOption,
+    Parameters,
+    RegisteredModelOption,
+    TextOption,
+    declare_option,
+)
 from evaluation.core.options.declaration import BASIC, DATABASE
 from evaluation.runs.flow.asking.options import MODEL_SENTENCES, MOST_SEED, OF_REPLIES
 
@@ -26,7 +32,7 @@ class ConstructionOptions(Parameters):
 
     generator: str | None = declare_option(
         None,
-        RegisteredModel(
+        RegisteredModelOption(
             label="Generating model",
             help="It writes questions with all their right answers.",
             group=BASIC,
@@ -36,7 +42,7 @@ class ConstructionOptions(Parameters):
     )
     verifier: str | None = declare_option(
         None,
-        RegisteredModel(
+        RegisteredModelOption(
             label="Verifying model",
             help="It checks whether the answers of each candidate are right and complete. Without "
             "one, validators check every candidate that passes the filters.",
@@ -46,7 +52,7 @@ class ConstructionOptions(Parameters):
     )
     topics: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Topics",
             help="One in each line. Without topics, the model writes questions like those of the "
             "set.",
@@ -59,7 +65,7 @@ class ConstructionOptions(Parameters):
     )
     per_request: int = declare_option(
         5,
-        Whole(
+        IntegerOption(
             label="Questions in a batch",
             help="Questions that one request asks for.",
             group=BASIC,
@@ -70,7 +76,7 @@ class ConstructionOptions(Parameters):
     )
     batches: int = declare_option(
         1,
-        Whole(
+        IntegerOption(
             label="Batches for each topic",
             help="Requests about each topic or question.",
             group=BASIC,
@@ -90,7 +96,7 @@ class ConstructionOptions(Parameters):
     max_tokens: int = declare_option(1024, OF_REPLIES["max_tokens"])
     seed: int = declare_option(
         0,
-        Whole(
+        IntegerOption(
             label="Seed",
             help="Of the requests, where the server takes one.",
             places=(DATABASE,),

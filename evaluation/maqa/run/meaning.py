@@ -23,7 +23,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.statistics.descriptive import ThresholdErrors, tune_threshold
 from evaluation.core.text.matching import extract_numbers
-from evaluation.core.text.quality import check_language
+from evaluation.core.text.quality import find_language_warning
 from evaluation.maqa.methods.set_scores import build_key
 from evaluation.maqa.methods.uncertainty import find_clusters
 from evaluation.maqa.options import MaqaParameters
@@ -341,7 +341,7 @@ def _cluster_by_vectors(
             labels[each.key] = _cluster_sets(each.sets, equivalent)
     info = embedder.describe()
     sample = all_texts[:: max(1, len(all_texts) // SAMPLE)]
-    warnings = [build_truncation_warning(n_truncated, info), check_language(sample, info)]
+    warnings = [build_truncation_warning(n_truncated, info), find_language_warning(sample, info)]
     return info, [warning for warning in warnings if warning]
 
 
@@ -361,7 +361,7 @@ def _cluster_by_entailment(
 
     def evaluate_batch() -> None:
         """Cluster the questions of the current batch, then empty the batch."""
-        entails = model.probabilities(pairs) >= parameters.entailment
+        entails = model.compute_entailment_probabilities(pairs) >= parameters.entailment
         offset = 0
         for each, comparable in batch:
             equivalent = np.eye(len(each.texts), dtype=np.bool_)

@@ -15,14 +15,14 @@ from annotations.models import Question
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.estimates import HOLM
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.inference.comparison import compare_by_group, compute_group_means
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.paired import compute_mcnemar_exact
 from evaluation.core.stats.inference.significance import Correction
 from evaluation.core.text.items import CHOICE, Choices, MultiqaItem, find_accepted_choices
-from evaluation.core.text.matching import normalise
+from evaluation.core.text.matching import normalise_for_matching
 from evaluation.grading.results.report.comparisons import (
     SIGNIFICANT,
     ModelPair,
@@ -149,7 +149,7 @@ NAMED = 50
 
 
 @dataclass(frozen=True)
-class RightOrWrong(Reasoned):
+class RightOrWrong(RecordWithReason):
     """Correctness of two models on the questions with an answer key that both answered.
 
     Attributes
@@ -228,21 +228,23 @@ def is_correct(question: Question, text: str) -> bool | None:
     """Return whether an answer is correct; None for an answer key that cannot be parsed."""
     accepted = [str(answer) for answer in question.accepted_answers]
     if question.kind != Question.Kind.CHOICE:
-        return bool(text) and normalise(text) in set(map(normalise, accepted))
+        return bool(text) and normalise_for_matching(text) in set(
+            map(normalise_for_matching, accepted)
+        )
     reader = Choices([str(choice) for choice in question.choices])
     item = MultiqaItem("", CHOICE, "", "", "", reader.texts, tuple(accepted), CHOICE)
     try:
         wanted = find_accepted_choices(item, reader)
     except ValueError:  # an accepted answer is none of the choices
         return None
-    return bool(text) and reader.read(text).choices == wanted
+    return bool(text) and reader.parse_reply(text).choices == wanted
 
 
 GROUPS_SHOWN = 60
 
 
 @dataclass(frozen=True)
-class PairGroup(Reasoned):
+class PairGroup(RecordWithReason):
     """A question group with both models' mean scores and their difference.
 
     Attributes

@@ -19,7 +19,7 @@ from django.db.models import F
 from django.db.models.fields.json import KeyTextTransform
 
 from annotations.models import Question
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.inference.comparison import SMALL, compute_group_means
 from evaluation.core.stats.inference.estimate import Estimate
@@ -34,7 +34,7 @@ NOT_TOLD = "cost_not_told"
 
 
 @dataclass(frozen=True)
-class Costs(Reasoned):
+class Costs(RecordWithReason):
     """Cost, time and tokens of one model's answers in a run.
 
     Attributes

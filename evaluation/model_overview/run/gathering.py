@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.options import Parameters, Whole, declare_option
+from evaluation.core.options import IntegerOption, Parameters, declare_option
 from evaluation.core.stats.cells import Booleans, Floats
 from evaluation.runs.flow.stored import Aspect, Measure, MeasuredObservation
 
@@ -232,7 +232,7 @@ class ViewsParameters(Parameters):
 
     bootstrap: int = declare_option(
         400,
-        Whole(
+        IntegerOption(
             label="Bootstrap draws",
             help="Draws of questions for the intervals; 0 for none.",
             lowest=0,
@@ -240,7 +240,7 @@ class ViewsParameters(Parameters):
             signed_as="draws",
         ),
     )
-    seed: int = declare_option(0, AqerParameters.options()["seed"])
+    seed: int = declare_option(0, AqerParameters.get_options()["seed"])
 
     sentences: ClassVar = {
         "no_views": "Nothing has been found out about a model's answers to this version yet: "

@@ -345,7 +345,7 @@ def write_tables(
     crowd : crowd scores; their metrics are added to metrics.csv.
     """
     messages = [*result.judgement.warnings, *(crowd.warnings if crowd else ())]
-    sentences = [*warnings, *dict.fromkeys(TERMINAL.format_all(messages))]
+    sentences = [*warnings, *dict.fromkeys(TERMINAL.format_messages(messages))]
     if crowd is not None:
         result.rows += crowd.rows
         counts = {**counts, **crowd.counts}

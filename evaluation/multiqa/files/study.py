@@ -268,7 +268,7 @@ def _request_rewordings(
         # At its temperature the rewriter may do better, so the next call must not reuse these.
         folder.reject_replies(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
         values = summarize_rejected(rewordings, ids, left_out)
-        raise EndedEarlyError(TERMINAL.format(Message("run.no_usable_rewording", values)))
+        raise EndedEarlyError(TERMINAL.format_message(Message("run.no_usable_rewording", values)))
     return rewordings
 
 

@@ -19,19 +19,19 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.cells import Floats
 from evaluation.core.stats.statistics.descriptive import (
     ThresholdErrors,
-    measure_threshold,
+    measure_threshold_errors,
     tune_threshold,
 )
 from evaluation.core.text.items import (
     CHOICE,
     COSINE,
     EXACT,
+    ChoiceFault,
     Choices,
-    Fault,
     MultiqaItem,
     find_accepted_choices,
 )
-from evaluation.core.text.matching import is_similar, normalise
+from evaluation.core.text.matching import is_similar, normalise_for_matching
 from evaluation.multiqa.items import NO_REPLY, TEXT, Replies, SystemReplies, group_by_system
 from evaluation.multiqa.methods.panel import NO_VOTE, Panel
 from evaluation.multiqa.options import MultiqaParameters
@@ -161,7 +161,7 @@ class _TextMatcher:
         self._keys = np.unique(np.concatenate(keys)) if keys else np.empty(0, dtype=np.int64)
         self._answers = np.empty(len(self._keys), dtype=np.int64)
         self._right = np.empty(len(self._keys), dtype=np.bool_)
-        self._faults: dict[int, Fault] = {}
+        self._faults: dict[int, ChoiceFault] = {}
         self._judge_pairs(parameters, codes)
 
     def _find_keys(self, system: SystemReplies) -> tuple[Ints, Ints, Ints]:
@@ -192,13 +192,13 @@ class _TextMatcher:
                         readers[item.choices] = reader
                     accepted = find_accepted_choices(item, reader)
                 else:
-                    accepted = frozenset(map(normalise, item.answers))
+                    accepted = frozenset(map(normalise_for_matching, item.answers))
             if item.matcher == CHOICE:
-                read = reader.read(texts[text])
+                read = reader.parse_reply(texts[text])
                 # A reply that names no choice still votes: equal ones are one answer.
                 if read.fault is not None:
                     self._faults[index] = read.fault
-                    self._answers[index] = codes.assign(normalise(texts[text]))
+                    self._answers[index] = codes.assign(normalise_for_matching(texts[text]))
                 elif len(read.choices) == 1:
                     self._answers[index] = min(read.choices)
                 else:
@@ -208,7 +208,7 @@ class _TextMatcher:
                 continue
             reply = normalised_texts.get(text)
             if reply is None:
-                reply = normalised_texts[text] = normalise(texts[text])
+                reply = normalised_texts[text] = normalise_for_matching(texts[text])
             self._answers[index] = codes.assign(reply)
             self._right[index] = reply in accepted or (
                 item.matcher != EXACT
@@ -289,7 +289,7 @@ def find_fault(item: MultiqaItem) -> tuple[str, str] | None:
     if item.kind != CHOICE:
         return None
     reader = Choices(item.choices)
-    equal = reader.alike()
+    equal = reader.find_equal_choices()
     if equal is not None:
         return "choices", f"choices {equal[0] + 1} and {equal[1] + 1} are the same"
     if item.matcher == CHOICE:
@@ -369,7 +369,7 @@ def measure_pairs(
     similarity = _compute_similarities(pairs, parameters)
     is_right = np.array([pair.right for pair in pairs], dtype=np.bool_)
     if not parameters.tune_cosine:
-        return measure_threshold(similarity, is_right, parameters.cosine, source)
+        return measure_threshold_errors(similarity, is_right, parameters.cosine, source)
     groups = [pair.group for pair in pairs]
     return tune_threshold(similarity, is_right, groups, source, parameters.seed)
 

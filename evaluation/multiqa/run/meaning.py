@@ -20,8 +20,8 @@ from evaluation.core.backends.cross_encoder import Reranker
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.grams import Vectors
 from evaluation.core.text.items import COSINE, MultiqaItem
-from evaluation.core.text.matching import normalise
-from evaluation.core.text.quality import check_language
+from evaluation.core.text.matching import normalise_for_matching
+from evaluation.core.text.quality import find_language_warning
 from evaluation.multiqa.items import TEXT, Replies, SystemReplies
 from evaluation.multiqa.methods.panel import (
     NO_VOTE,
@@ -142,7 +142,7 @@ def rerank(
                 numbers[rows].tolist(), texts[rows, columns].tolist(), strict=True
             )
         ]
-    pair_scores = model.scores(
+    pair_scores = model.compute_scores(
         pairs, progress and (lambda done, total: progress("re-ranking", done, total))
     )
     start = 0
@@ -268,7 +268,7 @@ def judge_by_cosine(
         _replace_cluster_labels(system, judgement, replies, assign_code)
     info = embedder.describe()
     sample = all_texts[:: max(1, len(all_texts) // LANGUAGE_SAMPLE)]
-    possible = [build_truncation_warning(n_truncated, info), check_language(sample, info)]
+    possible = [build_truncation_warning(n_truncated, info), find_language_warning(sample, info)]
     warnings = [warning for warning in possible if warning]
     if reranking is not None:
         warnings += reranking.list_warnings()
@@ -349,5 +349,5 @@ def _replace_cluster_labels(
     rows, columns = np.nonzero(judgement.answers != NO_VOTE)
     texts = system.texts[judgement.rows[rows], judgement.representatives[rows, columns]]
     distinct, positions = np.unique(texts, return_inverse=True)
-    codes = [assign_code(normalise(replies.texts[text])) for text in distinct.tolist()]
+    codes = [assign_code(normalise_for_matching(replies.texts[text])) for text in distinct.tolist()]
     judgement.answers[rows, columns] = np.array(codes, dtype=np.int64)[positions]

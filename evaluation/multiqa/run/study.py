@@ -24,7 +24,7 @@ from evaluation.core.backends.chat.contract import Message
 from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.text.items import MultiqaItem
-from evaluation.core.text.matching import has_same_names, has_same_numbers, normalise
+from evaluation.core.text.matching import has_same_names, has_same_numbers, normalise_for_matching
 from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.runs.flow.asking.plan import Item
@@ -155,7 +155,7 @@ class Checker:
         self.questions, self.count = questions, count
         self.accepted: list[list[Rewording]] = [[] for _ in questions]
         # Rejected texts count as seen too, so that a later attempt cannot propose them again.
-        self._seen: list[set[str]] = [{normalise(question)} for question in questions]
+        self._seen: list[set[str]] = [{normalise_for_matching(question)} for question in questions]
         self._parameters, self._meaning, self._entailment = parameters, meaning, entailment
         self._nli = EntailmentModel.load(nli) if nli else None
         self._progress = progress
@@ -195,13 +195,13 @@ class Checker:
     def restore(self, checked: Sequence[Rewording]) -> None:
         """Restore the checker's state from the result of an earlier call of `check`."""
         for rewording in checked:
-            self._seen[rewording.item].add(normalise(rewording.text))
+            self._seen[rewording.item].add(normalise_for_matching(rewording.text))
             if rewording.variant is not None:
                 self.accepted[rewording.item].append(rewording)
 
     def accept_typed(self, item: int, text: str) -> Rewording:
         """Accept a rewording that a user typed; only a repetition is rejected."""
-        key = normalise(text)
+        key = normalise_for_matching(text)
         if key in self._seen[item]:
             return Rewording(item, 0, text, None, REPEATED)
         self._seen[item].add(key)
@@ -211,7 +211,7 @@ class Checker:
 
     def _check_words(self, item: int, text: str, attempt: int) -> Rewording:
         """Return a rewording; reject long or repeated ones, and changed numbers or names."""
-        question, key, reason = self.questions[item], normalise(text), None
+        question, key, reason = self.questions[item], normalise_for_matching(text), None
         # A long text is stored cut, so its key must come from the whole text.
         if len(text) > LONGEST:
             text, reason = text[:LONGEST], TOO_LONG
@@ -248,7 +248,7 @@ class Checker:
         """Return each pair's smaller entailment probability of both directions, or None."""
         if self._nli is None or not pairs:
             return [None] * len(pairs)
-        both = self._nli.probabilities([*pairs, *((b, a) for a, b in pairs)])
+        both = self._nli.compute_entailment_probabilities([*pairs, *((b, a) for a, b in pairs)])
         # Both ways: a rewording that drops a condition is entailed by its question, but not the
         # reverse.
         return [float(min(forward, back)) for forward, back in both.reshape(2, -1).T]

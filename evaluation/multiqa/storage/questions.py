@@ -16,7 +16,7 @@ from annotations.models.access import AnyUser
 from evaluation.consensus.inputs import Answers
 from evaluation.core.options import Problem, build_problem
 from evaluation.core.text.items import CHOICE, DEFAULT_MATCHERS, FREE, MultiqaItem
-from evaluation.core.text.matching import normalise
+from evaluation.core.text.matching import normalise_for_matching
 from evaluation.multiqa.items import build_messages
 from evaluation.multiqa.options import BY_KIND, MultiqaRunOptions
 from evaluation.multiqa.run import study
@@ -83,7 +83,7 @@ class VersionItems:
         Only repetitions are rejected. `item` of a rewording is a position in `scorable`.
         """
         positions = {number: position for position, number in enumerate(self.scorable)}
-        seen = [{normalise(self.items[number].question)} for number in self.scorable]
+        seen = [{normalise_for_matching(self.items[number].question)} for number in self.scorable]
         n_accepted = [0] * len(self.scorable)
         rewordings, kinds = [], []
         for wording in self.typed:
@@ -91,7 +91,7 @@ class VersionItems:
             if position is None:
                 continue
             kinds.append(wording.kind)
-            key = normalise(wording.text)
+            key = normalise_for_matching(wording.text)
             if key in seen[position]:
                 rewordings.append(Rewording(position, 0, wording.text, None, REPEATED))
                 continue

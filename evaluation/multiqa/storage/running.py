@@ -217,7 +217,7 @@ def execute_run(turn: Turn) -> None:
     loaded = load(run.version, options)
     problem = find_problem(loaded, options)
     if problem is not None:
-        sentence = SITE.sentence(MultiqaRunOptions, problem)
+        sentence = SITE.format_field_problem(MultiqaRunOptions, problem)
         raise RunInputError.from_sentence(f"{capfirst(sentence)}.")
     # A missing re-ranker must fail before requests cost money.
     meaning.load_reranker(options.reranker)

@@ -66,7 +66,7 @@ class PayEvidenceSerializer(serializers.Serializer[Any]):
 
     def get_said(self, one: Any) -> str:
         """Return a sentence with the counts of the evidence."""
-        return API.format(one.said)
+        return API.format_message(one.said)
 
 
 class PayScoreSerializer(serializers.Serializer[Any]):
@@ -154,7 +154,7 @@ class PaySubmissionSerializer(serializers.Serializer[Any]):
 
     def get_why(self, row: PayRow) -> list[str]:
         """Return the reasons of the suggested action, as sentences."""
-        return [API.format(message) for message in row.suggestion.why]
+        return [API.format_message(message) for message in row.suggestion.why]
 
     @extend_schema_field(PayDecisionSerializer(allow_null=True))
     def get_decision(self, row: PayRow) -> Any:

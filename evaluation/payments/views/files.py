@@ -165,9 +165,15 @@ def load_decisions(
         f"Not rejected, once this is decided, by {line}." for line in format_groups(comparisons)
     ]
     notes += [
-        SITE.format(comparison.told) for comparison in comparisons if comparison.told is not None
+        SITE.format_message(comparison.told)
+        for comparison in comparisons
+        if comparison.told is not None
     ]
-    notes += [SITE.format(message) for comparison in comparisons for message in comparison.warnings]
+    notes += [
+        SITE.format_message(message)
+        for comparison in comparisons
+        for message in comparison.warnings
+    ]
     counted: dict[str, Any] = dict(report.n_by_kind)
     if report.n_bonuses:
         counted |= {"bonuses": report.n_bonuses, "new_bonuses": report.n_new_bonuses}

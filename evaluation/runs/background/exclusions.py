@@ -75,7 +75,7 @@ def add_excluded_workers(options: OptionsT, version: QuestionSetVersion) -> Opti
 
 def has_exclude_option(options: Parameters | type[Parameters]) -> bool:
     """Return whether these run options include a list of workers to leave out."""
-    return EXCLUDE in options.options()
+    return EXCLUDE in options.get_options()
 
 
 @transaction.atomic

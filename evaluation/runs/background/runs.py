@@ -41,7 +41,7 @@ def find_reserved_options(user: AnyUser, options: Parameters) -> list[Problem]:
     Other users may not name a file or a server. Of models that are loaded by a hub's name or from a
     folder they may name those that the installation offers (CROWDGRADE_MODELS).
     """
-    return [] if is_operator(user) else options.reserved(settings.OFFERED_MODELS)
+    return [] if is_operator(user) else options.find_reserved_values(settings.OFFERED_MODELS)
 
 
 class LabelError(ValueError):
@@ -125,7 +125,7 @@ def _check_start(
     kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
 ) -> None:
     """Raise `OptionError` or `RefusedError` if a new run may not start: the only such check."""
-    problems: Sequence[Problem] = options.problems()
+    problems: Sequence[Problem] = options.find_problems()
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:
         raise RefusedError("archived")

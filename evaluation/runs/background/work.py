@@ -35,7 +35,7 @@ logger = logging.getLogger(__name__)
 TURN_SECONDS = 240.0
 # Features, which import this package.
 INTERIM_TURN = "evaluation.interim.turns.run_turn"
-REMOVAL_TURN = "evaluation.deletion.storage.removals.run_turn"
+REMOVAL_TURN = "evaluation.deletion.storage.removals.delete_for_seconds"
 FOLLOW_SCORES = "evaluation.admission.storage.apply_rules_of_set"
 
 

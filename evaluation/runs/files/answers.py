@@ -29,7 +29,12 @@ from evaluation.consensus.inputs import (
 )
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import SHORT, hash_file
-from evaluation.core.backends import EmbedderError, EmbedderInfo, PrecomputedVectors, parse_spec
+from evaluation.core.backends import (
+    EmbedderError,
+    EmbedderInfo,
+    PrecomputedVectors,
+    parse_embedder_spec,
+)
 from evaluation.runs.files.problem_messages import build_error
 
 Values = NDArray[np.floating[Any]]
@@ -179,7 +184,7 @@ def load_precomputed_vectors(
     The parameters name the file, if their embedder is "precomputed". Raises `EmbedderError` if it
     does not fit the answers.
     """
-    target = parse_spec(grading_input.parameters.embedder)
+    target = parse_embedder_spec(grading_input.parameters.embedder)
     if target.kind != "precomputed":
         return None, {}
     path = Path(target.target)

@@ -24,7 +24,7 @@ from annotations.exchange.reading.questions import (
     read_questions,
 )
 from evaluation.core.backends.chat.contract import ChatModel
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.runs.files.journal import NAME, Configuration, Journal
 from evaluation.runs.files.problem_messages import build_error
 from evaluation.runs.files.reply_tables import (
@@ -86,7 +86,9 @@ class AskSettings:
 
     def get_chat_model(self) -> ChatModel:
         """Return the chat model to ask. Raises ChatError or InputError."""
-        return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
+        return get_chat_model(
+            self.model, api_key_env=self.key_variable, patience=self.settings.patience
+        )
 
     def get_table_name(self, model: ChatModel) -> str:
         """Return the name of a model in the tables. Raises InputError for an invalid name."""

@@ -424,7 +424,9 @@ class JournalStore:
             {
                 "at": datetime.now(UTC).isoformat(timespec="milliseconds"),
                 "address": self._model.address,
-                "request": self._model.body(planned.request) if kept.attempts else None,
+                "request": self._model.build_request_body(planned.request)
+                if kept.attempts
+                else None,
                 "reply": reply.raw,
                 **({"adapted": list(changes)} if (changes := self._model.adaptations) else {}),
             },

@@ -46,7 +46,7 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[PlannedRequest])
                     "custom_id": group[0].key,
                     "method": "POST",
                     "url": f"/v1/{PATH}",
-                    "body": model.body(group[0].request),
+                    "body": model.build_request_body(group[0].request),
                 }
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
     except OSError as error:

@@ -15,10 +15,10 @@ from statistics import median
 from typing import Any
 
 from evaluation.core.stats.planner import (
-    Plan,
-    compute_error,
+    ErrorBounds,
+    compute_error_bounds,
+    compute_exemplar_error,
     estimate_similarity_to_truth,
-    plan_error,
 )
 
 TEN = 10
@@ -86,8 +86,8 @@ def forecast_more_workers(
         similar = estimate_question_similarity(question)
         if similar == similar:  # not NaN: two answers or more, and a measure with a truth
             off, then = (
-                compute_error(similar, question.answers),
-                compute_error(similar, question.answers + n),
+                compute_exemplar_error(similar, question.answers),
+                compute_exemplar_error(similar, question.answers + n),
             )
             rows.append(
                 UnsettledQuestion(
@@ -168,9 +168,9 @@ class ConsensusErrorForecast:
     curve : with 1 answer to at least 40, about 200 numbers; `now` and `more` are among them.
     """
 
-    now: Plan
-    more: Plan
-    curve: list[Plan]
+    now: ErrorBounds
+    more: ErrorBounds
+    curve: list[ErrorBounds]
 
 
 def forecast_consensus_error(similarity: float, answers: int) -> ConsensusErrorForecast:
@@ -183,9 +183,9 @@ def forecast_consensus_error(similarity: float, answers: int) -> ConsensusErrorF
     step = max(1, end // 200)
     numbers = sorted({*range(1, end + 1, step), answers, answers + TEN})
     return ConsensusErrorForecast(
-        now=plan_error(similarity, answers, DELTA),
-        more=plan_error(similarity, answers + TEN, DELTA),
-        curve=[plan_error(similarity, number, DELTA) for number in numbers],
+        now=compute_error_bounds(similarity, answers, DELTA),
+        more=compute_error_bounds(similarity, answers + TEN, DELTA),
+        curve=[compute_error_bounds(similarity, number, DELTA) for number in numbers],
     )
 
 

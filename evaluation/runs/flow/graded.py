@@ -11,11 +11,11 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import OF_GRADING
 from evaluation.core.messages.message import Message
 from evaluation.core.options import (
+    IntegerOption,
     Parameters,
     Problem,
-    Switch,
-    Text,
-    Whole,
+    SwitchOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -39,7 +39,7 @@ class GradedOptions(Parameters):
 
     labels: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="What labels are worth",
             help="Only where answers have labels and not numbers, such as "
             "correct=1,partial=.5,wrong=0. Higher is better.",
@@ -51,7 +51,7 @@ class GradedOptions(Parameters):
     )
     slow: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Try slow methods too",
             help="Those that take many times as long as all others together.",
             group=ADVANCED,
@@ -60,7 +60,7 @@ class GradedOptions(Parameters):
     embedder: str = declare_option("minilm", OF_GRADING["embedder"])
     repetitions: int = declare_option(
         10,
-        Whole(
+        IntegerOption(
             label="Dealt crowds",
             help="If the authors of the answers are unknown, this many crowds are drawn from them.",
             group=ADVANCED,

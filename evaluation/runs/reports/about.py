@@ -208,7 +208,7 @@ def build_run_about(run: Run, options: type[Parameters] = AqerParameters) -> Run
         created_at=run.created_at,
         finished_at=run.finished_at,
         signature=run.signature,
-        settings=options.settings(run.parameters),
+        settings=options.list_settings(run.parameters),
         n_withdrawn=run.n_withdrawn,
         score_name=_find_score_name(run),
     )

@@ -56,7 +56,7 @@ class SetComparison:
 def build_graded_report(run: Run) -> GradedReport:
     """Return the report of a finished comparison of methods, best first; no query."""
     summary = GradedSummary.from_json(run.summary)
-    verdict, *more = (SITE.format(message) for message in summary.messages)
+    verdict, *more = (SITE.format_message(message) for message in summary.messages)
     rows = sorted(summary.rows, key=_build_sort_key)
     return GradedReport(verdict, more, summary.verdict, summary.method, rows)
 

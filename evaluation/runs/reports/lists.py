@@ -30,7 +30,7 @@ from annotations.web.filtering import (
     SearchFilter,
     build_orders,
 )
-from evaluation.core.messages.reasons import FaultWords, get_fault_words
+from evaluation.core.messages.reasons import FaultTexts, get_fault_texts
 from evaluation.models import (
     Alarm,
     AuditItem,
@@ -268,7 +268,7 @@ class ReplyCounts:
     """Counts of one model's replies in a step of a study, its errors by kind, most first."""
 
     usage: Usage
-    errors: tuple[tuple[int, FaultWords], ...]
+    errors: tuple[tuple[int, FaultTexts], ...]
 
 
 def list_reply_counts(summary: RunSummary) -> list[ReplyCounts]:
@@ -278,7 +278,7 @@ def list_reply_counts(summary: RunSummary) -> list[ReplyCounts]:
         ReplyCounts(
             one,
             tuple(
-                (count, get_fault_words(code))
+                (count, get_fault_texts(code))
                 for code, count in sorted(one.error_codes.items(), key=lambda item: -item[1])
             ),
         )

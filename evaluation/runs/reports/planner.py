@@ -6,7 +6,12 @@ from dataclasses import dataclass
 
 from django.db.models import Avg, F, Max, Min, Sum
 
-from evaluation.core.stats.planner import Plan, Requirement, find_workers_needed, plan_error
+from evaluation.core.stats.planner import (
+    ErrorBounds,
+    WorkerRequirement,
+    compute_error_bounds,
+    find_workers_needed,
+)
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.runs.flow.forecast import DELTA, ConsensusErrorForecast, build_typical_answer, forecast_consensus_error
 from evaluation.runs.reports.about import RunAbout, build_run_about
@@ -44,11 +49,11 @@ class PlannerReport:
     most: int
     similarity: float | None
     reason: str
-    now: Plan | None
-    more: Plan | None
-    curve: list[Plan]
-    table: list[Plan]
-    needed: list[Requirement]
+    now: ErrorBounds | None
+    more: ErrorBounds | None
+    curve: list[ErrorBounds]
+    table: list[ErrorBounds]
+    needed: list[WorkerRequirement]
 
     @property
     def saved(self) -> float | None:
@@ -77,12 +82,12 @@ def build_planner_report(run: Run) -> PlannerReport:
     if not reason and left_out is not None:
         similarity = build_typical_answer(mean, left_out).similarity
     forecast: ConsensusErrorForecast | None = None
-    table: list[Plan] = []
-    needed: list[Requirement] = []
+    table: list[ErrorBounds] = []
+    needed: list[WorkerRequirement] = []
     if similarity is not None:
         forecast = forecast_consensus_error(similarity, round(mean))
         rows = sorted({*TABLE, forecast.now.workers, forecast.more.workers})
-        table = [plan_error(similarity, workers, DELTA) for workers in rows]
+        table = [compute_error_bounds(similarity, workers, DELTA) for workers in rows]
         needed = [find_workers_needed(similarity, target, DELTA) for target in TARGETS]
     return PlannerReport(
         about=build_run_about(run),

@@ -24,17 +24,17 @@ from annotations.web.rest.renamed_keys import rename_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.core.options import (
     API,
-    Choice,
-    Ids,
-    JsonObject,
+    ChoiceOption,
+    FloatOption,
+    IdsOption,
+    IntegerOption,
+    JsonOption,
     Option,
     OptionError,
     Parameters,
     Problem,
-    Real,
-    Switch,
-    Text,
-    Whole,
+    SwitchOption,
+    TextOption,
 )
 from evaluation.core.options.declaration import DATABASE
 from evaluation.models import Run
@@ -56,13 +56,13 @@ class OptionSerializer(StrictSerializer):
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
         """Return valid options; ValidationError lists the problems of each option."""
-        options = self.options_of.options()
-        checked = (options[name].check(value) for name, value in values.items())
+        options = self.options_of.get_options()
+        checked = (options[name].find_problem(value) for name, value in values.items())
         wrong = [one for one in checked if one is not None]
         if not wrong:
             parameters = self.options_of(**values)
             user = self.context["request"].user
-            wrong = find_reserved_options(user, parameters) or parameters.problems()
+            wrong = find_reserved_options(user, parameters) or parameters.find_problems()
         if wrong:
             reasons: dict[str, list[str]] = {}
             for problem in wrong:
@@ -72,7 +72,7 @@ class OptionSerializer(StrictSerializer):
 
     def _format_problem(self, wrong: Problem) -> Any:
         """Return the API's sentence on an option's problem, with the problem's code."""
-        return serializers.ErrorDetail(API.sentence(self.options_of, wrong), wrong.code)
+        return serializers.ErrorDetail(API.format_field_problem(self.options_of, wrong), wrong.code)
 
 
 def build_options_serializer(
@@ -80,7 +80,7 @@ def build_options_serializer(
 ) -> type[OptionSerializer]:
     """Return the serializer class of an options class; `name` is its name in the schema."""
     fields: dict[str, Any] = {}
-    for key, option in parameters.options().items():
+    for key, option in parameters.get_options().items():
         if DATABASE not in option.places:
             continue
         fields[key] = build_serializer_field(option, _build_arguments(parameters, option))
@@ -91,8 +91,8 @@ def build_options_serializer(
 
 def _build_arguments(parameters: type[Parameters], option: Option) -> dict[str, Any]:
     """Return the serializer field arguments that options of all types have."""
-    help_text = API.described(parameters, option.name)
-    if isinstance(option, Text) and option.suggestions:
+    help_text = API.describe_option(parameters, option.name)
+    if isinstance(option, TextOption) and option.suggestions:
         help_text = (
             f"{help_text} One of {', '.join(option.suggestions)}, or another. {option.other_help}"
         )
@@ -120,18 +120,18 @@ def build_serializer_field(option: Option, _common: dict[str, Any]) -> Any:
 
 
 @build_serializer_field.register
-def _(option: Text, common: dict[str, Any]) -> Any:
+def _(option: TextOption, common: dict[str, Any]) -> Any:
     return serializers.CharField(max_length=option.max_length, **common)
 
 
 @build_serializer_field.register
-def _(option: Whole, common: dict[str, Any]) -> Any:
+def _(option: IntegerOption, common: dict[str, Any]) -> Any:
     lowest = 0 if option.or_zero else option.lowest
     return serializers.IntegerField(min_value=lowest, max_value=option.highest, **common)
 
 
 @build_serializer_field.register
-def _(option: Real, common: dict[str, Any]) -> Any:
+def _(option: FloatOption, common: dict[str, Any]) -> Any:
     kind: Any = serializers.FloatField
     if option.above is not None:
         described = {"type": "number", "format": "double", "exclusiveMinimum": option.above}
@@ -143,23 +143,23 @@ def _(option: Real, common: dict[str, Any]) -> Any:
 
 
 @build_serializer_field.register
-def _(_option: Switch, common: dict[str, Any]) -> Any:
+def _(_option: SwitchOption, common: dict[str, Any]) -> Any:
     return serializers.BooleanField(**common)
 
 
 @build_serializer_field.register
-def _(option: Choice, common: dict[str, Any]) -> Any:
+def _(option: ChoiceOption, common: dict[str, Any]) -> Any:
     return serializers.ChoiceField(choices=list(option.choices), **common)
 
 
 @build_serializer_field.register
-def _(option: Ids, common: dict[str, Any]) -> Any:
+def _(option: IdsOption, common: dict[str, Any]) -> Any:
     child = serializers.UUIDField() if option.uuids else serializers.CharField()
     return IdsField(child=child, max_length=option.most, **common)
 
 
 @build_serializer_field.register
-def _(_option: JsonObject, common: dict[str, Any]) -> Any:
+def _(_option: JsonOption, common: dict[str, Any]) -> Any:
     return serializers.DictField(**common)
 
 
@@ -384,7 +384,7 @@ class RunSerializer(RunRowSerializer):
     def get_parameters(self, run: Run) -> dict[str, Any]:
         """All options of the run, including those left to their defaults."""
         try:
-            return get_run_kind(run).options.completed(run.parameters)
+            return get_run_kind(run).options.add_defaults(run.parameters)
         except UnknownKindError:
             return dict(run.parameters)
 
@@ -410,7 +410,7 @@ def build_options_problem(kind: Kind, error: OptionError, code: str = "invalid")
         code = "conflict"  # nothing is wrong with the request itself
     faults = [
         Fault(
-            API.sentence(kind.options, problem),
+            API.format_field_problem(kind.options, problem),
             pointer=f"#/parameters/{problem.option}" if problem.option else "#",
             code=problem.code,
         )

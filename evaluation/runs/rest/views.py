@@ -37,7 +37,7 @@ class MessageField(serializers.CharField):
 
     def to_representation(self, value: Any) -> str:
         """Return the API's sentence for a message."""
-        return API.format(value)
+        return API.format_message(value)
 
 
 PLAIN[Message] = MessageField

@@ -338,7 +338,7 @@ def build_run_summary(kind: Kind, run: Run) -> dict[str, object]:
         "finished_at": run.finished_at and run.finished_at.isoformat(),
         "parameters": run.parameters,
         "summary": run.summary,
-        "warnings": [SITE.format(warning) for warning in run.warnings],
+        "warnings": [SITE.format_message(warning) for warning in run.warnings],
         "reasons": run.reasons,
     }
 

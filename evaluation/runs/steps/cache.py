@@ -18,10 +18,10 @@ from evaluation.core.backends import (
     Progress,
     Vectors,
     get_embedder,
-    parse_spec,
+    parse_embedder_spec,
 )
 from evaluation.core.backends.embedding.contract import PRECISIONS
-from evaluation.core.text.quality import check_language
+from evaluation.core.text.quality import find_language_warning
 from evaluation.models import EmbedderVersion, Embedding, RunTask, text_hash
 from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
 from evaluation.runs.steps.run_tasks import (
@@ -68,7 +68,7 @@ def _embed_or_load(
         parameters.embedder, parameters.precision, texts, turn
     )
     n = len(answers)
-    messages = [build_truncation_warning(cut, info), check_language(texts, info)]
+    messages = [build_truncation_warning(cut, info), find_language_warning(texts, info)]
     return EmbeddedAnswers(
         vectors[:n],
         None if of_models is None else vectors[n:],
@@ -79,12 +79,12 @@ def _embed_or_load(
 
 def is_cached_embedder(spec: str) -> bool:
     """Return whether the database stores the vectors of this kind of embedder."""
-    return parse_spec(spec).kind in KEPT_KINDS
+    return parse_embedder_spec(spec).kind in KEPT_KINDS
 
 
 def find_embedding_lane(spec: str) -> Lane:
     """Return the lane of embedding texts: ASKING if by a server, else COMPUTING."""
-    return Lane.ASKING if parse_spec(spec).kind == "openai" else Lane.COMPUTING
+    return Lane.ASKING if parse_embedder_spec(spec).kind == "openai" else Lane.COMPUTING
 
 
 class StoredEmbedder(Embedder):

@@ -19,7 +19,7 @@ import numpy as np
 
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.planner import (
-    compute_error,
+    compute_exemplar_error,
     find_answers_for_error,
     find_answers_for_width,
     predict_width,
@@ -321,8 +321,10 @@ def _plan_questions(
                 answers=question.answers,
                 more=more,
                 needed=int(wanted) if math.isfinite(wanted) else None,
-                off=None if alone else float(compute_error(similar, question.answers)),
-                off_then=None if alone else float(compute_error(similar, question.answers + more)),
+                off=None if alone else float(compute_exemplar_error(similar, question.answers)),
+                off_then=None
+                if alone
+                else float(compute_exemplar_error(similar, question.answers + more)),
                 cost=wishes.compute_cost(more),
                 standing=standing,
             )

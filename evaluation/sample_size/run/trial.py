@@ -24,11 +24,11 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import OF_GRADING, CrowdParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.options import (
-    Choice,
+    ChoiceOption,
+    FloatOption,
+    IntegerOption,
     Parameters,
-    Real,
-    Text,
-    Whole,
+    TextOption,
     build_signature_parts,
     declare_option,
 )
@@ -52,7 +52,7 @@ class CrowdSizeParameters(CrowdParameters):
 
     repetitions: int = declare_option(
         50,
-        Whole(
+        IntegerOption(
             label="Draws of each size",
             help="Random parts of the crowd for each number of workers and of questions.",
             group=BASIC,
@@ -62,7 +62,7 @@ class CrowdSizeParameters(CrowdParameters):
     )
     bootstrap: int = declare_option(
         400,
-        Whole(
+        IntegerOption(
             label="Bootstrap draws",
             help="Draws of questions for the interval of the whole crowd's agreement.",
             lowest=2,
@@ -82,7 +82,7 @@ class PlanTargets(Parameters):
 
     pay: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Pay for an answer",
             help="What one answer costs you, without the panel's fee; nothing is counted in money "
             "without it.",
@@ -95,7 +95,7 @@ class PlanTargets(Parameters):
     )
     currency: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Currency",
             help="Shown before each amount, such as USD or €.",
             group=BASIC,
@@ -106,7 +106,7 @@ class PlanTargets(Parameters):
     )
     fee: float = declare_option(
         0.0,
-        Real(
+        FloatOption(
             label="Fee of the panel, in percent",
             help="What the panel takes on top of the pay.",
             group=ADVANCED,
@@ -118,7 +118,7 @@ class PlanTargets(Parameters):
     )
     width: float = declare_option(
         0.1,
-        Real(
+        FloatOption(
             label="Width of a score's interval",
             help="From the lower to the upper end of the 95% interval of a worker's or a model's "
             "score.",
@@ -130,7 +130,7 @@ class PlanTargets(Parameters):
     )
     within: float = declare_option(
         WITHIN,
-        Real(
+        FloatOption(
             label="How far off a consensus may be",
             help="Distance from the consensus of very many people: 0 has the same meaning, 1 "
             "has nothing in common. A smaller number costs more answers.",
@@ -142,7 +142,7 @@ class PlanTargets(Parameters):
     )
     most: int = declare_option(
         20,
-        Whole(
+        IntegerOption(
             label="Most further answers to a question",
             help="A question that would need more gets no answers and is listed: review it "
             "instead.",
@@ -155,7 +155,7 @@ class PlanTargets(Parameters):
 
     narrow: str = declare_option(
         "workers",
-        Choice(
+        ChoiceOption(
             label="Whose intervals",
             help="For whose scores further questions are planned.",
             group=ADVANCED,
@@ -186,7 +186,7 @@ class PlanTargets(Parameters):
         return float((price * answers).quantize(CENT, ROUND_HALF_UP))
 
 
-OF_WISHES = PlanTargets.options()
+OF_WISHES = PlanTargets.get_options()
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ class PlanParameters(CrowdParameters):
 
     def build_grading_parameters(self) -> AqerParameters:
         """Return only the options of grading, with bootstrap intervals."""
-        own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
+        own = {name: getattr(self, name) for name in self.get_options() if name in OF_GRADING}
         return AqerParameters(**own)
 
 

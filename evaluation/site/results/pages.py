@@ -422,7 +422,7 @@ def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpRespo
         *filter(None, [caption, question_set.notice]),
     ]
     return HttpResponse(
-        chart.standalone(captions),
+        chart.build_standalone_svg(captions),
         content_type="image/svg+xml",
         headers=build_attachment_headers(f"{build_run_file_name(run, chart.name)}.svg"),
     )

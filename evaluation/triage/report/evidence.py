@@ -28,7 +28,7 @@ from django.db.models import (
 from annotations.models import Response, Worker
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.message import Message
-from evaluation.core.text.matching import AlignedPart, align
+from evaluation.core.text.matching import AlignedPart, align_words
 from evaluation.grading.alarms.report.marks import NamingAlarm
 from evaluation.grading.alarms.run.texts import SAME, compute_dice_coefficient, extract_sequences
 from evaluation.models import Alarm, AnswerScore, ExemplaryAnswer, LLMAnswerScore, LLMResponse, Run
@@ -450,7 +450,7 @@ def _build_pairs(
     for question in questions:
         left, right = own[question], partner_answers.get(question)
         public_id, name, text = left.question
-        alignment = align(left.text, right.text if right else "")
+        alignment = align_words(left.text, right.text if right else "")
         is_own = right is not None and left.key == right.key
         yield SidePair(
             question=public_id,

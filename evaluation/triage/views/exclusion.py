@@ -205,7 +205,8 @@ def start_run_without_excluded(request: HttpRequest, run: UUID) -> HttpResponseB
     except OptionError as error:
         status = 400
         problem = " ".join(
-            f"{SITE.sentence(kind.options, problem_found)}." for problem_found in error.problems
+            f"{SITE.format_field_problem(kind.options, problem_found)}."
+            for problem_found in error.problems
         )
     else:
         messages.success(request, "Started. Its results will be compared with this run.")

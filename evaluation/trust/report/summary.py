@@ -177,7 +177,7 @@ def build_summary_report(run: Run) -> SummaryReport:
         remedies=build_remedies_report(run),
         method=describe_method(run, stored),
         beyond=describe_method_changes(run),
-        settings=AqerParameters.settings(run.parameters),
+        settings=AqerParameters.list_settings(run.parameters),
         warnings=[Message.from_stored(warning) for warning in run.warnings],
         limits=LIMITS,
         workers=Ends.from_rows(ranked, decided.n_ranked, BEST_WORKERS, WORST_WORKERS),
@@ -224,7 +224,7 @@ def _filter_ends(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> 
 
 def describe_method(run: Run, stored: AqerSummary) -> list[str]:
     """Return sentences that describe the method of a run with the values of its options."""
-    known = AqerParameters.completed(run.parameters)
+    known = AqerParameters.add_defaults(run.parameters)
     compared = (
         "the cosine of the two vectors"
         if known["similarity"] == "cosine"
@@ -272,7 +272,7 @@ def _describe_end(stored: AqerSummary) -> str:
 
 def list_method_changes(run: Run) -> list[str]:
     """Return the names of a run's options that deviate from the published method."""
-    known = AqerParameters.completed(run.parameters)
+    known = AqerParameters.add_defaults(run.parameters)
     return [name for name in BEYOND if known.get(name)]
 
 

@@ -345,9 +345,11 @@ def build_report(before: Run, after: Run) -> WavesReport:
     """
     # Scores of different embeddings or scorings are on different scales.
     embedding = [Change(*change) for change in find_embedding_changes(before, after)]
-    old_options, new_options = (AqerParameters.completed(run.parameters) for run in (before, after))
+    old_options, new_options = (
+        AqerParameters.add_defaults(run.parameters) for run in (before, after)
+    )
     scoring = [
-        Change(AqerParameters.options()[name].label, old_options[name], new_options[name])
+        Change(AqerParameters.get_options()[name].label, old_options[name], new_options[name])
         for name in SCORED_BY
         if old_options[name] != new_options[name]
     ]

@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 from django.db.models import Avg, Count, F
 
-from evaluation.core.stats.inference.correlations import Retest, compute_retest_agreement
+from evaluation.core.stats.inference.correlations import RetestAgreement, compute_retest_agreement
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.core.stats.statistics.descriptive import spearman
@@ -57,7 +57,7 @@ class People:
     """
 
     workers: list[PairedWorker]
-    retest: Retest
+    retest: RetestAgreement
     only_before: int
     only_after: int
     n_too_few: int

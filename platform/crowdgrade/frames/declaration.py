@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from crowdgrade.frames.errors import OptionsError, WrittenFile
 from crowdgrade.frames.inputs import FileForm, write_input
-from evaluation.core.options import Ids, OptionError
+from evaluation.core.options import IdsOption, OptionError
 from evaluation.runs.run_types.kind import Kind
 
 # Files that are no tables; a DataFrame or list for one is written in its form.
@@ -61,7 +61,7 @@ class Declaration:
 
     def is_file(self, name: str) -> bool:
         """Return whether an argument is a file's path or a list of ids."""
-        is_list = isinstance(self.kind.options.options().get(name), Ids)
+        is_list = isinstance(self.kind.options.get_options().get(name), IdsOption)
         return self.actions[name].type is Path or is_list
 
     def describe(self) -> str:

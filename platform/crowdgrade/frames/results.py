@@ -157,7 +157,7 @@ class Result:
             return Picture(self.files[f"{chosen}.svg"].decode())
         chart = self._charts.get(chosen)
         if chart is not None:
-            return Picture(chart.standalone(), chart.title, chart.explanation)
+            return Picture(chart.build_standalone_svg(), chart.title, chart.explanation)
         known = ", ".join(pictures) or "none"
         if not chosen:
             raise ValueError(f"this result of crowdgrade.{self.function} has no picture with data")

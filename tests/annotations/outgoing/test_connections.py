@@ -13,14 +13,14 @@ import pytest
 from annotations.outgoing import connections
 from annotations.outgoing.connections import SpreadTransport
 from evaluation.core.backends.chat.contract import ChatRequest
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from tests.evaluation.core.backends.chat.fake import fake_chat, said
 
 REQUEST = ChatRequest("q", ({"role": "user", "content": "Why?"},))
 
 
 def ask(url, vet, times=1):
-    model = get_chat(f"openai:m@{url}", vet=vet)
+    model = get_chat_model(f"openai:m@{url}", vet=vet)
 
     async def asking():
         await model.open(1)
@@ -63,7 +63,7 @@ def test_no_proxy_stands_between_when_addresses_are_vetted(monkeypatch):
 
 
 def together(url, count, at_once, **more):
-    model = get_chat(f"openai:m@{url}", **more)
+    model = get_chat_model(f"openai:m@{url}", **more)
 
     async def asking():
         await model.open(at_once)

@@ -58,5 +58,5 @@ def person(name: str) -> User:
 
 
 def archived(world: SimpleNamespace, thing: Any) -> Any:
-    removals.archive(thing, world.rana.pk)
+    removals.archive_object(thing, world.rana.pk)
     return thing

@@ -159,9 +159,9 @@ def test_a_run_that_is_archived_counts_no_more(earlier, later):
 
     rule(later, earlier)
     assert recruiting.apply_rules_of_set(earlier.version.question_set_id) == 0
-    removals.archive(earlier, earlier.owner.pk)
+    removals.archive_object(earlier, earlier.owner.pk)
     assert names(later.collection) == []
-    removals.restore(earlier, earlier.owner.pk)
+    removals.restore_object(earlier, earlier.owner.pk)
     assert names(later.collection) == ["w001", "w002"]
 
 

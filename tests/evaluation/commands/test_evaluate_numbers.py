@@ -216,7 +216,7 @@ def test_entailment_gives_the_first_weights_and_the_signature_names_the_model(
     crowd, output, monkeypatch
 ):
     class Entailment:
-        def probabilities(self, pairs, progress=None):
+        def compute_entailment_probabilities(self, pairs, progress=None):
             if progress is not None:
                 progress(len(pairs), len(pairs))
             return np.array([len(hypothesis) / 100 for _, hypothesis in pairs])

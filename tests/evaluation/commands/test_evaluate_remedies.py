@@ -7,8 +7,8 @@ import sys
 import numpy as np
 import pytest
 
-from evaluation.core.messages.reasons import describe_not_chosen
-from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
+from evaluation.core.messages.reasons import describe_missing_choice
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate_crowd
 from evaluation.grading.commands import NAMES
 from tests.contracts.replay import facts_of
 from tests.evaluation.commands.crowd import (
@@ -39,7 +39,7 @@ def file_with(path, *lines):
 
 def in_camps(folder, seed=0, n_questions=12):
     """Half of twelve workers share an error: files of answers and vectors, and the quality."""
-    found = simulate(build_correlated_weak_groups(0.8, n_workers=12), n_questions, 40, seed)
+    found = simulate_crowd(build_correlated_weak_groups(0.8, n_workers=12), n_questions, 40, seed)
     rows = [
         (f"w{w}", f"q{q}", f"answer of {w} to {q}")
         for w, q in zip(found.workers.tolist(), found.questions.tolist(), strict=True)
@@ -49,7 +49,7 @@ def in_camps(folder, seed=0, n_questions=12):
     truth = found.truth / np.linalg.norm(found.truth, axis=1, keepdims=True)
     right = np.einsum("nd,nd->n", unit, truth[found.questions])
     grades = {(w, q): 5 * r for (w, q, _), r in zip(rows, right.tolist(), strict=True)}
-    quality = {f"w{w}": q for w, q in enumerate(found.quality().tolist())}
+    quality = {f"w{w}": q for w, q in enumerate(found.compute_quality().tolist())}
     return write_csv(folder / "camps.csv", HEADER, rows), folder / "camps.npz", grades, quality
 
 
@@ -200,7 +200,7 @@ def test_equal_grades_keep_the_default_and_ask_for_more(output, tmp_path):
         "--anchors", file_with(tmp_path / "equal.csv", *lines),
     )  # fmt: skip
     assert ran.code == 0
-    assert describe_not_chosen("equal_grades") in " ".join(ran.out.split())
+    assert describe_missing_choice("equal_grades") in " ".join(ran.out.split())
     assert summary_of(output)["remedies"]["anchors"] == {
         "graded": 2, "chosen": "default", "reason": "equal_grades",
     }  # fmt: skip

@@ -29,7 +29,7 @@ THREE = np.eye(3), ["ann", "ben", "cem"], [1, 1, 1]
     ],
 )
 def test_the_choices_are_those_of_the_estimator(name, known):
-    assert tuple(AqerParameters.options()[name].choices) == known
+    assert tuple(AqerParameters.get_options()[name].choices) == known
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_choices_are_those_of_the_estimator(name, known):
     ],
 )
 def test_what_the_options_refuse_the_estimator_refuses_too(values, code):
-    [found] = AqerParameters(**values).problems()
+    [found] = AqerParameters(**values).find_problems()
     assert found.code == (code or "unit_length_of_mean")
     with pytest.raises(ValueError, match=r"must|^unit_length is"):
         AqerParameters(**values).build_estimator().fit(*THREE)
@@ -65,13 +65,13 @@ def test_what_the_options_refuse_the_estimator_refuses_too(values, code):
 )
 def test_the_ends_of_the_bounds_are_taken_by_both(values):
     asked = AqerParameters(**values)
-    assert asked.problems() == []
+    assert asked.find_problems() == []
     assert isinstance(asked.build_estimator().fit(*THREE), AQER)
 
 
 def test_no_more_draws_than_100000_by_any_door():
-    assert AqerParameters(bootstrap=100_000).problems() == []
-    [found] = AqerParameters(bootstrap=100_001).problems()
+    assert AqerParameters(bootstrap=100_000).find_problems() == []
+    [found] = AqerParameters(bootstrap=100_001).find_problems()
     assert (
         TERMINAL.format_problem(AqerParameters, found) == "--bootstrap: 100001 is more than 100000"
     )
@@ -109,12 +109,14 @@ def test_a_plain_run_has_no_remedies_and_everything_else():
 
 def test_every_sentence_can_be_said_by_every_door():
     for words in (TERMINAL, SITE, API):
-        for name in AqerParameters.options():
-            assert "{" not in words.help(AqerParameters, name)
+        for name in AqerParameters.get_options():
+            assert "{" not in words.format_help(AqerParameters, name)
         for code in AqerParameters.sentences:
             text = AqerParameters.sentences[code]
-            assert "{" not in words.text(AqerParameters, text, reason="why")
-            assert words is TERMINAL or "--" not in words.text(AqerParameters, text, reason="")
+            assert "{" not in words.fill_option_names(AqerParameters, text, reason="why")
+            assert words is TERMINAL or "--" not in words.fill_option_names(
+                AqerParameters, text, reason=""
+            )
 
 
 @pytest.mark.parametrize(
@@ -167,7 +169,7 @@ def test_every_sentence_can_be_said_by_every_door():
     ],
 )
 def test_what_contradicts_each_other_is_told_where_it_shows(values, code, option):
-    [found] = AqerParameters(**values).problems()
+    [found] = AqerParameters(**values).find_problems()
     assert (found.code, found.option) == (code, option)
 
 
@@ -185,15 +187,15 @@ def test_what_contradicts_each_other_is_told_where_it_shows(values, code, option
     ],
 )
 def test_what_goes_together_is_no_contradiction(values):
-    assert AqerParameters(**values).problems() == []
+    assert AqerParameters(**values).find_problems() == []
 
 
 def test_an_embedder_that_is_none_is_told_with_the_reason():
-    [found] = AqerParameters(embedder="nonsense").problems()
+    [found] = AqerParameters(embedder="nonsense").find_problems()
     assert (found.code, found.option) == ("unreadable", "embedder")
     assert "nonsense" in found.values["reason"]
     # Majority needs bags of words; that an unknown embedder makes none is not told besides.
-    found = AqerParameters(embedder="nonsense", aggregation="majority").problems()
+    found = AqerParameters(embedder="nonsense", aggregation="majority").find_problems()
     assert [wrong.code for wrong in found] == ["unreadable"]
 
 
@@ -207,7 +209,7 @@ def test_an_embedder_that_is_none_is_told_with_the_reason():
     ],
 )
 def test_only_operators_name_a_server_or_a_file(spec, kind):
-    assert AqerParameters.options()["embedder"].reserved(spec) == kind
+    assert AqerParameters.get_options()["embedder"].reserved(spec) == kind
 
 
 def test_the_estimator_has_every_parameter_of_its_own_and_the_draws():

@@ -81,7 +81,7 @@ class Entailing:
     def __init__(self, asked):
         self.asked = asked
 
-    def probabilities(self, pairs, progress=None):
+    def compute_entailment_probabilities(self, pairs, progress=None):
         self.asked += pairs
         if progress:
             progress(len(pairs), len(pairs))

@@ -108,7 +108,7 @@ def test_the_report_is_read_over_rest(rivers):
     sent = asking.get(f"/api/v1/runs/{run.public_id}/results/").json()
     first = PanelsSummary.from_json(run.summary).messages[0]
     assert first.code == "panels.farther_than_halves"
-    assert sent["said"][0] == API.format(first)
+    assert sent["said"][0] == API.format_message(first)
     assert (sent["workers"], sent["flagged"]) == (9, 1)
     assert [model["name"] for model in sent["models"]] != []
     assert sent["ranked"] == ["people", "models", "people_and_models", "unflagged_people"]
@@ -141,7 +141,7 @@ def test_the_page_of_compared_models_leads_to_it(client, rivers):
     assert client.get(start).status_code == 200
     run = done(rivers)
     said = page(client, "compare-models", rivers.public_id)
-    assert SITE.format(PanelsSummary.from_json(run.summary).messages[0]) in unescape(said)
+    assert SITE.format_message(PanelsSummary.from_json(run.summary).messages[0]) in unescape(said)
     assert reverse("admin:results-run", args=[run.public_id]) in said
 
 

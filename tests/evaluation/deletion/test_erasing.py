@@ -31,7 +31,7 @@ from annotations.models import (
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.crowd_vs_llm.run.comparison import PanelsParameters
 from evaluation.deletion.storage import erasing
-from evaluation.deletion.storage.erasing import Texts
+from evaluation.deletion.storage.erasing import OwnTexts
 from evaluation.models import (
     EmbedderVersion,
     Embedding,
@@ -230,7 +230,7 @@ def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
 
 
 def test_short_texts_go_where_they_stand_alone_and_not_out_of_sentences():
-    texts = Texts(["no", "over the hills and far"])
+    texts = OwnTexts(["no", "over the hills and far"])
     assert texts.remove_from("no") == "(erased)"
     assert texts.remove_from("There is no river.") == "There is no river."
     assert texts.remove_from("Answer:\nno\nGrade it.") == "Answer:\n(erased)\nGrade it."

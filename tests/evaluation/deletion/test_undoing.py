@@ -149,13 +149,13 @@ def test_it_waits_for_a_run_that_works_and_goes_batch_by_batch(brought, rivers, 
     first = brought(FIRST)
     run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
     removal = undoing.request_undo(first, rana.pk)
-    assert not removals.run_turn()
+    assert not removals.delete_for_seconds()
     assert Response.objects.count() == 4
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=run.created_at)
     monkeypatch.setattr(record, "BATCH", 3)
     left = []
     for _ in range(20):
-        removals.run_turn(seconds=0)
+        removals.delete_for_seconds(seconds=0)
         left.append(Response.objects.count())
         removal.refresh_from_db()
         if removal.finished_at:
@@ -184,11 +184,11 @@ def test_the_api_lists_tells_and_undoes(client, brought, rivers):
 
 
 def test_an_archived_set_takes_no_file_in_until_it_is_restored(brought, rivers, rana):
-    removals.archive(rivers, rana.pk)
+    removals.archive_object(rivers, rana.pk)
     with pytest.raises(InputError) as refused:
         brought(FIRST)
     (problem,) = refused.value.problems
     assert (problem.line, "rivers" in problem.reason, bool(problem.remedy)) == (None, True, True)
     assert not Response.objects.exists()
-    removals.restore(rivers, rana.pk)
+    removals.restore_object(rivers, rana.pk)
     assert brought(FIRST).n_new == 4

@@ -149,7 +149,7 @@ def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(clie
         assert words in told
     client.post(address("run-delete", run))
     while Removal.objects.filter(finished_at=None).exists():
-        removals.run_turn()
+        removals.delete_for_seconds()
     assert list_excluded_ids(later.version) == ("ben",)
     assert [one.worker for one in build_applied_context(later)["made_by"]] == [ben.public_id]
     assert not AuditItem.objects.exists()
@@ -193,7 +193,7 @@ def test_workers_who_answered_nowhere_else_go_unless_somebody_wrote_a_note(rana,
     )
     removals.request_deletion(run.version.question_set, rana.pk)
     while Removal.objects.filter(finished_at=None).exists():
-        removals.run_turn()
+        removals.delete_for_seconds()
     assert sorted(Worker.objects.values_list("external_id", flat=True)) == ["ada", "cy"]
 
 
@@ -202,7 +202,7 @@ def test_rows_go_in_batches_and_a_crash_between_them_loses_nothing(rana, run, mo
     removal = removals.request_deletion(run.version.question_set, rana.pk)
     seen = []
     for _ in range(100):
-        removals.run_turn(seconds=0)  # one batch, as if the worker had ended after it
+        removals.delete_for_seconds(seconds=0)  # one batch, as if the worker had ended after it
         removal.refresh_from_db()
         seen.append(removal.done)
         if removal.finished_at:
@@ -212,7 +212,7 @@ def test_rows_go_in_batches_and_a_crash_between_them_loses_nothing(rana, run, mo
     assert removal.percent == 100
     assert not AnswerScore.objects.filter(run=run).exists()
     assert AuditEntry.objects.filter(action="deleted").count() == 1
-    assert not removals.run_turn()
+    assert not removals.delete_for_seconds()
 
 
 def test_decisions_forbid_the_deletion_of_their_set_and_not_its_archive(client, rana, run):
@@ -266,7 +266,7 @@ def test_a_team_mate_archives_a_set_and_only_its_owner_deletes_it(client, rana, 
 
 
 def test_the_record_can_neither_be_changed_nor_deleted(rana, run):
-    removals.archive(run, rana.pk)
+    removals.archive_object(run, rana.pk)
     table = AuditEntry._meta.db_table
     for statement in (f"DELETE FROM {table}", f"UPDATE {table} SET name = 'x'"):
         with (

@@ -201,5 +201,5 @@ def test_an_unfit_change_is_said_in_the_words_of_the_form(question_set, small):
             options([small], changed_wordings="item,variant,prompt,reason\n001,2,x,y\n"),
             "eloquent",
         )
-    (told,) = (SITE.sentence(EloquentRunOptions, one) for one in caught.value.problems)
+    (told,) = (SITE.format_field_problem(EloquentRunOptions, one) for one in caught.value.problems)
     assert "line 2" in told

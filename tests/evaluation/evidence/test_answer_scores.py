@@ -93,7 +93,7 @@ def test_a_worker_is_scored_by_what_the_method_says_of_its_answers(name):
     of = Corpus(["x"] * 24, np.tile(np.arange(4), 6), lambda _: x)
     crowd = LabelledCrowd(of, np.repeat(np.arange(6), 4), np.ones(24)).build_trial().crowd
     method = METHODS[name]
-    answers = method.answers(crowd)
+    answers = method.score_answers(crowd)
     assert answers.shape == (24,)
     if "standardised" in name:
         by_question = [answers[crowd.questions == q].mean() for q in range(4)]

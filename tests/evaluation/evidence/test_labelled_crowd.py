@@ -35,7 +35,7 @@ KNOWS = Method("knows", of_values)
 
 
 def row(found):
-    return dict(zip(AGREEMENT_HEADER, found.cells(), strict=True))
+    return dict(zip(AGREEMENT_HEADER, found.list_cells(), strict=True))
 
 
 def test_a_true_value_is_the_mean_value_of_a_workers_answers():
@@ -128,7 +128,7 @@ def test_every_method_of_the_registry_has_a_row_also_where_it_cannot_be_computed
     trial = labelled().build_trial()
     found = compute_agreements("all", labelled(), [trial], methods)
     assert [one.row.method for one in found] == ["aqer", "mean_vote", "absent"]
-    assert found[2].row.reason("pearson_mean") == "no_such_model"
+    assert found[2].row.get_reason("pearson_mean") == "no_such_model"
     assert row(found[2])["pearson_low_workers"] is None
     scores = METHODS["aqer"].score(trial.crowd)
     assert found[0].row.pearson_mean == pytest.approx(np.corrcoef(scores, trial.truth)[0, 1])
@@ -137,7 +137,7 @@ def test_every_method_of_the_registry_has_a_row_also_where_it_cannot_be_computed
 def test_people_of_equal_worth_have_no_correlation_and_the_row_says_why():
     crowd = labelled(np.ones(24))
     found = compute_agreements("all", crowd, [crowd.build_trial()], [KNOWS])[0]
-    assert found.row.reason("pearson_mean") == EQUAL_VALUES
+    assert found.row.get_reason("pearson_mean") == EQUAL_VALUES
     assert row(found)["pearson"] is None
 
 
@@ -148,7 +148,7 @@ def test_one_or_two_people_are_too_few_and_the_row_says_so(n):
     crowd = LabelledCrowd(of, WORKERS[keep], VALUES[keep])
     methods = [METHODS[name] for name in ("aqer", "mean_vote", "rasa", "tfidf_char")]
     for found in compute_agreements("all", crowd, [crowd.build_trial()], methods):
-        assert found.row.reason("pearson_mean") == FEWER_WORKERS
+        assert found.row.get_reason("pearson_mean") == FEWER_WORKERS
 
 
 def test_one_question_has_no_interval_over_questions():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends.errors import ChatError
-from evaluation.evidence.likelihood import draw_others, measure_likelihoods
+from evaluation.evidence.likelihood import draw_other_answers, measure_likelihoods
 from tests.evaluation.core.backends.chat.fake import FakeChat, needs_packaged_model, said
 
 TEXTS = ['a "closed" path', "an open path", "a closed\npath"]
@@ -100,7 +100,7 @@ def test_a_later_reply_without_the_text_leaves_its_answer_out(tmp_path):
 
 def test_the_other_answer_is_of_another_worker_to_the_same_question():
     questions, workers = [*"aaabbc"], [*"xyzxxz"]
-    found = draw_others(questions, workers, 0)
+    found = draw_other_answers(questions, workers, 0)
     assert found[3:].tolist() == [-1, -1, -1]
     for row in range(3):
         assert questions[found[row]] == "a"

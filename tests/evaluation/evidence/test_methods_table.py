@@ -5,10 +5,10 @@ from annotations.exchange import OutputFolder
 from evaluation.evidence.baselines import Crowd, Method, UnavailableError
 from evaluation.evidence.labelled_crowd import Trial, compare_methods, find_best_baselines
 from evaluation.evidence.method_comparison import (
+    build_method_chart,
     choose_method,
     draw_choosing_half,
-    draw_method_chart,
-    write_choice,
+    write_choice_table,
 )
 from evaluation.evidence.tables import write_evidence
 from tests.evaluation.commands.crowd import summary_of, table
@@ -47,7 +47,7 @@ def test_rows_hold_the_mean_correlation_and_p_against_the_best_baseline():
     assert rows["aqer"].repetitions == 3
     assert find_best_baselines(list(rows.values())) == {"s": "f1"}
     assert rows["f1"].p_value is None
-    assert rows["f1"].reason("p_value") == "best_baseline"
+    assert rows["f1"].get_reason("p_value") == "best_baseline"
     assert rows["bleu1"].p_value < 0.05
     assert 0 < rows["reference_answer"].p_value <= 1
 
@@ -55,7 +55,7 @@ def test_rows_hold_the_mean_correlation_and_p_against_the_best_baseline():
 def test_a_supervised_method_is_no_baseline_however_good():
     rows = compare_methods("s", trials(), [KEY, GOOD])
     assert find_best_baselines(rows) == {}
-    assert {row.reason("p_value") for row in rows} == {"no_baseline"}
+    assert {row.get_reason("p_value") for row in rows} == {"no_baseline"}
 
 
 def test_what_cannot_be_computed_is_a_row_of_nothing_with_its_reason(tmp_path):
@@ -99,7 +99,7 @@ def test_the_best_mean_over_settings_is_chosen_and_no_answer_key_is(tmp_path):
     assert choice.method == "aqer"
     assert set(choice.means) == {"aqer", "f1"}
     with OutputFolder(tmp_path / "out") as folder:
-        write_choice(folder, choice)
+        write_choice_table(folder, choice)
     rows = table(tmp_path / "out/choosing.csv")
     assert [(row["method"], row["chosen"]) for row in rows[:2]] == [("aqer", "yes"), ("f1", "no")]
     assert choice.describe()["chosen"] == "aqer"
@@ -107,7 +107,7 @@ def test_the_best_mean_over_settings_is_chosen_and_no_answer_key_is(tmp_path):
 
 def test_the_picture_has_a_row_for_each_method_that_could_be_computed():
     rows = compare_methods("s", trials(), [FAIR, GOOD, ABSENT])
-    drawn = draw_method_chart("s", rows, "r").standalone()
+    drawn = build_method_chart("s", rows, "r").build_standalone_svg()
     assert drawn.index("aqer") < drawn.index("f1")  # the best on top
     assert "judge" not in drawn
     assert "Open dots: baselines." in drawn

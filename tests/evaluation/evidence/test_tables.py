@@ -6,7 +6,7 @@ import pytest
 from annotations.exchange import OutputFolder
 from evaluation.evidence.corpus import CorpusVectors
 from evaluation.evidence.data_sets import CROWD, GradedAnswers, Translations, assign_answers
-from evaluation.evidence.studies.real_crowds import compute_gleu, split_words
+from evaluation.evidence.studies.real_crowds import compute_gleu_to_truth, split_words
 from evaluation.evidence.tables import Correlations, build_study_table, write_evidence
 from evaluation.grading.crowd import EmptyCellReasons
 from evaluation.grading.files.tables import write_exemplars
@@ -68,7 +68,7 @@ def test_words_are_lower_case_and_punctuation_parts_them():
 
 def test_gleu_counts_ngrams_of_one_to_four_words():
     texts = ["The cat sat.", "the dog", "nothing alike here"]
-    found = compute_gleu(
+    found = compute_gleu_to_truth(
         Translations(
             workers=np.array(["a", "b", "c"]),
             sentences=np.array(["s"] * 3),
@@ -81,11 +81,11 @@ def test_gleu_counts_ngrams_of_one_to_four_words():
 
 
 def test_agreement_gives_mean_and_spread_over_repetitions():
-    found = Correlations.empty()
-    found.add([1, 2, 3], [1, 2, 3])
-    assert found.row("s", "m").pearson_sd is None
-    found.add([1, 2, 3], [1, 3, 2])
-    row = found.row("s", "m")
+    found = Correlations.build_empty()
+    found.add_repetition([1, 2, 3], [1, 2, 3])
+    assert found.build_row("s", "m").pearson_sd is None
+    found.add_repetition([1, 2, 3], [1, 3, 2])
+    row = found.build_row("s", "m")
     # Correlations 1 and 1/2: mean 3/4, standard deviation sqrt(2 x (1/4)^2).
     assert row.pearson_mean == pytest.approx(0.75)
     assert row.pearson_sd == pytest.approx(math.sqrt(2) / 4)
@@ -94,9 +94,9 @@ def test_agreement_gives_mean_and_spread_over_repetitions():
 
 
 def test_evidence_is_written_with_the_reasons_for_its_gaps(tmp_path):
-    found = Correlations.empty()
-    found.add([1, 2, 4], [1, 2, 3])
-    rows = [found.row("10x2", "aqer")]
+    found = Correlations.build_empty()
+    found.add_repetition([1, 2, 4], [1, 2, 3])
+    rows = [found.build_row("10x2", "aqer")]
     with OutputFolder(tmp_path / "out") as folder:
         write_evidence(folder, rows, {"study": "s"})
     assert (tmp_path / "out/table.csv").read_text().splitlines()[1].startswith("10x2,aqer,0.98")

@@ -255,7 +255,7 @@ def test_decision_trust_and_print_say_what_experts_said(site, run):
     assert values["correlation"] is not None
     for name in ("results-decision", "results-trust", "results-summary"):
         said = text(site.get(reverse(f"admin:{name}", args=[run.public_id])))
-        assert SITE.format(fact.said) in said
+        assert SITE.format_message(fact.said) in said
     table = site.get(reverse("admin:results-table", args=[run.public_id, "audit"]))
     assert b"".join(table.streaming_content).count(b"human:ed") == 30
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils.html import escape
 
-from evaluation.core.messages.reasons import get_fault_words
+from evaluation.core.messages.reasons import get_fault_texts
 from evaluation.language_models.views.asking import RequestTotals
 from evaluation.models import LanguageModel, LLMResponse, Run
 from evaluation.runs.background.work import work_one_turn
@@ -222,7 +222,7 @@ def test_the_page_of_the_run_shows_each_model_and_in_the_end_what_came(
     for address in (run_page, reverse("admin:results-run", args=[run.public_id])):
         said_of_it = " ".join(text_of(site.get(address)).split())
         assert "replies_missing" in states(said_of_it)
-        fault = get_fault_words("bad_request")
+        fault = get_fault_texts("bad_request")
         assert f"1 × {fault.what}. {fault.remedy}" in unescape(said_of_it)
         assert reverse("admin:grade", args=[rivers.public_id]) in said_of_it
     asked = site.get(run_page).context["asked"]

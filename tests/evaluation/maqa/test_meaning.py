@@ -81,7 +81,7 @@ def test_entailment_both_ways_is_asked_of_answers_behind_their_question(monkeypa
             assert name == "some-nli"
             return cls()
 
-        def probabilities(self, pairs):
+        def compute_entailment_probabilities(self, pairs):
             asked.extend(pairs)
             return meaning.np.array([known.get(pair, 0.1) for pair in pairs])
 
@@ -99,7 +99,7 @@ def test_pairs_are_asked_in_batches_and_come_back_to_their_question(monkeypatch)
         def load(cls, _name):
             return cls()
 
-        def probabilities(self, pairs):
+        def compute_entailment_probabilities(self, pairs):
             return meaning.np.array([float(a.split()[1][0] == b.split()[1][0]) for a, b in pairs])
 
     monkeypatch.setattr(meaning, "EntailmentModel", Model)

@@ -87,7 +87,7 @@ def _agrees_with_the_server(out, told):
         if asked[name]["messages"][-1]["role"] == "assistant"
     )
     assert body["messages"][0]["content"] == INSTRUCTION
-    with smollm2.run_server(smollm2.find_model()) as address:
+    with smollm2.run_server(smollm2.find_model_file()) as address:
         answer = httpx.post(f"{address}/v1/chat/completions", json=body, timeout=60).json()
     listed = answer["choices"][0]["logprobs"]["content"][0]["top_logprobs"]
     assert len(listed) == 49_152

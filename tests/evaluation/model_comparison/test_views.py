@@ -40,7 +40,7 @@ def test_the_page_says_first_who_is_better_than_whom(site, rana):
     assert (values["behind"], values["next"]) == ("“Elk”", "Elk")
     assert values["difference"] == pytest.approx(0.295)
     said = re.search(r'<p class="results-asked"[^>]*>([^<]+)</p>', text)[1]
-    assert said == SITE.format(verdict)
+    assert said == SITE.format_message(verdict)
     assert "<svg" in text
     # The leader is better than 1, and 1 cannot be distinguished from it.
     rows = re.findall(r'data-label="Against the others">([^<]+)<', text)
@@ -154,7 +154,7 @@ def test_two_models_stand_side_by_side(site, rana):
         *("comparison.pair_alike", "Ox 2", "Ox 1"),
     )
     assert values["difference"] == pytest.approx(0.05)
-    assert escape(SITE.format(verdict)) in text
+    assert escape(SITE.format_message(verdict)) in text
     assert "versions_of_one_model" in states(text)
     assert "model 1 on r11" in text
     assert "model 0 on r11" in text

@@ -11,7 +11,7 @@ def _told(values):
         MetricRow("Small", "", name, value, low, high, n, None)
         for name, (value, low, high, n) in values.items()
     ]
-    return [SITE.format(one) for one in _list_findings(index_metrics(rows), ["Small"])]
+    return [SITE.format_message(one) for one in _list_findings(index_metrics(rows), ["Small"])]
 
 
 def test_a_spread_over_too_few_questions_is_no_sentence_about_the_model():

@@ -100,7 +100,7 @@ def test_devices_are_compared_and_where_none_is_known_nothing_is_said_of_them(fo
         *(("computer", 27, 27, False), ("phone", 2, 12, False), ("several kinds", 1, 1, True)),
     ]
     (warning,) = devices.warnings
-    assert TERMINAL.format(warning).startswith(
+    assert TERMINAL.format_message(warning).startswith(
         "Phone (device): 2 of 12 are not rejected; computer: 27 of 27. That is 0.17 times as often "
     )
 
@@ -116,7 +116,7 @@ def assistive(version, keys, bad, said):
     assert not any("assistive technology " in line for line in format_groups([one]))
     messages = [*one.warnings, *([one.told] if one.told else [])]
     (message,) = messages
-    return message.code, message.values.get("said"), TERMINAL.format(message)
+    return message.code, message.values.get("said"), TERMINAL.format_message(message)
 
 
 GERMAN = [f"de{n:02}" for n in range(20)]

@@ -236,7 +236,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("code", "values", "sentence"), MESSAGES)
 def test_messages_of_the_desk(code, values, sentence):
-    assert TERMINAL.format(Message(code, values)) == sentence
+    assert TERMINAL.format_message(Message(code, values)) == sentence
 
 
 def test_each_message_of_the_desk_has_a_sentence_here():

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evaluation.core.options import TERMINAL
-from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
+from evaluation.core.stats.planner import compute_exemplar_error, estimate_similarity_to_truth
 from evaluation.runs.flow.forecast import GradedQuestion
 from evaluation.sample_size.run.plan import CurrentScore, build_answer_plan
 from evaluation.sample_size.run.trial import PlanTargets
@@ -13,7 +13,7 @@ from evaluation.sample_size.run.trial import PlanTargets
 
 def left_out(similarity, answers):
     """The mean leave-one-out score that answers of that likeness to the truth would have."""
-    return similarity * (1 - float(compute_error(similarity, answers - 1)))
+    return similarity * (1 - float(compute_exemplar_error(similarity, answers - 1)))
 
 
 def question(name, similarity, answers):
@@ -29,12 +29,12 @@ def test_a_question_gets_what_it_lacks_and_costs_pay_and_fee():
     found = made([question("q", 0.5, 24)], pay=0.2, fee=40, currency="EUR")
     (row,) = found.questions
     assert (row.answers, row.needed, row.more, row.standing) == (24, 28, 4, "wanted")
-    assert row.off == pytest.approx(float(compute_error(0.5, 24)))
-    assert row.off_then == pytest.approx(float(compute_error(0.5, 28)))
+    assert row.off == pytest.approx(float(compute_exemplar_error(0.5, 24)))
+    assert row.off_then == pytest.approx(float(compute_exemplar_error(0.5, 28)))
     assert row.off_then <= 0.05 < row.off
     # 4 x .20 x 1.40 = 1.12; so far 24 x .28 = 6.72
     assert (row.cost, found.plan.cost, found.plan.total_cost) == (1.12, 6.72, 1.12)
-    assert "4 more answers on 1 question for EUR 1.12." in TERMINAL.format_all(found.messages)
+    assert "4 more answers on 1 question for EUR 1.12." in TERMINAL.format_messages(found.messages)
 
 
 def test_the_least_settled_questions_come_first_and_settled_ones_get_nothing():
@@ -56,10 +56,10 @@ def test_what_would_need_too_many_is_not_bought_but_named():
     assert by_name["never"].needed is None
     assert {row.standing for row in found.questions} == {"beyond"}
     assert found.plan.total_answers == 0
-    said = " ".join(TERMINAL.format_all(found.messages))
+    said = " ".join(TERMINAL.format_messages(found.messages))
     assert "2 questions are not bought for: it would take 89 further answers" in said
     hopeless = made([GradedQuestion("never", "never", 5, 0.0)])
-    assert "nothing in common" in " ".join(TERMINAL.format_all(hopeless.messages))
+    assert "nothing in common" in " ".join(TERMINAL.format_messages(hopeless.messages))
 
 
 def test_a_question_with_one_answer_gets_what_a_question_usually_needs():
@@ -74,7 +74,7 @@ def test_people_who_have_answered_everything_cannot_answer_again():
     # 26 people, 24 of whom answered: 4 more answers take 2 who are new.
     assert made([question("q", 0.5, 24)], n_people=26).plan.new_people == 2
     assert made([question("q", 0.5, 24)], n_people=40).plan.new_people == 0
-    said = TERMINAL.format_all(made([question("q", 0.5, 24)], n_people=40).messages)
+    said = TERMINAL.format_messages(made([question("q", 0.5, 24)], n_people=40).messages)
     assert not any("must be found" in sentence for sentence in said)
 
 

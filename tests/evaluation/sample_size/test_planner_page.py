@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.core.stats.planner import compute_error, estimate_similarity_to_truth
+from evaluation.core.stats.planner import compute_exemplar_error, estimate_similarity_to_truth
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.runs.reports.planner import NO_PLAN, build_planner_report
 from evaluation.sample_size.charts import build_planner_chart
@@ -22,9 +22,11 @@ def test_the_plan_rests_on_leave_one_out_scores_and_answers_a_question(rana):
     assert (report.answers, report.fewest, report.most) == (12, 12, 12)
     similarity = estimate_similarity_to_truth(0.6, 11)
     assert report.similarity == similarity
-    assert report.now.average_error == pytest.approx(float(compute_error(similarity, 12)))
+    assert report.now.average_error == pytest.approx(float(compute_exemplar_error(similarity, 12)))
     assert report.more.workers == 22
-    saved = 1 - float(compute_error(similarity, 22)) / float(compute_error(similarity, 12))
+    saved = 1 - float(compute_exemplar_error(similarity, 22)) / float(
+        compute_exemplar_error(similarity, 12)
+    )
     assert report.saved == pytest.approx(saved)
     assert {1, 10, 12, 22, 100} <= {plan.workers for plan in report.table}
 

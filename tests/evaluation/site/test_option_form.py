@@ -14,7 +14,7 @@ def test_whom_to_ask_comes_before_how():
     names = [field.name for field in get_option_form(MultiqaRunOptions)(rana).list_basic_fields()]
     assert names[:2] == ["models", "rewriter"]
     # The others keep the order in which they are declared.
-    declared = [name for name in MultiqaRunOptions.options() if name in names]
+    declared = [name for name in MultiqaRunOptions.get_options() if name in names]
     assert [name for name in declared if name not in names[:2]] == [
         name for name in names[2:] if not name.startswith("other_")
     ]

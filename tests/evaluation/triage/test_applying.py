@@ -71,7 +71,7 @@ def test_a_question_that_keeps_three_is_not_thin(run):
     ).delete()
     found = preview_exclusion(run)
     assert found.n_thin == 0
-    assert SITE.format(found.thin_said).startswith("Every question")
+    assert SITE.format_message(found.thin_said).startswith("Every question")
 
 
 def test_a_run_of_the_same_settings_is_made_without_them_and_says_why(run):

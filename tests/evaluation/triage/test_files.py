@@ -193,7 +193,7 @@ def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(ran
     decide(run, worker("W5"), rana, "exclude", "skipped", rejects=True)
     rest = find_undecided(run, with_alarms=True)
     assert rest.silent == ()
-    assert "no answer" not in SITE.format(rest.said)
+    assert "no answer" not in SITE.format_message(rest.said)
     accept_undecided(run, rana, rest.seen, with_alarms=True)
     (batch,) = PanelFiles(run).batches
     *_, last = PanelFiles(run).build_batch_table(batch.public_id).rows

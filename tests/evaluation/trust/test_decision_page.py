@@ -181,7 +181,7 @@ def test_models_that_cannot_be_told_apart_are_not_called_best(site, run):
     said = build_decision(run).models_said
     assert (said.code, said.values["leader"]) == ("comparison.leads_all", "model 0")
     assert said.values["difference"] == 0.2
-    assert SITE.format(said) in shown(site, run)
+    assert SITE.format_message(said) in shown(site, run)
 
 
 def test_a_step_is_the_first_that_there_is_reason_for(run):
@@ -341,7 +341,7 @@ def test_the_api_says_the_same(site, run):
     assert found["concerns"][0]["said"] == api_sentence("alarms.ring.said", count=1)
     assert found["step"] == "read_alarms"
     said = build_decision(run).models_said
-    assert (said.code, API.format(said)) == ("comparison.leads_none", found["models_said"])
+    assert (said.code, API.format_message(said)) == ("comparison.leads_none", found["models_said"])
 
 
 def grade_form(site, page):

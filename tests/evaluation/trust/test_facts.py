@@ -41,7 +41,9 @@ def test_small_crowds_are_judged_as_simulations_went(n, leave_one_out, level):
 )
 def test_thin_questions_are_counted(questions, level, words):
     fact = facts.build_answers_fact(questions)
-    assert (fact.level, words in SITE.format(fact.said)) == (level, True), SITE.format(fact.said)
+    assert (fact.level, words in SITE.format_message(fact.said)) == (level, True), (
+        SITE.format_message(fact.said)
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_the_worst_alarm_decides(counts, level):
 
 
 def test_a_silent_run_is_not_called_free_of_copies():
-    assert "does not prove" in SITE.format(facts.build_alarms_fact({}).said)
+    assert "does not prove" in SITE.format_message(facts.build_alarms_fact({}).said)
 
 
 COPIES = CheckResult("copies", None, 0.5, False, "no_pair_shares_10_questions")
@@ -181,7 +183,7 @@ def test_it_is_said_who_graded_what_and_how_far_the_experts_agree_themselves():
 def test_judgements_that_chose_the_ranking_do_not_confirm_it():
     fact = facts.build_experts_fact(agreement(30, 0.99, 0.9, 1.0), True)
     assert fact.level == "unknown"
-    assert "0.99" not in SITE.format(fact.said)
+    assert "0.99" not in SITE.format_message(fact.said)
 
 
 def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
@@ -197,4 +199,4 @@ def test_a_verdict_counts_the_facts_of_its_level_and_never_promises_truth():
         assert verdict.level == level
         assert verdict.text.code == f"verdict.{level}.text"
         assert verdict.text.values == {"count": count, "all": len(found)}
-        assert ALWAYS in SITE.format(verdict.text)
+        assert ALWAYS in SITE.format_message(verdict.text)

@@ -57,7 +57,7 @@ def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
     if rings:
         alarm(run, workers=["w001", "w002"])
     report = build_trust_report(run)
-    headline = escape(SITE.format(report.verdict.headline))
+    headline = escape(SITE.format_message(report.verdict.headline))
     assert rings == (report.verdict.level == "bad")
     experts = next(fact for fact in report.facts if fact.name == "experts")
     for name in ("results-summary", "results-run", "results-trust"):
@@ -65,9 +65,9 @@ def test_paper_first_page_and_trust_say_the_same(site, rana, rings):
         assert headline in text
         for fact in report.facts:
             if fact.level in ("bad", "care"):
-                assert escape(SITE.format(fact.said)) in text
+                assert escape(SITE.format_message(fact.said)) in text
     text = body(site.get(page("results-summary", run)))
-    assert text.count(escape(SITE.format(experts.said))) == 1  # told once, in one sentence
+    assert text.count(escape(SITE.format_message(experts.said))) == 1  # told once, in one sentence
     assert [person.row.name for person in build_summary_report(run).decision.look_at] == [
         person.row.name for person in build_decision(run).look_at
     ]
@@ -106,7 +106,7 @@ def test_a_run_with_remedies_is_not_called_the_published_method(site, rana):
     changes = ["collapse_copies", "weight_cap", "unit_length"]
     assert list_method_changes(run) == changes
     assert f": {', '.join(BEYOND[name] for name in changes)}." in words
-    options = AqerParameters.options().values()
+    options = AqerParameters.get_options().values()
     gathered = {one.name for one in options if one.group == REMEDIES and one.gathered}
     assert gathered == set(NAMES)  # a new remedy has words here
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 from evaluation.consensus.inputs import build_truncation_warning
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.options import SITE
-from evaluation.core.text.quality import check_language, check_short_answers
+from evaluation.core.text.quality import find_language_warning, find_short_answer_warning
 from evaluation.models import ExemplaryAnswer, Run
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import looked
@@ -66,13 +66,16 @@ def test_the_facts_are_those_of_the_run(site, rana):
     response = page(site, run)
     facts = facts_of(response)
     assert facts["workers"].level == "good"
-    assert "2 of 10 questions" in SITE.format(facts["answers"].said)
+    assert "2 of 10 questions" in SITE.format_message(facts["answers"].said)
     assert facts["convergence"].level == "care"
-    assert (facts["stability"].level, "0.85" in SITE.format(facts["stability"].said)) == (
+    assert (facts["stability"].level, "0.85" in SITE.format_message(facts["stability"].said)) == (
         "care",
         True,
     )
-    assert (facts["language"].level, SITE.format(facts["language"].said)) == ("bad", warnings[0])
+    assert (facts["language"].level, SITE.format_message(facts["language"].said)) == (
+        "bad",
+        warnings[0],
+    )
     assert facts["shortness"].level == "bad"
     assert facts["truncation"].level == "care"
     assert "<b>half</b>" not in response.content.decode()
@@ -81,9 +84,9 @@ def test_the_facts_are_those_of_the_run(site, rana):
 def test_a_warning_of_the_engine_is_what_the_page_says(site, rana):
     info = EmbedderInfo("minilm", "MiniLM", "", "float32", 384, 256, "en")
     warnings = [
-        check_language(["Где находится эта река, кто знает?"] * 9, info),
+        find_language_warning(["Где находится эта река, кто знает?"] * 9, info),
         build_truncation_warning(3, info),
-        check_short_answers(["1866"], "minilm"),
+        find_short_answer_warning(["1866"], "minilm"),
     ]
     run = world.finished(owner=rana, n_workers=14)
     Run.objects.filter(pk=run.pk).update(warnings=[w.as_dict() for w in warnings])

@@ -199,7 +199,7 @@ def test_an_encoder_that_there_is_not_is_refused(tmp_path):
     assert "nonsense" in evaluate(tmp_path, REPLIES, PROBLEMS, "--encoder", "nonsense").err
     ran = evaluate(tmp_path, REPLIES, PROBLEMS, "--encoder", "precomputed:x.npz")
     assert (ran.code, "--encoder: " in ran.err) == (2, True)
-    (problem,) = UmwpParameters(encoder="precomputed:x.npz").problems()
+    (problem,) = UmwpParameters(encoder="precomputed:x.npz").find_problems()
     assert (problem.code, problem.option) == ("unreadable", "encoder")
 
 

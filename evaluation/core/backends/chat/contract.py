@@ -45,7 +45,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Reason why a request got no reply: a code, a message, whether to retry, and after what wait.
+    """Reason why a request got no reply, with whether and when another attempt makes sense.
 
     `again` is True if another attempt may succeed; `wait` is the pause in seconds that the server
     asked for.
@@ -130,7 +130,7 @@ class ChatModel(ABC):
         return f"{self.kind}:{self.model}" + (f"@{self.address}" if self.address else "")
 
     async def open(self, at_once: int) -> None:  # noqa: B027 - most need nothing
-        """Open what `at_once` concurrent requests need, such as connections or a process.
+        """Prepare for `at_once` concurrent requests: open connections or start a process.
 
         Raises ChatError if the model is not available.
         """
@@ -142,7 +142,7 @@ class ChatModel(ABC):
     async def reply(self, request: ChatRequest) -> Reply:
         """Send one request and return the reply; a failure is a reply with a fault."""
 
-    def body(self, request: ChatRequest) -> dict[str, Any]:
+    def build_request_body(self, request: ChatRequest) -> dict[str, Any]:
         """Return the JSON request body as it is sent and stored, without the API key."""
         messages = [dict(message) for message in request.messages]
         return {"model": self.model, "messages": messages, **request.parameters}
@@ -155,7 +155,10 @@ MAX_DETAIL = 100
 
 @dataclass(frozen=True, slots=True)
 class UnlistedTokens:
-    """Summary of the tokens outside a list of the likeliest: number, probability, -sum p ln p."""
+    """Summary of the tokens missing from a list of the likeliest: number, probability, entropy.
+
+    `entropy` is their part of the entropy, -sum p ln p.
+    """
 
     tokens: int
     probability: float
@@ -181,14 +184,14 @@ class TokenLogprob:
 
 
 def shorten_logprobs(logprobs: Any) -> Any:
-    """Return logprobs with each token's alternatives cut to 100; other values unchanged."""
+    """Return a reply's logprobs with at most 100 alternatives a token; other values unchanged."""
     if not isinstance(logprobs, dict) or not isinstance(logprobs.get("content"), list):
         return logprobs
     return {**logprobs, "content": [_shorten_entry(token) for token in logprobs["content"]]}
 
 
 def _shorten_entry(entry: Any) -> Any:
-    """Return one token's entry with its 100 likeliest alternatives and a summary of the others."""
+    """Return a token's entry with at most 100 alternatives and a summary of the others."""
     listed = entry.get("top_logprobs") if isinstance(entry, dict) else None
     if not isinstance(listed, list) or len(listed) <= MAX_DETAIL:
         return entry
@@ -212,8 +215,8 @@ def _shorten_entry(entry: Any) -> Any:
     }
 
 
-def parse_tokens(logprobs: Any) -> list[TokenLogprob] | None:
-    """Return a reply's tokens with log-probabilities; None without usable logprobs."""
+def parse_token_logprobs(logprobs: Any) -> list[TokenLogprob] | None:
+    """Return the tokens in a reply's logprobs; None if the logprobs are missing or malformed."""
     content = logprobs.get("content") if isinstance(logprobs, Mapping) else None
     if not isinstance(content, list) or not content:
         return None

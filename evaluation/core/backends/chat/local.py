@@ -21,15 +21,18 @@ SAME_TWICE = {"cache_prompt": False}
 
 
 class LocalChat(ChatModel):
-    """Chat model SmolLM2-135M-Instruct. Raises ChatError for a missing package or unknown file."""
+    """Chat model SmolLM2-135M-Instruct, run in a process of its own between `open` and `close`.
+
+    Raises ChatError for a missing package or unknown file.
+    """
 
     kind = "local"
     address = ""
     at_once = 1
 
     def __init__(self, patience: Patience | None = None) -> None:
-        path = smollm2.find_model()
-        smollm2.verify_file(path)
+        path = smollm2.find_model_file()
+        smollm2.verify_model_file(path)
         smollm2.load_library()
         self.model = "smollm2"
         self.name = smollm2.MODEL

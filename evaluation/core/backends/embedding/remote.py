@@ -13,7 +13,7 @@ from evaluation.core.backends.embedding.contract import (
     Embedder,
     EmbedderInfo,
     Progress,
-    find_distinct,
+    find_distinct_texts,
     find_versions,
 )
 from evaluation.core.backends.errors import BackendError, EmbedderError
@@ -47,7 +47,7 @@ FAULTS = {
 
 
 class RemoteEmbedder(Embedder):
-    """Embedder behind an OpenAI-compatible URL.
+    """Embedder on an OpenAI-compatible server, to which it sends the texts in batches.
 
     See `OpenAIServer` for the key and for retries.
     """
@@ -78,7 +78,7 @@ class RemoteEmbedder(Embedder):
         self._batch = BATCH
 
     def describe(self) -> EmbedderInfo:
-        """Return how the vectors are made; `dimension` is known after the first `embed`."""
+        """Return the embedder's settings; `dimension` is None before the first `embed`."""
         return EmbedderInfo(
             spec=self.name,
             model=self.model,
@@ -95,11 +95,11 @@ class RemoteEmbedder(Embedder):
         server accepted. Raises EmbedderError if the server cannot be reached, refuses even a single
         text, or does not return one finite vector for each text, all of equal length.
         """
-        unique, where = find_distinct(texts)
+        unique, where = find_distinct_texts(texts)
         if not unique:
             return np.empty((0, self._dimension or 0), dtype=np.float32)
         parts: list[NDArray[np.float32]] = []
-        with self._server.client() as client:
+        with self._server.create_client() as client:
             start = 0
             while start < len(unique):
                 batch = unique[start : start + self._batch]
@@ -114,7 +114,7 @@ class RemoteEmbedder(Embedder):
         return np.concatenate(parts)[where]
 
     def _request_batch(self, client: httpx.Client, batch: list[str]) -> Any:
-        """Return the server's JSON; None if it refuses but may accept fewer texts."""
+        """Return the server's JSON for a batch of texts; None if it may accept only fewer texts."""
         try:
             return self._server.post(client, {"model": self.model, "input": batch})
         except EmbedderError as error:
@@ -131,12 +131,12 @@ class RemoteEmbedder(Embedder):
             ) from None
 
     def _build_error(self, code: str, **values: Any) -> BackendError:
-        """Return the exception for a fault code, with a message on the remedy."""
+        """Return the exception for a fault code of `FAULTS`, with its message and remedy."""
         problem, remedy = FAULTS[code]
-        return self._server.error(problem.format_map(values), remedy, code, **values)
+        return self._server.build_error(problem.format_map(values), remedy, code, **values)
 
     def _parse_vectors(self, answer: Any, expected: int) -> NDArray[np.float32]:
-        """Return a server's vectors, one row per text. Raises EmbedderError."""
+        """Return the vectors in a server's JSON, one row per text. Raises EmbedderError."""
         try:
             # `index` says which text an embedding belongs to, whatever the order of the list.
             items = sorted(answer["data"], key=lambda item: item["index"])

@@ -22,7 +22,7 @@ from evaluation.core.backends.embedding.contract import (
     EmbedderInfo,
     Precision,
     Progress,
-    find_distinct,
+    find_distinct_texts,
     find_versions,
     import_library,
 )
@@ -34,14 +34,14 @@ WEIGHTS = (".safetensors", ".bin")
 
 
 def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]) -> Loaded:
-    """Load a model with `load(local_only)`, first from local files, then from the model hub.
+    """Return the model that `load(local_only)` loads, from local files, else from the model hub.
 
     A folder never uses the network. A hub name does only if it is not in the cache, and only after
     one quick question to the hub: the libraries themselves retry an unreachable one for minutes.
     Raises BackendError if the model cannot be loaded; its message names the purpose `what` of the
     model, and the `remedy`.
     """
-    folder = is_folder(name)
+    folder = is_model_folder(name)
     try:
         with hide_progress_bars():
             return load(True)
@@ -49,7 +49,7 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
         raise
     except Exception as error:
         # Whatever a broken or foreign folder makes the libraries raise, it is the model's fault.
-        if needs_own_code(error):
+        if is_own_code_refusal(error):
             raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
         if folder:
             raise BackendError(
@@ -57,12 +57,12 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
                 f"({shorten_error(error)}): {remedy}",
                 "no_model",
             ) from error
-    _check_hub(name, what, remedy)
+    _check_model_on_hub(name, what, remedy)
     try:
         with hide_progress_bars():
             return load(False)
     except Exception as error:
-        if needs_own_code(error):
+        if is_own_code_refusal(error):
             raise BackendError(_format_own_code_error(name, what, remedy), "own_code") from error
         raise BackendError(
             f"{what}: the model {name!r} cannot be loaded ({shorten_error(error)}): {remedy}",
@@ -70,8 +70,8 @@ def load_model(name: str, what: str, remedy: str, load: Callable[[bool], Loaded]
         ) from error
 
 
-def needs_own_code(error: BaseException) -> bool:
-    """Return whether a library refused a model because the model brings its own program code."""
+def is_own_code_refusal(error: BaseException) -> bool:
+    """Return whether a library's error means that the model brings program code of its own."""
     return "trust_remote_code" in str(error)
 
 
@@ -83,8 +83,8 @@ def _format_own_code_error(name: str, what: str, remedy: str) -> str:
     )
 
 
-def is_folder(name: str) -> bool:
-    """Return whether a model's name is a local folder. Raises BackendError if that is missing."""
+def is_model_folder(name: str) -> bool:
+    """Return whether a model's name is a local folder; BackendError for a missing folder."""
     path = Path(name).expanduser()
     if path.is_dir():
         return True
@@ -96,7 +96,7 @@ def is_folder(name: str) -> bool:
     return False
 
 
-def _check_hub(name: str, what: str, remedy: str) -> None:
+def _check_model_on_hub(name: str, what: str, remedy: str) -> None:
     """Raise BackendError if the model hub lacks the model or does not answer in 5 seconds."""
     hub = import_library("huggingface_hub", what)
     constants = import_library("huggingface_hub.constants", what)
@@ -142,7 +142,7 @@ def compute_file_hash(path: Path) -> str:
 
 
 def compute_folder_revision(folder: Path) -> str:
-    """Return a hash of 12 digits of a model folder's weights and settings."""
+    """Return 12 hexadecimal digits that identify the weights and settings in a model folder."""
     digest = hashlib.sha256()
     # Sorted, because the order of rglob depends on the file system.
     for path in sorted(folder.rglob("*")):
@@ -154,7 +154,7 @@ def compute_folder_revision(folder: Path) -> str:
 
 
 def shorten_error(error: BaseException) -> str:
-    """Return the first line of an error's message, at most 200 characters."""
+    """Return the first line of an error's message, at most 200 characters; else its type."""
     lines = str(error).strip().splitlines()
     text = lines[0].rstrip(" .:") if lines else type(error).__name__
     return text if len(text) <= 200 else text[:197] + "..."
@@ -182,7 +182,7 @@ def has_native_bfloat16(device: Any) -> bool:
 
 
 def has_processor_bfloat16(processor_info: Path = PROCESSOR_INFO) -> bool:
-    """Return whether Linux lists a bfloat16 flag for the processor."""
+    """Return whether the processor has bfloat16 according to Linux; False if it cannot be read."""
     try:
         text = processor_info.read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -249,9 +249,10 @@ class SentenceEmbedder(Embedder):
         self.name = spec
         what = f"embedder {spec!r}"
         library = import_library("sentence_transformers", what)
-        source = str(Path(source).expanduser()) if is_folder(str(source)) else str(source)
+        source = str(Path(source).expanduser()) if is_model_folder(str(source)) else str(source)
 
         def load(local_only: bool) -> Any:
+            """Load the sentence-transformers model, only from local files if `local_only`."""
             return library.SentenceTransformer(
                 source, local_files_only=local_only, trust_remote_code=False
             )
@@ -272,7 +273,7 @@ class SentenceEmbedder(Embedder):
             revision=revision or self._find_revision(source),
             precision=chosen,
             dimension=self._model.truncate_dim or self._model.get_embedding_dimension(),
-            max_length=self._max_length(),
+            max_length=self._find_max_length(),
             languages=languages or _find_languages(source),
             versions={**find_versions(*LIBRARIES), **(versions or {})},
         )
@@ -280,7 +281,7 @@ class SentenceEmbedder(Embedder):
             self._use_bfloat16()
 
     def describe(self) -> EmbedderInfo:
-        """Return the model, revision, precision and limits by which vectors are made."""
+        """Return the embedder's model, revision, precision and longest text."""
         return self._info
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:
@@ -291,7 +292,7 @@ class SentenceEmbedder(Embedder):
         """
         from evaluation.core.backends.embedding import batching
 
-        unique, where = find_distinct(texts)
+        unique, where = find_distinct_texts(texts)
         # Equal texts are embedded once, but the warning counts all of them.
         counts = np.bincount(where, minlength=len(unique))
         lengths = self._count_tokens(unique)
@@ -302,15 +303,18 @@ class SentenceEmbedder(Embedder):
         finished = 0
 
         def prepare(batch: list[int]) -> Any:
+            """Return the tokens of a batch of texts."""
             return self._model.preprocess([unique[i] for i in batch], prompt=self._prompt)
 
         def compute(batch: list[int], features: Any) -> None:
+            """Write the vectors of a batch into `vectors`."""
             device = self._model.device
             features = {k: v.to(device) if hasattr(v, "to") else v for k, v in features.items()}
             rows = self._model(features)["sentence_embedding"]
             vectors[batch] = rows[:, : vectors.shape[1]].float().cpu().numpy()
 
         def report_rows(rows: int) -> None:
+            """Report the progress after `rows` more distinct texts."""
             # Repeats cost nothing, so they are spread over the way.
             nonlocal finished
             finished += rows
@@ -340,7 +344,7 @@ class SentenceEmbedder(Embedder):
         return vectors[where]
 
     def embed_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float64]]:
-        """Return each text's last-layer vectors, one row per token, none for special tokens.
+        """Return for each text its last-layer vectors, a row per token without special tokens.
 
         Texts beyond `max_length` are cut. For transformers that add one token before the text and
         one after it. EmbedderError: the model fails.
@@ -360,7 +364,7 @@ class SentenceEmbedder(Embedder):
         return [rows.cpu().numpy()[1:-1].astype(np.float64) for rows in encoded]
 
     def _count_tokens(self, texts: list[str]) -> list[int]:
-        """Return each text's token count before cutting, special tokens included."""
+        """Return each text's number of tokens before cutting; characters without a tokenizer."""
         if not texts:
             return []
         tokenizer = getattr(self._model, "tokenizer", None)
@@ -377,8 +381,8 @@ class SentenceEmbedder(Embedder):
         )
         return [len(row) for row in tokens["input_ids"]]
 
-    def _max_length(self) -> int | None:
-        """Return the most tokens that the model reads of a text; None without a limit."""
+    def _find_max_length(self) -> int | None:
+        """Return the largest number of tokens that the model reads of a text; None for no limit."""
         length = getattr(self._model, "max_seq_length", None)
         # Tokenizers without a limit say so with a number like 10^30.
         if not callable(getattr(self._model, "tokenizer", None)) or length is None:
@@ -386,7 +390,7 @@ class SentenceEmbedder(Embedder):
         return int(length) if length < 1_000_000_000 else None
 
     def _find_revision(self, source: str) -> str:
-        """Return the hash of a model's local folder, or the commit of a hub model."""
+        """Return the hash of a model's local folder, or a hub model's commit, else "unknown"."""
         folder = Path(source)
         if folder.is_dir():
             return compute_folder_revision(folder)
@@ -398,6 +402,7 @@ class SentenceEmbedder(Embedder):
         import torch
 
         def widen(module: Any, inputs: Any, features: Any) -> Any:
+            """Convert the transformer's output to float32, for pooling."""
             for key in ("token_embeddings", "sentence_embedding"):
                 if key in features:
                     features[key] = features[key].float()
@@ -408,7 +413,10 @@ class SentenceEmbedder(Embedder):
 
 
 def _find_languages(source: str) -> str | None:
-    """Return the model's language codes joined by commas; None if its card has none."""
+    """Return a model's language codes from its card, joined by commas; None if unknown.
+
+    For a hub name: "en" for the models in `ENGLISH`.
+    """
     folder = Path(source)
     if not folder.is_dir():
         return "en" if source.rpartition("/")[2].lower() in ENGLISH else None
@@ -432,19 +440,16 @@ HASHES = {
 REINSTALL = f"install the package anew with `pip install --force-reinstall {PACKAGE}==0.1.0`"
 
 
-def find_folder() -> Path:
-    """Return the installed folder of all-MiniLM-L6-v2. Raises EmbedderError if it is missing.
-
-    EmbedderError: the package is not installed.
-    """
+def find_minilm_folder() -> Path:
+    """Return the installed folder of all-MiniLM-L6-v2; EmbedderError without its package."""
     spec = importlib.util.find_spec(MODULE)
     if spec is None or not spec.submodule_search_locations:
         raise EmbedderError(f"embedder 'minilm': the package {PACKAGE} is missing: {REINSTALL}")
     return Path(next(iter(spec.submodule_search_locations))) / "model"
 
 
-def check_hashes(folder: Path) -> None:
-    """Raise EmbedderError unless weights, tokenizer and settings are the published files."""
+def check_minilm_hashes(folder: Path) -> None:
+    """Raise EmbedderError unless the folder's files are those of the published all-MiniLM-L6-v2."""
     for name, expected in HASHES.items():
         try:
             file_hash = compute_file_hash(folder / name)
@@ -460,9 +465,12 @@ def check_hashes(folder: Path) -> None:
 
 
 def load_minilm(precision: Precision = "float32") -> SentenceEmbedder:
-    """Return the default embedder: English, 384 dimensions, unit length, 256 tokens."""
-    folder = find_folder()
-    check_hashes(folder)
+    """Return the default embedder, the installed all-MiniLM-L6-v2, after checking its files.
+
+    English, 384 dimensions, unit length, 256 tokens. Raises EmbedderError.
+    """
+    folder = find_minilm_folder()
+    check_minilm_hashes(folder)
     return SentenceEmbedder(
         folder,
         precision,

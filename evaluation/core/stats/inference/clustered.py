@@ -39,7 +39,7 @@ Statistic = Callable[[Integers], float | None]
 
 @dataclass(frozen=True)
 class ClusteredEstimate(SampleEstimate):
-    """A statistic of rows in clusters (such as questions) with its 95% interval.
+    """Statistic of rows in clusters (such as answers to questions), with its 95% interval.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ def compute_clustered_interval(
 def compute_clustered_draws(
     statistic: Statistic, clusters: Integers, n_draws: int, seed: int
 ) -> Floats:
-    """Return the statistic in each bootstrap draw of whole clusters; NaN if undefined.
+    """Return the statistic of each bootstrap draw of whole clusters; NaN where undefined.
 
     A draw takes as many clusters as there are, with replacement, each with all its rows.
     `clusters` (n,) are codes 0..C-1, each with a row at least.
@@ -115,7 +115,7 @@ _REASONS = {"fewer_than_2_questions": FEWER_THAN_2_ITEMS}
 def compute_means(
     values: ArrayLike, n_draws: int = 400, seed: int = 0, level: float = 0.95
 ) -> list[SampleEstimate]:
-    """Return each row's mean over the items that have a value, with a bootstrap interval.
+    """Return each row's mean over its known values, with a bootstrap interval over the items.
 
     Every row is drawn alike; a draw's mean is over the drawn items that the row has a number for.
 
@@ -143,6 +143,7 @@ def compute_means(
     parts = of_kinds[partly].astype(np.float64)
 
     def statistic(weights: FloatArray) -> FloatArray:
+        """Return the means (rows, draws) of draws with these weights of the items."""
         out = filled @ weights.T
         whole = np.broadcast_to(weights.sum(axis=1), out.shape).copy()
         whole[partly] = parts @ weights.T
@@ -164,7 +165,7 @@ def compute_drawn_intervals(
     level: float = 0.95,
     kinds: NDArray[np.int64] | None = None,
 ) -> list[SampleEstimate]:
-    """Return each statistic's bootstrap interval; `statistic` recomputes them for the draws.
+    """Return each value with its bootstrap interval; `statistic` recomputes the values of draws.
 
     Parameters
     ----------
@@ -208,7 +209,7 @@ def compute_drawn_intervals(
 def compute_strata_mean(
     means: ArrayLike, errors: ArrayLike, sizes: ArrayLike, level: float = 0.95
 ) -> SampleEstimate:
-    """Return the mean of k independent means, equally weighted, with its interval.
+    """Return the equally weighted mean of the means of k strata, with its interval.
 
     The sets are fixed and only the questions within them are random: the interval is for these
     sets, not for others. Student's t with the degrees of freedom of Welch and Satterthwaite

@@ -30,7 +30,7 @@ from evaluation.core.stats.inference.intervals import (
 )
 from evaluation.core.stats.inference.paired import (
     check_draws,
-    check_right,
+    check_right_wrong_marks,
     compute_bootstrap_mean_difference,
     compute_detectable_standard_errors,
     compute_mcnemar_mid_p_values,
@@ -114,7 +114,7 @@ def compare_models(
     n_permutations: int | None = None,
     level: float = 0.95,
 ) -> list[Comparison]:
-    """Return the score difference of each pair of models on their common questions.
+    """Return the tested score difference of each pair of models on their common questions.
 
     Per pair the interval of `compute_bootstrap_mean_difference` (the same numbers: all pairs with
     the same common questions share the draws) and the p of the sign-flip test, exact up to 14
@@ -259,7 +259,7 @@ def _compute_p_values(
     n_permutations: int,
     seed: int,
 ) -> tuple[FloatArray, FloatArray, list[str]]:
-    """Return each row's p-value, mid-p-value and test's name; a missing question counts as 0.
+    """Return each row's p-value, mid-p-value and name of the test; a missing question counts 0.
 
     The mid-p-value is NaN for a sign-flip test.
     """
@@ -278,7 +278,7 @@ def _compute_p_values(
 def _compute_intervals(
     differences: FloatArray, common: NDArray[np.bool_], n_draws: int, level: float, seed: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return lower end, upper end and standard error of each row's mean; NaN where n < 2.
+    """Return each row's lower end, upper end and standard error of the mean; NaN where n < 2.
 
     Rows with the same common questions go together: complete data is one matrix product.
     """
@@ -304,10 +304,14 @@ def _compute_intervals(
 
 
 def _check_scores(scores: ArrayLike, names: Sequence[str], test: str) -> FloatArray:
-    """Return scores as floats (models, questions). Raises ValueError if the names do not fit."""
+    """Return the scores as floats (models, questions); ValueError for unusable scores or names."""
     if test not in ("permutation", "mcnemar"):
         raise ValueError('test must be "permutation" or "mcnemar"')
-    values = check_right(scores) if test == "mcnemar" else np.asarray(scores, dtype=np.float64)
+    values = (
+        check_right_wrong_marks(scores)
+        if test == "mcnemar"
+        else np.asarray(scores, dtype=np.float64)
+    )
     if values.ndim != 2 or len(values) != len(names):
         raise ValueError("scores must have shape (models, questions), one row for every name")
     if np.isinf(values).any():
@@ -462,7 +466,7 @@ def _compute_standard_error(scores: FloatArray) -> float:
 
 
 def _find_rows_of_groups(groups: Sequence[str]) -> dict[str, NDArray[np.int64]]:
-    """Return the row numbers of each group label, in order of first appearance."""
+    """Return the row numbers of each group, by label in order of first appearance."""
     found: dict[str, list[int]] = {}
     for row, group in enumerate(groups):
         found.setdefault(group, []).append(row)

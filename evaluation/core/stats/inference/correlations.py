@@ -66,7 +66,7 @@ def compare_correlations(
     n_draws: int = 9_999,
     seed: int = 0,
 ) -> list[CorrelationDifference]:
-    """Return, for each method, its correlation with the truth minus the reference method's.
+    """Return each method's correlation with the truth minus that of one reference method.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def compare_correlations(
 def compute_mean_correlation(
     scores: ArrayLike, truth: ArrayLike, n_draws: int = 9_999, seed: int = 0
 ) -> ClusteredEstimate:
-    """Return the mean correlation of scores with truth over repetitions, with interval.
+    """Return the correlation of scores with the truth, averaged over repetitions, with interval.
 
     Parameters
     ----------
@@ -153,7 +153,10 @@ def compute_mean_correlation(
 def compute_bca_interval(
     observed: float, draws: Floats, left_out: Floats, level: float = 0.95
 ) -> tuple[float, float]:
-    """Return the BCa interval (Efron 1987) of a statistic from its bootstrap draws."""
+    """Return both ends of a statistic's BCa interval (Efron 1987), from its bootstrap draws.
+
+    `left_out` are its values without one unit each.
+    """
     bias, acceleration = _estimate_bias(observed, draws), _estimate_acceleration(left_out)
     ends = []
     for share in ((1 - level) / 2, (1 + level) / 2):
@@ -197,7 +200,7 @@ def _estimate_acceleration(left_out: Floats) -> float:
 
 
 def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> CorrelationDifference:
-    """Return a difference with BCa interval and p-value, or the reason for having none."""
+    """Return a difference of correlations with BCa interval and p-value, or with a reason."""
     draws = draws[~np.isnan(draws)]
     if np.isnan(observed) or np.isnan(left_out).any() or not len(draws):
         return CorrelationDifference(None, None, NO_CORRELATION)
@@ -211,7 +214,7 @@ def _compute_difference(observed: float, draws: Floats, left_out: Floats) -> Cor
 
 
 def _draw_workers(m: int, n_draws: int, seed: int) -> Floats:
-    """Return how often each worker is drawn, with replacement: one row per draw."""
+    """Return how often each of `m` workers is drawn with replacement, one row per draw."""
     rng = np.random.default_rng(seed)
     return rng.multinomial(m, np.full(m, 1 / m), size=n_draws).astype(np.float64)
 
@@ -273,7 +276,7 @@ def estimate_correlation(
     seed: int = 0,
     level: float = 0.95,
 ) -> ClusteredEstimate:
-    """Return the correlation of scores with grades in all answers, from a sample's grades.
+    """Return the correlation of scores with grades over all answers, estimated from a sample.
 
     Parameters
     ----------
@@ -316,7 +319,7 @@ def estimate_correlation(
 def forecast_interval(
     n: int, n_clusters: int, correlation: float = 0.7, level: float = 0.95
 ) -> Interval:
-    """Return the interval to expect of a correlation from n answers to n_clusters questions.
+    """Return the interval to expect for a correlation from `n` answers to `n_clusters` questions.
 
     Fisher's (1921) standard error 1 / sqrt(n - 3) of arctanh r, with Student's t of one degree of
     freedom less than there are questions, as the interval of a sample uses it.
@@ -375,7 +378,7 @@ FEWEST = 4
 
 
 @dataclass(frozen=True)
-class Retest:
+class RetestAgreement:
     """Test-retest agreement of the workers who have a score in both waves.
 
     Attributes
@@ -397,8 +400,8 @@ class Retest:
     change_interval: Interval
 
 
-def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> Retest:
-    """Return correlations, ICC and mean change of two scores of the same workers.
+def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> RetestAgreement:
+    """Return the test-retest agreement of two scores of the same workers.
 
     Fisher's interval: tanh(arctanh(r) +- t / sqrt(n - 3)) (Fisher 1921, "On the probable error of a
     coefficient of correlation", Metron 1), with the t quantile of n - 1 degrees of freedom in place
@@ -425,7 +428,7 @@ def compute_retest_agreement(earlier: ArrayLike, later: ArrayLike) -> Retest:
     differences = b - a
     spread = float(np.std(differences, ddof=1) / np.sqrt(n)) if n >= 2 else np.nan
     change = float(differences.mean()) if n else np.nan
-    return Retest(
+    return RetestAgreement(
         n=n,
         correlation=r,
         interval=compute_t_interval(value, error, n, scale="arctanh")[0],

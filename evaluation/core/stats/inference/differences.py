@@ -25,7 +25,7 @@ _BLOCK = 1024
 
 
 def compute_paired_differences(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return differences a - b of the pairs without NaN, and which pairs these are.
+    """Return the differences a - b of the pairs without NaN, and flags of these pairs.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def compute_clustered_standard_errors(totals: FloatArray, sizes: FloatArray) -> 
 def compute_bootstrap_means(
     totals: FloatArray, sizes: FloatArray, n_draws: int, seed: int
 ) -> FloatArray:
-    """Return mean differences, one row per comparison, one column per draw of clusters.
+    """Return bootstrap draws of mean differences: a row per comparison, a column per draw.
 
     A draw takes as many clusters as there are, with replacement, whole. All rows share the draws,
     so a row comes out the same alone or among others.
@@ -141,7 +141,7 @@ class SignFlips:
 def compute_sign_flip_p_values(
     totals: FloatArray, n_permutations: int, seed: int, sizes: FloatArray | None = None
 ) -> SignFlips:
-    """Return each row's two-sided sign-flip p-value, and whether it is exact.
+    """Return each row's two-sided sign-flip p-value, and how it was computed.
 
     Under the null hypothesis a cluster's total could as well have the other sign. p is the share
     of sign patterns whose statistic is at least as far from 0 as the observed one. Clusters with
@@ -214,17 +214,19 @@ class _Moments:
         self.squares, self.squares_by_size = (some**2).sum(axis=1), (some**2 * pairs).sum(axis=1)
         # Sums equal but for rounding count as equal.
         self.slack = 1e-12 * np.abs(self.totals).sum(axis=1)
-        observed = self._compute(lambda part: part.sum(axis=1)[None, :])
+        observed = self._compute_statistics(lambda part: part.sum(axis=1)[None, :])
         self.observed = np.where(studentised, observed * (1 - 1e-9), observed - self.slack)
 
     def is_extreme(self, flip: Callable[[FloatArray], FloatArray]) -> NDArray[np.bool_]:
-        """Return, patterns x rows, whether the statistic is as far from 0 as observed.
+        """Return whether each sign pattern's statistic is at least as far from 0 as observed.
+
+        The result has shape (patterns, rows).
 
         `flip` returns the sums, patterns x rows, of its argument (rows x clusters) with signs.
         """
-        return np.asarray(self._compute(flip) >= self.observed)
+        return np.asarray(self._compute_statistics(flip) >= self.observed)
 
-    def _compute(self, flip: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    def _compute_statistics(self, flip: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Return the absolute test statistic of each sign pattern (row) and comparison (column)."""
         result = np.abs(flip(self.totals))
         if len(self.rows):
@@ -238,7 +240,7 @@ class _Moments:
         by_size: FloatArray | None = None,
         by_square: FloatArray | None = None,
     ) -> FloatArray:
-        """Return Student's t corrected for skewness, of signed sums, patterns x rows.
+        """Return Student's t corrected for skewness, from signed sums (patterns, rows).
 
         Residuals are e = T - mean z for totals T and sizes z. Without spread: infinite, or 0 where
         the total is 0.
@@ -261,7 +263,7 @@ class _Moments:
 
 
 def _count_extreme(moments: _Moments, n_permutations: int, seed: int) -> NDArray[np.int64]:
-    """Return, per row, how many random sign patterns are as far from 0 as observed."""
+    """Return for each row how many random sign patterns are as far from 0 as observed."""
     rng = np.random.default_rng(seed)
     clusters = moments.n_clusters
     width = -(-clusters // 8)
@@ -277,12 +279,12 @@ def _count_extreme(moments: _Moments, n_permutations: int, seed: int) -> NDArray
 
 
 def _sum_with_signs(signs: FloatArray, part: FloatArray) -> FloatArray:
-    """Return, patterns x rows, the sums of `part` (rows x clusters) with signs."""
+    """Return the sums (patterns, rows) of `part` (rows, clusters) with the given signs."""
     return np.asarray(signs @ part.T)
 
 
 def _sum_with_bits(bits: FloatArray, part: FloatArray) -> FloatArray:
-    """Return, patterns x rows, the sums of `part` with signs from bits (1 for plus, 0 for minus).
+    """Return the sums (patterns, rows) of `part` with signs from bits: 1 for plus, 0 for minus.
 
     Signs are 2 x bit - 1, so a signed sum is twice the sum of the chosen minus the whole.
     """
@@ -291,7 +293,7 @@ def _sum_with_bits(bits: FloatArray, part: FloatArray) -> FloatArray:
 
 @lru_cache(maxsize=EXACT_CLUSTERS + 1)
 def _list_sign_patterns(clusters: int) -> FloatArray:
-    """Return half of all sign patterns, one a row; the other half are their negatives."""
+    """Return half of all sign patterns, one per row; the other half are their negatives."""
     # The first sign is fixed: a pattern and its negative have the same absolute statistic.
     free = max(clusters - 1, 0)
     codes = np.arange(2**free)[:, None] >> np.arange(free)

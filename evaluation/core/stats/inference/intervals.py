@@ -40,7 +40,7 @@ BLOCK_CELLS = 4_000_000
 def draw_multiplicities(
     count: int, n_draws: int, seed: int, kinds: NDArray[np.int64] | None = None
 ) -> Iterator[FloatArray]:
-    """Yield blocks of draws, one row each: how often each cluster is drawn.
+    """Yield bootstrap draws in blocks: each row is how often each cluster is drawn.
 
     Blocks of shape (draws, count), `n_draws` rows in all; each row sums to `count`. The same seed
     and count give the same draws.
@@ -187,7 +187,7 @@ def compute_t_interval(
         estimate, a cosine outside -1..1, n negative or not whole, shapes that do not fit.
     """
     values, errors, n_rows = _broadcast_columns(estimate, standard_error, n)
-    _check(level, scale)
+    _check_level_and_scale(level, scale)
     _check_estimates(values, scale)
     if np.any(errors < 0) or np.any(np.isinf(errors)):
         raise ValueError("standard_error must be finite and not negative")
@@ -250,7 +250,7 @@ def compute_bootstrap_t_interval(
     """
     values, n_rows = _broadcast_columns(estimate, n)
     rows = shape_draws(draws, len(values))
-    _check(level, scale)
+    _check_level_and_scale(level, scale)
     _check_estimates(values, scale)
     enough = np.count_nonzero(~np.isnan(rows), axis=1) >= 2
     # Where n < 2 the row is null in any case.
@@ -286,7 +286,7 @@ def compute_bootstrap_t_interval(
 def compute_widened_percentile_interval(
     draws: ArrayLike, n: ArrayLike, level: float = 0.95
 ) -> Intervals:
-    """Return each row's percentile interval of draws, widened for few questions.
+    """Return each row's percentile interval of bootstrap draws, widened for few questions.
 
     The plain percentile interval is too short for few questions: it lacks the factor and uses the
     normal quantile. This one repairs both and needs no scale.
@@ -311,7 +311,7 @@ def compute_widened_percentile_interval(
     """
     rows = shape_draws(draws)
     n_rows = np.broadcast_to(_check_counts(n), len(rows))
-    _check(level, "identity")
+    _check_level_and_scale(level, "identity")
     n_defined = np.count_nonzero(~np.isnan(rows), axis=1)
     reasons = _find_reasons(np.zeros(len(rows)), n_rows)
     reasons[(reasons == "") & (n_defined < 2)] = FEWER_THAN_2_DRAWS
@@ -345,7 +345,7 @@ def _compute_arctanh_errors(values: FloatArray, rows: FloatArray) -> FloatArray:
 
 
 def _broadcast_columns(*columns: ArrayLike) -> tuple[FloatArray, ...]:
-    """Return the columns as float arrays of equal length; the last one holds counts."""
+    """Return the columns as float arrays of equal length; the last one must be counts."""
     arrays = [np.asarray(column, dtype=np.float64) for column in columns[:-1]]
     shaped = np.broadcast_arrays(*arrays, _check_counts(columns[-1]))
     if shaped[0].ndim > 1:
@@ -361,7 +361,7 @@ def _check_counts(n: ArrayLike) -> FloatArray:
     return counts
 
 
-def _check(level: float, scale: str) -> None:
+def _check_level_and_scale(level: float, scale: str) -> None:
     """Raise ValueError for a level outside 0 to 1 or an unknown scale."""
     if not 0 < level < 1:
         raise ValueError("level must lie strictly between 0 and 1")
@@ -383,7 +383,7 @@ def _is_at_bound(values: FloatArray) -> NDArray[np.bool_]:
 
 
 def _find_reasons(values: FloatArray, n: FloatArray) -> NDArray[np.object_]:
-    """Return why each row's interval is undefined, by its estimate and n; "" if it is not."""
+    """Return the reason code of each undefined interval, by estimate and n; "" if defined."""
     reasons = np.full(len(values), "", dtype=object)
     reasons[np.isnan(values)] = NO_ESTIMATE
     reasons[n < 2] = FEWER_THAN_2_QUESTIONS
@@ -393,7 +393,7 @@ def _find_reasons(values: FloatArray, n: FloatArray) -> NDArray[np.object_]:
 def _build_intervals(
     low: FloatArray, high: FloatArray, reasons: NDArray[np.object_], level: float, method: str
 ) -> Intervals:
-    """Return the intervals, with None for an empty reason."""
+    """Create the intervals from their ends and reasons; the reason "" becomes None."""
     return Intervals(low, high, tuple(reason or None for reason in reasons), float(level), method)
 
 
@@ -467,7 +467,7 @@ def compare_selection_rates(
             + 1 / (hit[best] + more)
             - 1 / (count[best] + more)
         )
-        reach = np.exp(_compute_quantile(len(large), level) * error)
+        reach = np.exp(_compute_range_quantile(len(large), level) * error)
         ends = np.where(small, np.nan, [own / best_own / reach, own / best_own * reach])
     ends[0, (hit == 0) & ~small] = 0.0
     ends[:, best] = np.nan  # compared with itself
@@ -481,8 +481,8 @@ def compare_selection_rates(
 
 
 @lru_cache
-def _compute_quantile(n_groups: int, level: float) -> float:
-    """Return the quantile of the largest difference of any two of several normal values.
+def _compute_range_quantile(n_groups: int, level: float) -> float:
+    """Return the quantile of the largest difference between any two of `n_groups` normal values.
 
     In standard errors of one difference: 1.96 for two groups, 2.34 for three.
     """

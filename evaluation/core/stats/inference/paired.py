@@ -86,7 +86,7 @@ class McNemarTest:
 
 @dataclass(frozen=True)
 class DetectableDifference:
-    """Smallest true difference that the data could show; None below 2 clusters."""
+    """Smallest true difference that a test of the data detects; None below 2 clusters."""
 
     difference: float | None
     n: int
@@ -147,7 +147,7 @@ def compute_bootstrap_mean_difference(
         method="bootstrap-t" if n_draws else "closed-form",
         n_draws=n_draws,
         seed=seed if n_draws else None,
-        reason=_find_reason(n_clusters),
+        reason=_find_too_few_reason(n_clusters),
     )
 
 
@@ -158,7 +158,7 @@ def compute_permutation_p_value(
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> PermutationTest:
-    """Return the two-sided sign-flip p-value for a mean paired difference of 0.
+    """Return the two-sided sign-flip test of the hypothesis that the mean paired difference is 0.
 
     The differences of a cluster change sign together. Exact where at most 14 clusters have a total
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
@@ -187,7 +187,7 @@ def compute_permutation_p_value(
     totals, sizes = sum_by_cluster(differences, known, clusters)
     p_values = compute_sign_flip_p_values(totals[None, :], n_permutations, seed, sizes)
     exact = bool(p_values.exact[0])
-    reason = _find_reason(len(sizes))
+    reason = _find_too_few_reason(len(sizes))
     return PermutationTest(
         p_value=float(p_values.p_values[0]) if reason is None else None,
         n=len(differences),
@@ -220,7 +220,9 @@ def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest
     ------
     ValueError : lengths differ, or a value other than 0, 1 and NaN.
     """
-    differences, _ = compute_paired_differences(check_right(right_a), check_right(right_b))
+    differences, _ = compute_paired_differences(
+        check_right_wrong_marks(right_a), check_right_wrong_marks(right_b)
+    )
     only_a = int(np.count_nonzero(differences > 0))
     only_b = int(np.count_nonzero(differences < 0))
     if len(differences) == 0:
@@ -256,7 +258,9 @@ def compute_mcnemar_mid_p_values(only_a: ArrayLike, only_b: ArrayLike) -> FloatA
 
 
 def compute_detectable_standard_errors(n: ArrayLike, alpha: ArrayLike = 0.05) -> FloatArray:
-    """Return the difference, in standard errors, that 80% power needs: t(1 - alpha/2) + t(.8).
+    """Return the difference, in standard errors, that a test detects with 80% power.
+
+    It is t(1 - alpha/2) + t(.8).
 
     The degrees of freedom are n - 1. The normal quantiles (2.8 at 5%) promise too much of few
     questions: with 10 a difference of 2.8 standard errors shows in 70%, not in 80%.
@@ -275,7 +279,7 @@ def compute_detectable_standard_errors(n: ArrayLike, alpha: ArrayLike = 0.05) ->
 def compute_smallest_detectable_difference(
     a: ArrayLike, b: ArrayLike, clusters: ArrayLike | None = None, alpha: float = 0.05
 ) -> DetectableDifference:
-    """Return the difference that a test at level `alpha` shows with 80% power.
+    """Return the smallest difference that a test at level `alpha` detects with 80% power.
 
     It is `compute_detectable_standard_errors` times the paired standard error, in the units of the
     scores, at least 0 (0 where all pairs differ by the same amount). The error is the clustered one
@@ -287,7 +291,7 @@ def compute_smallest_detectable_difference(
     """
     differences, known = compute_paired_differences(a, b)
     totals, sizes = sum_by_cluster(differences, known, clusters)
-    reason = _find_reason(len(sizes))
+    reason = _find_too_few_reason(len(sizes))
     value = None
     if reason is None:
         error = compute_clustered_standard_errors(totals[None, :], sizes)[0]
@@ -301,7 +305,7 @@ def check_draws(n_draws: int) -> None:
         raise ValueError("n_draws must be 0 (closed form) or at least 2")
 
 
-def check_right(right: ArrayLike) -> FloatArray:
+def check_right_wrong_marks(right: ArrayLike) -> FloatArray:
     """Return right/wrong marks as floats. Raises ValueError unless all are 0, 1 or NaN."""
     values = np.asarray(right, dtype=np.float64)
     if not np.all((values == 0) | (values == 1) | np.isnan(values)):
@@ -309,8 +313,8 @@ def check_right(right: ArrayLike) -> FloatArray:
     return values
 
 
-def _find_reason(n_clusters: int) -> str | None:
-    """Return why `n_clusters` clusters are too few to test (none, or fewer than 2), else None."""
+def _find_too_few_reason(n_clusters: int) -> str | None:
+    """Return the reason code if there are too few clusters for a test; None from 2 clusters on."""
     if n_clusters == 0:
         return NO_PAIRS
     return FEWER_THAN_2_CLUSTERS if n_clusters < 2 else None

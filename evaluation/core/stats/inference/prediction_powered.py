@@ -56,7 +56,7 @@ NO_SPREAD = "no_spread"
 
 @dataclass(frozen=True)
 class PoweredMean:
-    """Mean of human grades, estimated with predictions, and its interval in units of grades.
+    """Mean of human grades, estimated with the help of predictions (PPI), with its interval.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ def estimate_powered_mean(
     weight: float | None = None,
     level: float = 0.95,
 ) -> PoweredMean:
-    """Return the mean grade of items that all have a prediction and of which some have a grade.
+    """Return the mean grade of items that all have a prediction and only some have a grade.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def estimate_powered_mean(
 
 
 def compute_cross_fitted_weights(grades: Floats, predictions: Floats, clusters: Integers) -> Floats:
-    """Return for each grade the weight lambda of PPI++, 0 to 1, from the grades of other clusters.
+    """Return each grade's weight lambda of PPI++, 0 to 1, from the grades of the other clusters.
 
     It is cov(Y, f) / ((1 + n/N) var(f)): the covariance over the other clusters' grades Y and
     predictions f, the variance over all predictions, n all grades and N the items without one. 0
@@ -283,8 +283,8 @@ TOO_FEW_GRADED = "fewer_than_5_judged"
 
 
 @dataclass(frozen=True)
-class GroupMean:
-    """Mean grade of one group, from its grades alone and with the scores of ungraded items.
+class PoweredGroupMean:
+    """Mean grade of one group, from its grades alone and with scores of ungraded items (PPI).
 
     Attributes
     ----------
@@ -299,7 +299,7 @@ class GroupMean:
 
     @property
     def narrower(self) -> float | None:
-        """Share by which scores narrow the interval of grades alone; None without both."""
+        """Share by which scores narrow the interval of the grades; None without both intervals."""
         alone, with_scores = _compute_width(self.graded), _compute_width(self.powered)
         return None if alone is None or with_scores is None else 1 - with_scores / alone
 
@@ -310,8 +310,10 @@ def estimate_powered_group_means(
     groups: ArrayLike,
     level: float = 0.95,
     weights: ArrayLike | None = None,
-) -> list[GroupMean]:
-    """Return the mean grade of each group with grades, in order of first appearance.
+) -> list[PoweredGroupMean]:
+    """Return the mean grade of each group that has grades, alone and with scores (PPI).
+
+    In order of first appearance.
 
     The weight lambda of PPI++ (Angelopoulos, Duchi and Zrnic 2023, section 6) is a slope over
     1 + n/N; the slope is that of grades on scores within groups, taken over all groups but the one
@@ -358,13 +360,13 @@ def estimate_powered_group_means(
         if rest and not has_equal_weights(w[graded]):
             weighted = replace(compute_weighted_mean(y[graded], w[graded], level), n_predicted=rest)
             weighted = _drop_doubtful_interval(weighted, y[graded])
-            means.append(GroupMean(str(label), weighted, weighted))
+            means.append(PoweredGroupMean(str(label), weighted, weighted))
             continue
         # Predictions on the scale of grades, so that lambda is from 0 to 1.
         predicted = slopes[place] * s[is_member]
         weight = rest / (rest + int(graded.sum())) if slopes[place] > 0 else 0.0
         means.append(
-            GroupMean(
+            PoweredGroupMean(
                 str(label),
                 _drop_doubtful_interval(
                     estimate_powered_mean(y[is_member], s[is_member], None, 0.0, level), y[graded]
@@ -396,7 +398,7 @@ def _compute_slopes_of_others(y: Floats, s: Floats, code: Integers, count: int) 
 
 
 def _drop_doubtful_interval(powered_mean: PoweredMean, grades: Floats) -> PoweredMean:
-    """Return the mean, without its interval if grades are fewer than 5 or all equal."""
+    """Return the mean, without its interval where grades are fewer than 5 or all equal."""
     reason = None
     if len(grades) < FEWEST_GRADED:
         reason = TOO_FEW_GRADED

@@ -80,9 +80,11 @@ def compute_rater_agreement(
     a, b = _convert_ratings(one, graded=graded), _convert_ratings(other, graded=graded)
 
     def kappa(rows: Integers) -> float | None:
+        """Return Cohen's kappa on some items."""
         return cohen_kappa(a[rows], b[rows], weights="quadratic" if graded else None)
 
     def ranks(rows: Integers) -> float | None:
+        """Return Spearman's correlation on some items."""
         return spearman(x[rows], y[rows])
 
     of_kappa = compute_clustered_interval(kappa, clusters, n_draws, seed)
@@ -143,8 +145,8 @@ class PanelAgreement:
     alpha_ordinal: ClusteredEstimate
     alpha_interval: ClusteredEstimate
 
-    def coefficients(self) -> Iterator[tuple[str, ClusteredEstimate]]:
-        """Yield the name and estimate of each agreement coefficient, in field order."""
+    def iterate_coefficients(self) -> Iterator[tuple[str, ClusteredEstimate]]:
+        """Yield the name and the estimate of each agreement coefficient, in field order."""
         for name, value in vars(self).items():
             if isinstance(value, ClusteredEstimate):
                 yield name, value
@@ -153,7 +155,7 @@ class PanelAgreement:
 def compute_panel_agreement(
     ratings: ArrayLike, clusters: ArrayLike, n_draws: int = 400, seed: int = 0
 ) -> PanelAgreement:
-    """Return weighted kappas, ICCs and Krippendorff's alphas of several raters' ratings.
+    """Return the agreement of several raters: weighted kappas, ICCs, Krippendorff's alphas.
 
     Intervals are 95%, of draws of whole clusters with replacement. `n` of an estimate counts the
     items that the coefficient is of.
@@ -184,19 +186,23 @@ def compute_panel_agreement(
     counts, values = count_ratings(table)
 
     def kappa(weights: Weights) -> ClusteredEstimate:
+        """Return the interval of the mean weighted kappa."""
         return estimate(lambda rows: compute_mean_kappa(table[by_two][rows], weights), by_two)
 
     def alpha(level: Level) -> ClusteredEstimate:
+        """Return the interval of Krippendorff's alpha."""
         paired = counts[by_two]
         return estimate(lambda rows: krippendorff_alpha(paired[rows], values, level), by_two)
 
     def icc(name: str) -> ClusteredEstimate:
+        """Return the interval of an intraclass correlation, by its field's name."""
         whole = table[complete]
         return estimate(lambda rows: getattr(intraclass_correlation(whole[rows]), name), complete)
 
     def estimate(
         statistic: Callable[[Integers], float | None], items: np.ndarray
     ) -> ClusteredEstimate:
+        """Return the interval of a statistic of some items."""
         return compute_clustered_interval(statistic, code[items], n_draws, seed)
 
     return PanelAgreement(

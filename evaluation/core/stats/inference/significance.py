@@ -92,7 +92,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
 def compute_levels_left(
     p_values: ArrayLike, correction: Correction = "holm", alpha: float = 0.05
 ) -> FloatArray:
-    """Return the level that each test has to pass, corrected for the comparisons left.
+    """Return each test's significance level, corrected for the tests that are left.
 
     Holm: alpha divided by the number of tests left when the test's turn comes. The turn does not
     come once a test fails: then as many are left as were not rejected. Benjamini-Hochberg: alpha
@@ -120,7 +120,10 @@ def compute_levels_left(
 
 
 def _select_known_p_values(p_values: ArrayLike) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """Return the p-values as floats, with flags of those that are not NaN. Raises ValueError."""
+    """Return the p-values as floats, and flags of those that are not NaN.
+
+    Raises ValueError for values outside 0..1.
+    """
     p = np.asarray(p_values, dtype=np.float64)
     known = ~np.isnan(p)
     if p.ndim != 1 or not np.all((p[known] >= 0) & (p[known] <= 1)):
@@ -247,7 +250,7 @@ def detect_mean_shifts(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> MeanShifts:
-    """Return how far each question's mean answer moved between two waves, with p-values.
+    """Return the distance of each question's mean answers in two waves, with p-values.
 
     Each question gets 199 permutations. Where fewer than 10 of them reach the observed distance, it
     gets 999, or as many as a p-value needs to be below alpha after Benjamini and Hochberg with that
@@ -280,7 +283,7 @@ def detect_mean_shifts(
     ]
     known = [test for test in tests if test is not None]
     for done, test in enumerate(known):
-        test.draw(FIRST_DRAWS)
+        test.run_permutations(FIRST_DRAWS)
         if progress is not None:
             progress(done + 1, len(known))
     # Only questions with few extreme permutations need more of them: the others are far from
@@ -289,7 +292,7 @@ def detect_mean_shifts(
     while rare:
         wanted = max(MORE_DRAWS, ceil(FINER * len(known) / (alpha * len(rare))))
         for test in rare:
-            test.draw(wanted - test.drawn)
+            test.run_permutations(wanted - test.drawn)
         rare = [test for test in rare if test.drawn == wanted and test.reached < FEW]
         if wanted >= FINER * len(known) / (alpha * max(1, len(rare))):
             break
@@ -342,8 +345,11 @@ class _PermutationTest:
         """P-value from the permutations drawn so far, (reached + 1) / (drawn + 1)."""
         return (self.reached + 1) / (self.drawn + 1)
 
-    def draw(self, count: int) -> None:
-        """Draw `count` more permutations of the wave labels; none if `count` is negative."""
+    def run_permutations(self, count: int) -> None:
+        """Count how many of `count` more permutations of the wave labels reach the distance.
+
+        A negative `count` draws none.
+        """
         at_once = max(1, DRAWN_AT_ONCE // len(self.label))
         while count > 0:
             part = min(count, at_once)
@@ -369,7 +375,7 @@ class _PermutationTest:
 
 
 class _PartitionDistances:
-    """Distances between the means of two groups of answers, for many ways to split them.
+    """Computes distances between the means of two groups of answers, for many splits into groups.
 
     The cosine of two means is that of the sums: with z of zeros and ones and G of inner products,
     (1 - z)'G z / sqrt((1 - z)'G (1 - z) z'G z). Where there are more answers than dimensions, out
@@ -382,7 +388,7 @@ class _PartitionDistances:
 
     @classmethod
     def from_vectors(cls, vectors: Vectors) -> _PartitionDistances:
-        """Return the answers' inner products, ready for `compute_distances`."""
+        """Create the object from the answers' vectors, one per row."""
         if not isinstance(vectors, np.ndarray):
             inner = vectors.astype(np.float64)
             return cls((inner @ inner.T).toarray(), direct=False)
@@ -391,7 +397,7 @@ class _PartitionDistances:
         return cls(x if direct else x @ x.T, direct=direct)
 
     def compute_distances(self, z: Booleans) -> Floats:
-        """Return, for each row of z (true: second group), the distance of the group means."""
+        """Return for each row of z the cosine distance of the group means; true: second group."""
         labels = z.astype(np.float64)
         sums = labels @ self.rows
         if self.direct:
@@ -433,7 +439,7 @@ def _check_columns(
 
 
 def _find_rows_of_codes(codes: Integers, count: int) -> list[Integers]:
-    """Return, for each code from 0 to count - 1, the rows that have it, in order."""
+    """Return the rows of each code from 0 to count - 1, in order."""
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=count))
     return list(np.split(order, ends[:-1])) if count else []

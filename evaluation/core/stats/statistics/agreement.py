@@ -27,7 +27,7 @@ ROUNDING = 1e-12
 def cohen_kappa(
     one: ArrayLike, other: ArrayLike, *, weights: Weights | None = None
 ) -> float | None:
-    """Return Cohen's kappa of two columns of ratings: 1 full agreement, 0 as by chance.
+    """Return Cohen's kappa of two raters' ratings: 1 for full agreement, 0 for that of chance.
 
     1 - observed / expected disagreement, the latter over all pairs of a rating of the one and a
     rating of the other.
@@ -133,7 +133,7 @@ def fleiss_kappa(parts: ArrayLike) -> NDArray[np.float64]:
 def _correct_for_chance(
     same: NDArray[np.float64], by_chance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the agreement `same` corrected for that by chance; NaN where chance gives 1."""
+    """Return (same - by_chance) / (1 - by_chance); NaN where agreement by chance is 1."""
     # All ratings the same leave a rest of rounding here, by which nothing may be divided.
     room = 1.0 - by_chance
     return divide_where_positive(same - by_chance, np.where(np.abs(room) < ROUNDING, 0.0, room))
@@ -142,7 +142,7 @@ def _correct_for_chance(
 def _compute_disagreement(
     one: NDArray[np.generic], other: NDArray[np.generic], weights: Weights | None
 ) -> NDArray[np.float64]:
-    """Return the disagreement of each two ratings: 0 or 1, the difference, or its square."""
+    """Return the disagreement of paired ratings: 0 or 1; weighted, the difference or its square."""
     if weights is not None:
         apart = np.abs(one.astype(np.float64) - other.astype(np.float64))
         return apart**2 if weights == "quadratic" else apart
@@ -154,7 +154,7 @@ Level = Literal["nominal", "ordinal", "interval"]
 
 
 def count_ratings(ratings: ArrayLike) -> tuple[Floats, Floats]:
-    """Return how many raters gave each item (row) each value (column), and the values.
+    """Return the number of raters who gave each item (row) each value (column), and the values.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def krippendorff_alpha(counts: ArrayLike, values: ArrayLike, level: Level) -> fl
 
 
 def _compute_squared_distances(times: Floats, scale: Floats, level: Level) -> Floats:
-    """Return squared distances of all pairs of values, by the level of measurement."""
+    """Return Krippendorff's squared distance of all pairs of values, by level of measurement."""
     if level == "nominal":
         return 1.0 - np.eye(len(scale))
     if level == "interval":
@@ -297,7 +297,7 @@ STEPS = 2
 
 
 @dataclass(frozen=True)
-class Agreement:
+class ExpertAgreement:
     """Agreement of one pair of experts on the answers that both graded.
 
     Attributes
@@ -315,8 +315,11 @@ class Agreement:
     kappa: float | None
 
 
-def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement]:
-    """Return the agreement of each pair of experts; `grades` by expert, then by answer."""
+def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[ExpertAgreement]:
+    """Return the agreement of each pair of experts with common answers.
+
+    `grades` are by expert, then by answer.
+    """
     experts = []
     for one, other in combinations(sorted(grades), 2):
         common_keys = sorted(grades[one].keys() & grades[other].keys())
@@ -325,5 +328,7 @@ def compare_experts(grades: Mapping[str, Mapping[int, float]]) -> list[Agreement
         a = np.array([grades[one][key] for key in common_keys])
         b = np.array([grades[other][key] for key in common_keys])
         kappa = cohen_kappa(np.rint(a * STEPS), np.rint(b * STEPS), weights="quadratic")
-        experts.append(Agreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa))
+        experts.append(
+            ExpertAgreement(one, other, len(common_keys), float(abs(a - b).mean()), kappa)
+        )
     return experts

@@ -79,7 +79,7 @@ def round_for_ties(scores: ArrayLike) -> Floats:
 def _select_known_pairs(
     one: ArrayLike, other: ArrayLike, among: Booleans | None
 ) -> tuple[Floats, Floats]:
-    """Return two columns without the rows that have NaN or are not in `among`."""
+    """Return two columns without the rows that have a NaN or that `among` leaves out."""
     a, b = np.asarray(one, dtype=np.float64), np.asarray(other, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"columns of shapes {a.shape} and {b.shape} cannot be paired")
@@ -90,7 +90,7 @@ def _select_known_pairs(
 
 
 def _compute_correlation(a: Floats, b: Floats) -> float | None:
-    """Return Pearson's correlation; None for fewer than 2 values or a constant column."""
+    """Return Pearson's correlation of two columns; None for fewer than 2 rows or equal values."""
     # Not stats.pearsonr and spearmanr: they warn of columns without spread, and spend most of their
     # time on a p-value that is not used here; a run computes hundreds of correlations.
     if len(a) < 2 or not (np.ptp(a) and np.ptp(b)):
@@ -157,7 +157,7 @@ THRESHOLD_DIGITS = 4
 
 @dataclass(frozen=True)
 class ThresholdErrors:
-    """Both errors of a similarity threshold on pairs of texts labelled as right or wrong.
+    """Error rates of a similarity threshold on pairs of texts labelled as right or wrong.
 
     Attributes
     ----------
@@ -181,10 +181,10 @@ class ThresholdErrors:
         return asdict(self)
 
 
-def measure_threshold(
+def measure_threshold_errors(
     similarity: Floats, is_right: Booleans, threshold: float, source: str
 ) -> ThresholdErrors:
-    """Return both errors of a threshold on labelled pairs.
+    """Return both error rates of a similarity threshold on labelled pairs.
 
     Raises
     ------
@@ -199,7 +199,7 @@ def measure_threshold(
 
 
 def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
-    """Return the threshold with the smallest sum of both error rates; of equal ones the greatest.
+    """Return the threshold with the smallest sum of both error rates; the greatest of ties.
 
     It is the middle between two neighbouring similarities of labelled pairs (Youden 1950). Both
     rates count alike, however many pairs of each kind there are.
@@ -208,15 +208,15 @@ def choose_threshold(similarity: Floats, is_right: Booleans) -> float:
     middles = (distinct[1:] + distinct[:-1]) / 2 if len(distinct) > 1 else distinct
     right, wrong = np.sort(similarity[is_right]), np.sort(similarity[~is_right])
     # side="right": a similarity equal to the threshold is taken for wrong, as in
-    # `measure_threshold`.
+    # `measure_threshold_errors`.
     missed = np.searchsorted(right, middles, side="right") / len(right)
     taken = 1.0 - np.searchsorted(wrong, middles, side="right") / len(wrong)
     errors = missed + taken
     return float(middles[np.flatnonzero(errors <= errors.min() + 1e-12)[-1]])
 
 
-def draw_half(groups: Sequence[str], seed: int) -> Booleans:
-    """Return flags of the pairs for tuning: those of a random half of the groups."""
+def draw_tuning_half(groups: Sequence[str], seed: int) -> Booleans:
+    """Return flags of the pairs that belong to a random half of the groups, for tuning."""
     # Sorted, because the order of a set of texts differs between processes.
     distinct = sorted(set(groups))
     order = np.random.default_rng(seed).permutation(len(distinct))
@@ -233,11 +233,11 @@ def tune_threshold(
     ------
     ValueError : a half has no right pair, or no wrong one.
     """
-    tunes = draw_half(groups, seed)
+    tunes = draw_tuning_half(groups, seed)
     if not (is_right[tunes].any() and (~is_right[tunes]).any()):
         raise ValueError("right and wrong pairs are needed")
     threshold = round(choose_threshold(similarity[tunes], is_right[tunes]), THRESHOLD_DIGITS)
-    return measure_threshold(similarity[~tunes], is_right[~tunes], threshold, source)
+    return measure_threshold_errors(similarity[~tunes], is_right[~tunes], threshold, source)
 
 
 def wilson_interval(share: ArrayLike, n: ArrayLike, level: float = 0.95) -> tuple[Floats, Floats]:
@@ -328,7 +328,7 @@ def estimate_chance_distances(
 def draw_stratified_sample(
     levels: Sequence[Sequence[str | int]], sizes: ArrayLike, wanted: int, seed: int = 0
 ) -> Integers:
-    """Return indices of randomly drawn units that hold at most `wanted` items, by strata.
+    """Return the indices of randomly drawn units with at most `wanted` items, by strata.
 
     Each stratum of the first level gets its share of the units, rounded by the largest remainder
     (Hamilton), each stratum of the next level within it its share of these, and so on. So shares of
@@ -368,7 +368,7 @@ def draw_stratified_sample(
 
 
 def draw_stratified_order(strata: Sequence[str | int], rng: np.random.Generator) -> Integers:
-    """Return a random order of units in which every first part has all strata in proportion.
+    """Return a random order of units in which every beginning has all strata in proportion.
 
     A stratum of k units gives its units, themselves in random order, the places (j + u) / k on a
     line from 0 to 1, j = 0 .. k - 1, with one random u from 0 to 1 for the stratum. The first m
@@ -391,7 +391,7 @@ def draw_stratified_order(strata: Sequence[str | int], rng: np.random.Generator)
 
 
 def _draw_by_levels(codes: Sequence[Integers], order: Integers, n_units: int) -> Integers:
-    """Return the first `n_units` units of `order`, distributed over the strata of each level."""
+    """Return `n_units` units, the first of `order` in each stratum, with proportional quotas."""
     if not codes:
         return order[:n_units]
     strata = [order[codes[0][order] == code] for code in np.unique(codes[0][order])]
@@ -404,7 +404,9 @@ def _draw_by_levels(codes: Sequence[Integers], order: Integers, n_units: int) ->
 
 
 def _compute_quotas(counts: Sequence[int], n_units: int) -> list[int]:
-    """Return each stratum's number of units by largest remainder (Hamilton), ties to the first.
+    """Return each stratum's quota of `n_units` units, by largest remainder (Hamilton).
+
+    Of equal remainders the first counts.
 
     Whole numbers throughout: a share that rounding makes a little smaller would lose its place.
     """

@@ -294,7 +294,7 @@ def compute_block_cosines(block: GramBlock, part: slice, chosen: Integers | None
     added back first. A zero vector has cosine 0 with every answer, also with itself.
     """
     answers = slice(None) if chosen is None else chosen
-    inner = block.gram(part, chosen)
+    inner = block.compute_gram(part, chosen)
     if not block.centred:
         # Rounding puts the product of equal unit vectors above 1.
         return np.clip(inner, -1.0, 1.0)

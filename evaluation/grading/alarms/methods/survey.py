@@ -256,8 +256,8 @@ def _compute_gap_closed(cells: Cells, known: np.ndarray, value: Floats, n: Float
     The gap is that from the others' mean cosine to 1; shape (M,).
     """
     is_known = known.astype(np.float64)
-    count = cells.spread(cells.sum_by_question(is_known[:, None]))[:, 0] - is_known
-    total = cells.spread(cells.sum_by_question(value[:, None]))[:, 0] - value
+    count = cells.spread_to_answers(cells.sum_by_question(is_known[:, None]))[:, 0] - is_known
+    total = cells.spread_to_answers(cells.sum_by_question(value[:, None]))[:, 0] - value
     others_mean = divide_where_positive(total, count, 0.0)
     counts = is_known * (count > 0)
     above = cells.sum_by_worker(counts * (value - others_mean))

@@ -12,7 +12,7 @@ from django.db.models.functions import Coalesce, RowNumber
 
 from annotations.web.numbers import count_rows_by
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.reasons import describe_unchecked
+from evaluation.core.messages.reasons import describe_missing_statistic
 from evaluation.grading.alarms.messages import (
     RESULTS,
     SEVERITIES,
@@ -160,7 +160,7 @@ class Check:
     @property
     def why(self) -> str:
         """Reason why the check's statistic is undefined, as text; "" if it is defined."""
-        return describe_unchecked(self.reason)
+        return describe_missing_statistic(self.reason)
 
 
 @dataclass(frozen=True)

@@ -336,7 +336,7 @@ def _compute_raw_by_words(
     if parameters.embedder == OTHER_GRADER:
         return None, "graded_by_words_already"
     try:
-        vectors = LexicalEmbedder(OTHER_GRADER).fit_embed(answers.texts)
+        vectors = LexicalEmbedder(OTHER_GRADER).fit_and_embed(answers.texts)
     except BackendError:
         return None, "no_words"
     grader = replace(

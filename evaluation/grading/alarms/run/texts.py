@@ -29,7 +29,7 @@ from scipy import sparse
 from evaluation.consensus.methods.votes import scale_to_unit_length
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.text.quality import fold
+from evaluation.core.text.quality import fold_text
 from evaluation.grading.alarms.methods import CopierGroup, Finding, RunChecks
 from evaluation.grading.alarms.methods.copies import find_connected_groups
 from evaluation.grading.alarms.methods.pairs import Pairs
@@ -48,7 +48,7 @@ READ = 400
 
 def extract_sequences(text: str) -> frozenset[str]:
     """Return the set of 5-character sequences of a text, ignoring case and punctuation."""
-    plain = fold(unicodedata.normalize("NFC", text))
+    plain = fold_text(unicodedata.normalize("NFC", text))
     return frozenset(
         plain[index : index + SEQUENCE] for index in range(max(1, len(plain) - SEQUENCE + 1))
     )
@@ -169,7 +169,7 @@ def _count_same_texts(
     pairs: Pairs, texts: Sequence[str], worker: Integers, question: Integers, left_out: Booleans
 ) -> Floats:
     """Return, per worker pair (P,), the number of questions with the same long text by both."""
-    folded_texts = [fold(text) for text in texts]
+    folded_texts = [fold_text(text) for text in texts]
     codes: dict[str, int] = {}
     text_codes = np.array(
         [codes.setdefault(text, len(codes)) for text in folded_texts], dtype=np.int64
@@ -255,7 +255,7 @@ def find_junk(
     is_dont_know : (N,) answers that mean only that the worker does not know.
     seed : of the sample of others' answers, for questions with more than 1,000.
     """
-    plain = [fold(text) for text in texts]
+    plain = [fold_text(text) for text in texts]
     likeness = _AnswerComparison.from_answers(texts, plain, vectors)
     is_counted = ~is_dont_know & ~_find_shared_texts(plain, worker, question)
     n_alike = np.zeros(len(texts), dtype=np.int64)

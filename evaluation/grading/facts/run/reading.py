@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import quote as quoted
 
 from annotations.exchange.records import AnswerStatus
-from evaluation.core.text.matching import fold_spaces, normalise
+from evaluation.core.text.matching import fold_spaces, normalise_for_matching
 from evaluation.grading.facts.methods import Agreement, ValueState, Verdict, compute_agreement
 from evaluation.grading.facts.texts import FactReader, TextFact
 from evaluation.grading.summary import FactTotals, MeaningCounts, ModelExtractionCounts
@@ -365,7 +365,12 @@ def _build_fact(quoted_fact: QuotedFact, numeric: Mapping[str, Mapping[str, Text
     number = numeric.get(quoted_fact.slot, {}).get(quoted_fact.quote)
     if number is None:
         return TextFact(
-            quoted_fact.slot, 0.0, 0.0, quoted_fact.value, spans, key=normalise(quoted_fact.value)
+            quoted_fact.slot,
+            0.0,
+            0.0,
+            quoted_fact.value,
+            spans,
+            key=normalise_for_matching(quoted_fact.value),
         )
     return TextFact(quoted_fact.slot, number.low, number.high, number.shown, spans, number.bound)
 

@@ -112,7 +112,7 @@ class NonVoters:
             others = Cells.from_codes(
                 cells.worker[other_cells], code, cells.n_workers, len(questions)
             )
-            others = others.select_rows(cells.row[other_cells])
+            others = others.renumber_rows(cells.row[other_cells])
             vote = build_vote(of_voters, others, voters.similarity, voters.aggregation, camps)
         chosen = vectors[rows[own_rows]]  # type: ignore[index]
         return own_rows, build_compared_answers(vote, of_voters, chosen, question_codes)

@@ -151,7 +151,7 @@ def find_medoids(
     worker_codes, workers = encode_labels(worker[rows])
     question_codes, questions = encode_labels(question[rows])
     cells = Cells.from_codes(worker_codes, question_codes, len(workers), len(questions))
-    inside = cells.select_rows(rows)
+    inside = cells.renumber_rows(rows)
     vote = MeanVote(inside, compute_gram_blocks(vectors, inside, centred=euclidean), euclidean)
     total = _sum_similarities(vote)
     best = np.maximum.reduceat(total, inside.starts)
@@ -166,7 +166,7 @@ def _sum_similarities(vote: MeanVote) -> Floats:
     out, start = np.empty(len(vote.cells)), 0
     for block in vote.blocks:
         stop = start + len(block) * block.size
-        inner = block.gram(slice(None))
+        inner = block.compute_gram(slice(None))
         if vote.euclidean:
             squared = block.own[:, :, None] + block.own[:, None, :] - 2 * inner
             # Of equal answers the terms cancel, and rounding may leave less than 0.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from annotations.web.texts import shorten_text
-from evaluation.core.charts.chart import Chart, Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.chart import Chart, EstimateRow, RowLayout, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, fit_text, format_number
 from evaluation.grading.results.report.maps import AnswerMap, MapAnswer, Place
 from evaluation.grading.results.report.questions import ModelAnswer, QuestionAnswer
@@ -36,7 +36,7 @@ def build_answers_chart(
 
     def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in scored])
+        layout = RowLayout(width, [row.name for row in scored])
         description = f"Scores of {len(plotted)} workers' answers and {len(scored)} models' answers"
         scores = [answer.score for answer in plotted] + [model.score for model in scored]
         scale = build_scale(scores, layout.left, layout.right)
@@ -45,18 +45,20 @@ def build_answers_chart(
         layout = replace(layout, top=floor + 10)
         drawing = Drawing(width, layout.height, "Answers by score", description)
         draw_axis(drawing, layout, scale, "score: similarity to the consensus")
-        drawing.line(layout.left, floor, layout.right, floor, "axis")
+        drawing.add_line(layout.left, floor, layout.right, floor, "axis")
         if layout.left > 90:
-            drawing.text(layout.left - 12, floor - 6, "workers", "label", "end")
+            drawing.add_text(layout.left - 12, floor - 6, "workers", "label", "end")
         for answer, lane in zip(plotted, lanes, strict=True):
-            drawing.mark(_format_tip(answer.worker_name, answer.score, answer.text))
-            drawing.dot(scale(answer.score or 0.0), floor - 7 - lane * LANE, "dot")
-            drawing.end_mark()
+            drawing.begin_group(_format_tip(answer.worker_name, answer.score, answer.text))
+            drawing.add_dot(scale(answer.score or 0.0), floor - 7 - lane * LANE, "dot")
+            drawing.end_group()
         for index, model in enumerate(scored):
-            drawing.mark(_format_tip(model.name, model.score, model.text or f"[{model.status}]"))
+            drawing.begin_group(
+                _format_tip(model.name, model.score, model.text or f"[{model.status}]")
+            )
             layout.draw_row(drawing, index)
-            drawing.diamond(scale(model.score or 0.0), layout.y(index), "dot-model")
-            drawing.end_mark()
+            drawing.add_diamond(scale(model.score or 0.0), layout.compute_y(index), "dot-model")
+            drawing.end_group()
         return drawing
 
     return Chart(
@@ -145,17 +147,17 @@ def build_map_chart(
         )
         drawing = Drawing(width, floor + legend, "Map of the answers", description)
         plane = _fit_transform(answers, width, floor)
-        drawing.rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
-        drawing.path([plane(place) for place in answers.path], "path")
+        drawing.add_rectangle(0.5, 0.5, width - 1, floor - 1, "frame")
+        drawing.add_polyline([plane(place) for place in answers.path], "path")
         # Great dots behind small ones, or they would hide them.
         for answer in sorted(answers.answers, key=lambda drawn: -_get_voting_weight(drawn, index)):
             _draw_answer(drawing, answer, plane, size, index, link(answer.worker))
         for model in answers.models:
-            drawing.mark(
+            drawing.begin_group(
                 _format_map_tip(model.name, [f"score {format_number(model.score)}"], model.text)
             )
-            drawing.diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
-            drawing.end_mark()
+            drawing.add_diamond(*plane(model.place), "dot-model", 6.5 if width > 600 else 5.5)
+            drawing.end_group()
         _draw_consensus(drawing, answers, plane, index)
         _draw_legend(drawing, width, floor, size, bool(answers.models))
         return drawing
@@ -254,10 +256,10 @@ def _draw_answer(
             "radii": " ".join(f"{_compute_radius(vote, size):.1f}" for vote in answer.votes),
             "grades": " ".join(_choose_shade(grade) for grade in answer.grades),
         }
-    drawing.mark(_format_map_tip(answer.name, lines, answer.text), link, data)
+    drawing.begin_group(_format_map_tip(answer.name, lines, answer.text), link, data)
     radius = _compute_radius(_get_voting_weight(answer, index), size)
-    drawing.dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[index])}", radius)
-    drawing.end_mark()
+    drawing.add_dot(*plane(answer.place), f"grade-{_choose_shade(answer.grades[index])}", radius)
+    drawing.end_group()
 
 
 def _draw_consensus(
@@ -267,9 +269,9 @@ def _draw_consensus(
     places = [plane(place) for place in answers.path]
     x, y = places[index]
     path = " ".join(f"{px - x:.1f},{py - y:.1f}" for px, py in places)
-    drawing.mark("the consensus (synthetic exemplary answer)", data={"path": path})
-    drawing.star(x, y, "consensus", 10)
-    drawing.end_mark()
+    drawing.begin_group("the consensus (synthetic exemplary answer)", data={"path": path})
+    drawing.add_star(x, y, "consensus", 10)
+    drawing.end_group()
 
 
 def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, models: bool) -> None:
@@ -288,20 +290,20 @@ def _draw_legend(drawing: Drawing, width: float, floor: float, size: float, mode
     for shade, words in [*enumerate(GRADES), ("none", "no grade")]:
         words = f"grade {words}" if shade == 0 else words
         start = reserve_entry(words)
-        drawing.dot(start + 7, y - 4, f"grade-{shade}", 6)
-        drawing.text(start + 18, y, words, "faint")
+        drawing.add_dot(start + 7, y - 4, f"grade-{shade}", 6)
+        drawing.add_text(start + 18, y, words, "faint")
     for words in ("consensus", "its way here", *(["model"] if models else [])):
         start = reserve_entry(words)
         if words == "model":
-            drawing.diamond(start + 7, y - 4, "dot-model")
+            drawing.add_diamond(start + 7, y - 4, "dot-model")
         elif words == "consensus":
-            drawing.star(start + 7, y - 4, "consensus", 8)
+            drawing.add_star(start + 7, y - 4, "consensus", 8)
         else:
-            drawing.line(start, y - 4, start + 14, y - 4, "path")
-        drawing.text(start + 18, y, words, "faint")
+            drawing.add_line(start, y - 4, start + 14, y - 4, "path")
+        drawing.add_text(start + 18, y, words, "faint")
     start = reserve_entry("an equal vote")
-    drawing.dot(start + 7, y - 4, "grade-none", min(size, 9))
-    drawing.text(start + 18, y, fit_text("an equal vote", width), "faint")
+    drawing.add_dot(start + 7, y - 4, "grade-none", min(size, 9))
+    drawing.add_text(start + 18, y, fit_text("an equal vote", width), "faint")
 
 
 def _fit_transform(answers: AnswerMap, width: float, floor: float) -> PixelTransform:
@@ -350,7 +352,7 @@ def build_worker_chart(
 ) -> Chart:
     """Return the chart of one worker's leave-one-out scores, one row per question."""
     rows = [
-        Row(
+        EstimateRow(
             name=answer.question_name,
             value=answer.score_leave_one_out,
             low=None,
@@ -364,13 +366,13 @@ def build_worker_chart(
 
     def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         description = f"Scores of {len(rows)} answers"
         drawing = Drawing(width, layout.height, "Answers by question", description)
         scale = build_scale([*(row.value for row in rows), mean], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "similarity to the consensus of the others")
         if mean is not None:
-            drawing.line(scale(mean), layout.top, scale(mean), layout.bottom, "median")
+            drawing.add_line(scale(mean), layout.top, scale(mean), layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 

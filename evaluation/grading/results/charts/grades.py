@@ -11,7 +11,15 @@ import math
 from collections.abc import Callable, Sequence
 from uuid import UUID
 
-from evaluation.core.charts.chart import NAMED, Chart, Layout, Row, RowStyle, draw_axis, draw_rows
+from evaluation.core.charts.chart import (
+    NAMED,
+    Chart,
+    EstimateRow,
+    RowLayout,
+    RowStyle,
+    draw_axis,
+    draw_rows,
+)
 from evaluation.core.charts.svg import Drawing, Scale, format_interval, format_number, format_tick
 from evaluation.grading.results.report.against import RunComparison
 from evaluation.grading.results.report.changes import WorkerChange
@@ -91,7 +99,7 @@ def build_ranks_chart(
     if not any(worker.rank_interval for worker in plotted):
         return None
     rows = [
-        Row(
+        EstimateRow(
             name=worker.name,
             value=worker.rank,
             low=worker.rank_low,
@@ -105,7 +113,7 @@ def build_ranks_chart(
 
     def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         description = f"{len(rows)} workers, best rank first, with 95% intervals"
         drawing = Drawing(width, layout.height, "Ranks", description)
         scale = Scale(1.0, max(2.0, last), layout.left, layout.right)
@@ -126,9 +134,11 @@ def build_ranks_chart(
     )
 
 
-def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: RowStyle) -> Row:
+def _build_grade_row(
+    worker: WorkerRow, link: Callable[[UUID], str], css_class: RowStyle
+) -> EstimateRow:
     """Return the chart row of a worker's grade with its interval, in the given style."""
-    return Row(
+    return EstimateRow(
         name=worker.name,
         value=worker.grade.value,
         low=worker.grade.low,
@@ -139,9 +149,11 @@ def _build_grade_row(worker: WorkerRow, link: Callable[[UUID], str], css_class: 
     )
 
 
-def _draw_grades(width: float, rows: Sequence[Row], title: str, description: str) -> Drawing:
+def _draw_grades(
+    width: float, rows: Sequence[EstimateRow], title: str, description: str
+) -> Drawing:
     """Return the drawing of rows of grades on an axis from 0 to 1."""
-    layout = Layout(width, [row.name for row in rows])
+    layout = RowLayout(width, [row.name for row in rows])
     drawing = Drawing(width, layout.height, title, description)
     scale = Scale(0.0, 1.0, layout.left, layout.right)
     draw_axis(drawing, layout, scale, "grade: 0 worst to 1 best of this run")
@@ -193,22 +205,22 @@ def build_questions_chart(
 
     def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in plotted])
+        layout = RowLayout(width, [row.name for row in plotted])
         description = f"{len(plotted)} questions, most disagreement first"
         drawing = Drawing(width, layout.height, "Disagreement", description)
         counts = 34.0 if layout.is_narrow else 86.0
         scale = Scale(0.0, max(0.1, highest * 1.05), layout.left, layout.right - counts)
         draw_axis(drawing, layout, scale, MEANING)
         for index, question in enumerate(plotted):
-            y, value = layout.y(index), question.dispersion or 0.0
-            drawing.mark(_format_question_tip(question), link(question.question))
+            y, value = layout.compute_y(index), question.dispersion or 0.0
+            drawing.begin_group(_format_question_tip(question), link(question.question))
             layout.draw_row(drawing, index)
-            drawing.rectangle(layout.left, y - 6, scale(value) - layout.left, 12, "bar")
+            drawing.add_rectangle(layout.left, y - 6, scale(value) - layout.left, 12, "bar")
             if question.difficulty is not None:
-                drawing.dot(scale(question.difficulty), y, "dot", 4)
+                drawing.add_dot(scale(question.difficulty), y, "dot", 4)
             words = f"{question.n_answers:,}" + ("" if layout.is_narrow else " answers")
-            drawing.text(layout.right, y + 4, words, "faint", "end")
-            drawing.end_mark()
+            drawing.add_text(layout.right, y + 4, words, "faint", "end")
+            drawing.end_group()
         return drawing
 
     return Chart(
@@ -267,22 +279,24 @@ def build_convergence_chart(trace: Sequence[float]) -> Chart:
         x = Scale(1, max(2, len(trace)), LEFT + 12, width - RIGHT)
         low, high = math.floor(min(powers, default=-1)), math.ceil(max(powers, default=0))
         y = Scale(low, max(high, low + 1), bottom, TOP)
-        for power in y.ticks(5):
+        for power in y.list_ticks(5):
             if power == round(power):
-                drawing.line(LEFT, y(power), width - RIGHT, y(power), "grid")
-                drawing.text(LEFT - 8, y(power) + 4, _format_power(round(power)), "faint", "end")
-        for tick in x.ticks(min(len(trace), 10 if width > 600 else 6) or 1):
+                drawing.add_line(LEFT, y(power), width - RIGHT, y(power), "grid")
+                drawing.add_text(
+                    LEFT - 8, y(power) + 4, _format_power(round(power)), "faint", "end"
+                )
+        for tick in x.list_ticks(min(len(trace), 10 if width > 600 else 6) or 1):
             if tick == round(tick):
-                drawing.text(x(tick), bottom + 17, f"{tick:.0f}", "faint", "middle")
-        drawing.line(LEFT, bottom, width - RIGHT, bottom, "axis")
-        drawing.text((LEFT + width - RIGHT) / 2, bottom + 36, "iteration", "faint", "middle")
+                drawing.add_text(x(tick), bottom + 17, f"{tick:.0f}", "faint", "middle")
+        drawing.add_line(LEFT, bottom, width - RIGHT, bottom, "axis")
+        drawing.add_text((LEFT + width - RIGHT) / 2, bottom + 36, "iteration", "faint", "middle")
         points = [(x(index), y(power)) for index, power in enumerate(powers, 1)]
-        drawing.path(points, "line")
+        drawing.add_polyline(points, "line")
         for index, ((px, py), change) in enumerate(zip(points, trace, strict=True), 1):
-            drawing.mark(f"iteration {index}\nchange of the weights {change:.3g}")
-            drawing.dot(px, py, "hit", 12)
-            drawing.dot(px, py, "dot", 4.5 if len(trace) <= 60 else 2)
-            drawing.end_mark()
+            drawing.begin_group(f"iteration {index}\nchange of the weights {change:.3g}")
+            drawing.add_dot(px, py, "hit", 12)
+            drawing.add_dot(px, py, "dot", 4.5 if len(trace) <= 60 else 2)
+            drawing.end_group()
         return drawing
 
     return Chart(
@@ -334,22 +348,26 @@ def build_run_comparison_chart(
         right, bottom = left + side - AGAINST_RIGHT, side - AGAINST_BOTTOM
         x = Scale(0.0, 1.0, left + AGAINST_LEFT, right)
         y = Scale(0.0, 1.0, bottom, AGAINST_TOP)
-        for tick in x.ticks(5):
-            drawing.line(x(tick), AGAINST_TOP, x(tick), bottom, "grid")
-            drawing.line(left + AGAINST_LEFT, y(tick), right, y(tick), "grid")
-            drawing.text(x(tick), bottom + 16, format_tick(tick), "faint", "middle")
-            drawing.text(left + AGAINST_LEFT - 7, y(tick) + 4, format_tick(tick), "faint", "end")
-        drawing.line(x(0), y(0), x(1), y(1), "median")
-        drawing.text(
+        for tick in x.list_ticks(5):
+            drawing.add_line(x(tick), AGAINST_TOP, x(tick), bottom, "grid")
+            drawing.add_line(left + AGAINST_LEFT, y(tick), right, y(tick), "grid")
+            drawing.add_text(x(tick), bottom + 16, format_tick(tick), "faint", "middle")
+            drawing.add_text(
+                left + AGAINST_LEFT - 7, y(tick) + 4, format_tick(tick), "faint", "end"
+            )
+        drawing.add_line(x(0), y(0), x(1), y(1), "median")
+        drawing.add_text(
             (left + AGAINST_LEFT + right) / 2, side - 8, "earlier grade", "faint", "middle"
         )
-        drawing.text(left + 14, side / 2 + 20, "later grade", "faint", turned=True)
+        drawing.add_text(left + 14, side / 2 + 20, "later grade", "faint", turned=True)
         # The greatest movers come first in the list: drawn last, they lie on top.
         for worker in reversed(plotted):
-            drawing.mark(_format_change_tip(worker), link(worker.worker))
+            drawing.begin_group(_format_change_tip(worker), link(worker.worker))
             css_class = "dot-model" if abs(worker.grade_change) > FAR else "dot"
-            drawing.dot(x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), css_class, 4.5)
-            drawing.end_mark()
+            drawing.add_dot(
+                x(worker.grade_before or 0.0), y(worker.grade_after or 0.0), css_class, 4.5
+            )
+            drawing.end_group()
         return drawing
 
     return Chart(

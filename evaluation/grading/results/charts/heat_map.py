@@ -106,21 +106,21 @@ def build_block_chart(
         columns = fit_labels([question.name for question in block.questions], NAMES)
         for index, question in enumerate(block.questions):
             x, full = left + (index + 0.5) * wide + 4, question.name
-            drawing.text(x, top - 6, columns[index], "label", size=11, turned=True, full=full)
+            drawing.add_text(x, top - 6, columns[index], "label", size=11, turned=True, full=full)
         people = fit_labels([worker.name for worker in block.workers], left - 8, 11)
         for index, worker in enumerate(block.workers):
             y = top + index * high
             middle = y + high / 2 + 4
-            drawing.text(left - 6, middle, people[index], "label", "end", 11, full=worker.name)
+            drawing.add_text(left - 6, middle, people[index], "label", "end", 11, full=worker.name)
             for column, (question, cell) in enumerate(
                 zip(block.questions, block.cells[index], strict=True)
             ):
                 x = left + column * wide
                 what = f"{worker.name} on {question.name}"
                 if cell is None:
-                    drawing.mark(f"{what}\nno answer")
-                    drawing.rectangle(x, y, wide - 1, high - 1, "missing")
-                    drawing.line(
+                    drawing.begin_group(f"{what}\nno answer")
+                    drawing.add_rectangle(x, y, wide - 1, high - 1, "missing")
+                    drawing.add_line(
                         x + wide * 0.35,
                         y + high * 0.65,
                         x + wide * 0.6,
@@ -128,13 +128,13 @@ def build_block_chart(
                         "faint-line",
                     )
                 else:
-                    drawing.mark(
+                    drawing.begin_group(
                         f"{what}: {format_number(cell.score, 'no other answer')}\n{cell.text}",
                         worker_link(worker.worker),
                     )
                     css_class = "missing" if cell.score is None else colours(cell.score)
-                    drawing.rectangle(x, y, wide - 1, high - 1, css_class)
-                drawing.end_mark()
+                    drawing.add_rectangle(x, y, wide - 1, high - 1, css_class)
+                drawing.end_group()
         draw_legend(drawing, colours, floor, missing="no answer")
         return drawing
 
@@ -182,16 +182,16 @@ def build_overview_chart(
             f"{rows} groups of workers and {columns} groups of questions",
         )
         drawing.root.set("data-columns", str(columns))
-        drawing.text(left, 16, "easiest questions", "faint")
-        drawing.text(width - 4, 16, "hardest questions", "faint", "end")
+        drawing.add_text(left, 16, "easiest questions", "faint")
+        drawing.add_text(width - 4, 16, "hardest questions", "faint", "end")
         for row in range(rows):
             for column in range(columns):
                 x, y = left + column * wide, top + row * high
                 _draw_group(drawing, overview, (row, column), colours, link)
                 mean = overview.means[row][column]
                 css_class = "missing" if mean is None else colours(mean)
-                drawing.rectangle(x, y, wide - 0.5, high - 0.5, css_class)
-                drawing.end_mark()
+                drawing.add_rectangle(x, y, wide - 0.5, high - 0.5, css_class)
+                drawing.end_group()
         draw_legend(drawing, colours, floor, missing="no answers")
         return drawing
 
@@ -233,7 +233,7 @@ def _draw_group(
         f"questions {question + 1:,} to {overview.questions_to[column]:,}\n"
         f"mean {format_number(mean, 'unknown')} of {count:,} answers"
     )
-    drawing.mark(tip, link(worker // ROWS * ROWS, question // COLUMNS * COLUMNS))
+    drawing.begin_group(tip, link(worker // ROWS * ROWS, question // COLUMNS * COLUMNS))
 
 
 def _place_legend_entries(
@@ -262,5 +262,5 @@ def draw_legend(drawing: Drawing, colours: ColourScale, floor: float, missing: s
     """
     for x, row, css_class, words in _place_legend_entries(colours, drawing.width, missing):
         y = floor + 12 + row * 20
-        drawing.rectangle(x, y, 13, 13, css_class)
-        drawing.text(x + 19, y + 11, words, "faint")
+        drawing.add_rectangle(x, y, 13, 13, css_class)
+        drawing.add_text(x + 19, y + 11, words, "faint")

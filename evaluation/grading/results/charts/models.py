@@ -11,7 +11,7 @@ from uuid import UUID
 
 from annotations.web.paging import Page
 from annotations.web.texts import shorten_text
-from evaluation.core.charts.chart import Chart, Layout, Row, draw_axis, draw_rows
+from evaluation.core.charts.chart import Chart, EstimateRow, RowLayout, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, Scale, build_scale, format_interval, format_number
 from evaluation.grading.results.report.comparisons import (
     ComparisonsReport,
@@ -40,7 +40,7 @@ def build_placement_chart(models: Page[ModelRow], ceiling: Ceiling, crowd: Crowd
 
     def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in rows], TOP + CROWD + 10)
+        layout = RowLayout(width, [row.name for row in rows], TOP + CROWD + 10)
         description = f"{len(rows)} models with 95% intervals under the scores of {crowd.n} workers"
         drawing = Drawing(width, layout.height, "Models among people", description)
         scale = build_scale(numbers, layout.left, layout.right)
@@ -73,10 +73,10 @@ def _count_models(models: Page[ModelRow]) -> int:
     return len(models.rows) + bool(models.next)
 
 
-def _build_row(model: ModelRow) -> Row:
+def _build_row(model: ModelRow) -> EstimateRow:
     """Return a model's chart row: score, interval and tooltip."""
     place = "" if model.percentile is None else f"\nscores above {model.percentile:.0f}% of workers"
-    return Row(
+    return EstimateRow(
         name=model.name,
         value=model.score.value,
         low=model.score.low,
@@ -87,7 +87,7 @@ def _build_row(model: ModelRow) -> Row:
     )
 
 
-def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScores) -> None:
+def _draw_crowd(drawing: Drawing, layout: RowLayout, scale: Scale, crowd: CrowdScores) -> None:
     """Draw the histogram of the workers' leave-one-out scores."""
     floor = TOP + CROWD
     bins = crowd.compute_histogram(16 if layout.is_narrow else 24)
@@ -96,28 +96,28 @@ def _draw_crowd(drawing: Drawing, layout: Layout, scale: Scale, crowd: CrowdScor
     for low, high, size in bins:
         x, end = scale(low), scale(high)
         height = CROWD * size / tallest
-        drawing.mark(f"{size} workers score\n{format_interval(low, high)}")
-        drawing.rectangle(x, TOP, max(3, end - x), CROWD, "hit")
-        drawing.rectangle(x, floor - height, max(3, end - x - 1), height, "bar")
-        drawing.end_mark()
-    drawing.line(layout.left, floor, layout.right, floor, "axis")
+        drawing.begin_group(f"{size} workers score\n{format_interval(low, high)}")
+        drawing.add_rectangle(x, TOP, max(3, end - x), CROWD, "hit")
+        drawing.add_rectangle(x, floor - height, max(3, end - x - 1), height, "bar")
+        drawing.end_group()
+    drawing.add_line(layout.left, floor, layout.right, floor, "axis")
 
 
-def _draw_ceiling(drawing: Drawing, layout: Layout, scale: Scale, ceiling: Ceiling) -> None:
+def _draw_ceiling(drawing: Drawing, layout: RowLayout, scale: Scale, ceiling: Ceiling) -> None:
     """Draw the human ceiling as a line, and its interval as a band."""
     value, low, high = ceiling.score.value, ceiling.score.low, ceiling.score.high
     if value is None:
         return
-    drawing.mark(
+    drawing.begin_group(
         f"human ceiling {format_number(value)}\ninterval {format_interval(low, high, 'unknown')}"
     )
     if low is not None and high is not None:
         wide = scale(high) - scale(low)
-        drawing.rectangle(scale(low), TOP - 8, wide, layout.bottom - TOP + 8, "band")
+        drawing.add_rectangle(scale(low), TOP - 8, wide, layout.bottom - TOP + 8, "band")
     x = scale(value)
-    drawing.line(x, TOP - 8, x, layout.bottom, "ceiling")
-    drawing.end_mark()
-    drawing.text(
+    drawing.add_line(x, TOP - 8, x, layout.bottom, "ceiling")
+    drawing.end_group()
+    drawing.add_text(
         min(x + 4, layout.right),
         16,
         f"human ceiling {format_number(value)}",
@@ -144,7 +144,7 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
         return name[len(same) :]
 
     rows = [
-        Row(
+        EstimateRow(
             name=(
                 shorten_name(pair.second_name)
                 if of
@@ -162,14 +162,14 @@ def build_comparisons_chart(report: ComparisonsReport) -> Chart:
 
     def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         description = f"{len(rows)} differences between models with 95% intervals"
         drawing = Drawing(width, layout.height, "Model comparison", description)
         values = [value for row in rows for value in (row.value, row.low, row.high)]
         scale = build_scale([*values, 0.0], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "difference of the mean scores")
         zero = scale(0.0)
-        drawing.line(zero, layout.top, zero, layout.bottom, "median")
+        drawing.add_line(zero, layout.top, zero, layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 
@@ -206,7 +206,7 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
     first, second = report.pair.first_name, report.pair.second_name
     questions = [*report.first_better, *reversed(report.second_better)]
     rows = [
-        Row(
+        EstimateRow(
             name=question.name,
             value=question.difference,
             low=min(0.0, question.difference),
@@ -220,13 +220,13 @@ def build_pair_chart(report: PairReport, link: Callable[[UUID], str] = lambda _:
 
     def draw_chart(width: float) -> Drawing:
         """Return the chart drawn at the given width."""
-        layout = Layout(width, [row.name for row in rows])
+        layout = RowLayout(width, [row.name for row in rows])
         drawing = Drawing(
             width, layout.height, "Where they differ", f"{len(rows)} questions, {first}, {second}"
         )
         scale = build_scale([0.0, *(row.value for row in rows)], layout.left, layout.right)
         draw_axis(drawing, layout, scale, "score of the first less that of the second")
-        drawing.line(scale(0.0), layout.top, scale(0.0), layout.bottom, "median")
+        drawing.add_line(scale(0.0), layout.top, scale(0.0), layout.bottom, "median")
         draw_rows(drawing, layout, scale, rows)
         return drawing
 

@@ -111,7 +111,7 @@ def find_embedding_changes(before: Run, after: Run) -> list[tuple[str, Any, Any]
 
 def _read_scoring_options(run: Run) -> tuple[Any, ...]:
     """Return the values of the options that affect models' scores in a run."""
-    parameters = AqerParameters.completed(run.parameters)
+    parameters = AqerParameters.add_defaults(run.parameters)
     return tuple(parameters[name] for name in SCORED_BY)
 
 
@@ -351,7 +351,7 @@ def _build_data_changes(before: Run, after: Run) -> DataChanges:
 
 def _list_parameter_changes(before: Run, after: Run) -> list[Change]:
     """Return the parameters that differ between two runs; a missing one has its default."""
-    one, other = (AqerParameters.completed(run.parameters) for run in (before, after))
+    one, other = (AqerParameters.add_defaults(run.parameters) for run in (before, after))
     return _find_changes(one, other, list(dict.fromkeys([*one, *other])))
 
 
@@ -359,10 +359,14 @@ def _list_setting_changes(before: Run, after: Run) -> list[SettingChange]:
     """Return the options that differ between two runs, as labels and texts with names for ids."""
     stored = before.parameters, after.parameters
     names = load_referenced_names(stored)
-    one, other = (AqerParameters.completed(values) for values in stored)
+    one, other = (AqerParameters.add_defaults(values) for values in stored)
     return [
-        SettingChange(known.label, known.brief(one[name], names), known.brief(other[name], names))
-        for name, known in AqerParameters.options().items()
+        SettingChange(
+            known.label,
+            known.format_briefly(one[name], names),
+            known.format_briefly(other[name], names),
+        )
+        for name, known in AqerParameters.get_options().items()
         if one[name] != other[name]
     ]
 

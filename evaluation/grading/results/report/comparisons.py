@@ -13,7 +13,7 @@ from annotations.models import Question
 from annotations.web.numbers import count_rows_by
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.estimates import CORRECTED_BY, HOLM
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import CORRECTIONS, Correction
@@ -38,7 +38,7 @@ class ModelName:
 
 
 @dataclass(frozen=True)
-class ModelPair(Reasoned):
+class ModelPair(RecordWithReason):
     """Score difference of two language models, on the questions on which both were scored.
 
     Attributes

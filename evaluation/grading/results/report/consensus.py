@@ -20,7 +20,7 @@ from django.db.models import Count, F, Max, Min, Q
 from annotations.exchange.reading.answers import normalise_text
 from annotations.models import Response
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.options import TERMINAL
 from evaluation.grading.facts.report import SPOKEN, CrowdValue, split_by_state
 from evaluation.grading.results.messages import CONSENSUS_LIMITS
@@ -168,7 +168,7 @@ def _describe_question_camps(counts: dict[str, Any] | None) -> str:
 
 def _describe_settings(parameters: dict[str, Any]) -> str:
     """Return the run options that differ from their defaults, as text."""
-    differing = AqerParameters.differences(parameters)
+    differing = AqerParameters.list_changed_settings(parameters)
     settings = "; ".join(f"{option.label}: {_join_lines(option.value)}" for option in differing)
     return f"{settings}; all else by default" if settings else "all by default"
 
@@ -205,7 +205,7 @@ class NearAnswer:
 
 
 @dataclass(frozen=True)
-class ConsensusRow(Reasoned):
+class ConsensusRow(RecordWithReason):
     """Consensus on one question: nearest answer, support, opposed answers and facts.
 
     Attributes
@@ -319,12 +319,12 @@ def build_consensus_report(run: Run) -> ConsensusReport:
             method="AQER",
             signature=run.signature,
             input_hash=run.input_hash,
-            parameters=AqerParameters.completed(run.parameters),
+            parameters=AqerParameters.add_defaults(run.parameters),
             embedding=asdict(summary.embedding),
             ceiling=asdict(summary.ceiling),
             camps=None if summary.question_camps is None else asdict(summary.question_camps),
             versions=dict(summary.versions),
-            warnings=TERMINAL.format_all(run.warnings),
+            warnings=TERMINAL.format_messages(run.warnings),
             limits=list(CONSENSUS_LIMITS),
         ),
     )

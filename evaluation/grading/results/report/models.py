@@ -19,7 +19,7 @@ from django.db.models import Count, F, Window
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.inference.estimate import NO_ESTIMATE, Estimate
 from evaluation.grading.facts.report import (
     COUNTED,
@@ -66,7 +66,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class ModelRow(Reasoned):
+class ModelRow(RecordWithReason):
     """A language model's score, percentile, rank and facts in one run.
 
     Attributes
@@ -236,7 +236,7 @@ MODEL_ORDER = Keyset(
 
 
 @dataclass(frozen=True)
-class ScoredModelAnswer(MarkedFactsMixin, Reasoned):
+class ScoredModelAnswer(MarkedFactsMixin, RecordWithReason):
     """A model's answer to a question with its facts, and its score or a reason for none.
 
     Attributes

@@ -17,7 +17,7 @@ from django.db.models import F, OuterRef, QuerySet, Subquery
 from annotations.models import Question
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.grading.facts.report import (
     MarkedFactsMixin,
     QuestionFacts,
@@ -188,7 +188,7 @@ class QuestionAnswer(MarkedFactsMixin):
 
 
 @dataclass(frozen=True)
-class ModelAnswer(MarkedFactsMixin, Reasoned):
+class ModelAnswer(MarkedFactsMixin, RecordWithReason):
     """A model's answer with its score and facts; `reason` explains a missing or zero score."""
 
     model: UUID

@@ -19,7 +19,7 @@ from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.reasons import Reasoned
+from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.results.report.changes import (
     DataChange,
@@ -34,7 +34,7 @@ from evaluation.runs.reports.about import RunAbout, build_run_about, build_run_t
 
 
 @dataclass(frozen=True)
-class Ceiling(Reasoned):
+class Ceiling(RecordWithReason):
     """Human ceiling: the mean leave-one-out score of the best quarter of ranked workers.
 
     Attributes
@@ -57,7 +57,7 @@ class Ceiling(Reasoned):
 
 
 @dataclass(frozen=True)
-class UndefinedCells(Reasoned):
+class UndefinedCells(RecordWithReason):
     """Number of empty cells in one column of a result table, with the reason code."""
 
     table: str

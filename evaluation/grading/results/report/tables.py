@@ -166,8 +166,11 @@ def build_alarms_table(run: Run) -> Table:
         (
             (
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(join_ids(workers), join_ids(questions), TERMINAL.format(alarm.message)),
-                *(alarm.state, "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)),
+                *(join_ids(workers), join_ids(questions), TERMINAL.format_message(alarm.message)),
+                *(
+                    alarm.state,
+                    "" if alarm.outcome is None else TERMINAL.format_message(alarm.outcome),
+                ),
             )
             for alarm, workers, questions in iterate_alarms_with_ids(run)
         ),

@@ -26,7 +26,7 @@ from annotations.web.query import parse_number, parse_public_id
 from annotations.web.scope import RefusedError, get_user_id
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.reasons import describe_not_chosen
+from evaluation.core.messages.reasons import describe_missing_choice
 from evaluation.core.options import OptionError
 from evaluation.grading.alarms.messages import OF_QUESTIONS
 from evaluation.grading.alarms.report import (
@@ -366,8 +366,8 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
         "report": report,
         "voters": load_run_exclusions(run),
         "changed": changed,
-        "why": describe_not_chosen(report.reason),
-        "not_chosen": describe_not_chosen(report.choice.reason if report.choice else None),
+        "why": describe_missing_choice(report.reason),
+        "not_chosen": describe_missing_choice(report.choice.reason if report.choice else None),
         "alarms": build_alarms_report(run),
         "recommended": RECOMMENDED,
         "may": user_rights.edit,

@@ -362,7 +362,7 @@ class _Asker:
             return
         self._busy_in_a_row += 1
         if fault.code == "connection" or self._busy_in_a_row >= BUSY_IN_A_ROW:
-            self.pace.pause(self.settings.patience.wait(attempt, fault.wait))
+            self.pace.pause(self.settings.patience.compute_wait(attempt, fault.wait))
 
     def _give_up_if_faulty(self, fault: Fault | None, began: float) -> None:
         """End the asking if consecutive faults are the model's and not an item's."""

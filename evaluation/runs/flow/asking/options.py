@@ -11,19 +11,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, cast
 
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.errors import ChatError, split_model_at_url
 from evaluation.core.backends.server import Patience
 from evaluation.core.options import (
-    JsonObject,
+    FloatOption,
+    IntegerOption,
+    JsonOption,
     Option,
     Parameters,
     Problem,
-    Real,
-    RegisteredModels,
-    Switch,
-    Text,
-    Whole,
+    RegisteredModelsOption,
+    SwitchOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -52,7 +52,7 @@ def _find_spec_problem(spec: str) -> Problem | None:
     if kind != OPENAI:
         return build_problem("spec_form", "spec")
     try:
-        get_chat(spec)  # nothing is connected to yet
+        get_chat_model(spec)  # nothing is connected to yet
     except ChatError as error:
         return build_problem("spec", "spec", reason=str(error))
     return None
@@ -86,7 +86,7 @@ class ModelOptions(Parameters):
 
     spec: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Address",
             help="openai:MODEL@URL, a model behind an OpenAI-compatible address, such as "
             "openai:small-1@https://api.example.org/v1; or local:smollm2, the packaged model.",
@@ -97,7 +97,7 @@ class ModelOptions(Parameters):
     )
     key_variable: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Variable of the key",
             help="Name of the server's environment variable that holds the key. The key itself is "
             "never stored.",
@@ -108,7 +108,7 @@ class ModelOptions(Parameters):
     )
     parameters: dict[str, Any] = declare_option(
         {},
-        JsonObject(
+        JsonOption(
             label="Parameters",
             help='Sent with every request, as JSON, such as {{"top_p": 0.9}}; null leaves out what '
             "would be sent otherwise.",
@@ -116,7 +116,7 @@ class ModelOptions(Parameters):
     )
     price_in: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Price of reading",
             help="Money for a million tokens that it reads.",
             lowest=0.0,
@@ -125,7 +125,7 @@ class ModelOptions(Parameters):
     )
     price_out: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Price of writing",
             help="Money for a million tokens that it writes.",
             lowest=0.0,
@@ -183,7 +183,7 @@ class AskOptions(Parameters):
 
     models: tuple[str, ...] = declare_option(
         (),
-        RegisteredModels(
+        RegisteredModelsOption(
             label="Models",
             help="Each is asked every question.",
             group=BASIC,
@@ -193,7 +193,7 @@ class AskOptions(Parameters):
     )
     prompt: str | None = declare_option(
         None,
-        Text(
+        TextOption(
             label="Prompt",
             help="closed (the question alone), passage (with its text), or the id of a version "
             "of a prompt of yours. Without one: closed or passage, whichever the model is ranked "
@@ -206,7 +206,7 @@ class AskOptions(Parameters):
     )
     samples: int = declare_option(
         1,
-        Whole(
+        IntegerOption(
             label="Samples",
             help="Conversations about each question. The first is graded; beyond one choose a "
             "{temperature}.",
@@ -218,7 +218,7 @@ class AskOptions(Parameters):
     )
     budget: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Budget",
             help="Spend no more than this, all models together; needs their prices.",
             group=BASIC,
@@ -230,7 +230,7 @@ class AskOptions(Parameters):
     )
     temperature: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Temperature",
             help="0 for the likeliest words, 1 for the model's own spread. Without one: the "
             "model's, else 0.",
@@ -242,7 +242,7 @@ class AskOptions(Parameters):
     )
     max_tokens: int | None = declare_option(
         None,
-        Whole(
+        IntegerOption(
             label="Longest reply",
             help="In tokens. Without it: the model's, else 256.",
             places=(DATABASE,),
@@ -253,7 +253,7 @@ class AskOptions(Parameters):
     )
     seed: int = declare_option(
         0,
-        Whole(
+        IntegerOption(
             label="Seed",
             help="Of the first sample; further ones have seeds derived from it.",
             places=(DATABASE,),
@@ -262,7 +262,7 @@ class AskOptions(Parameters):
     )
     logprobs: bool = declare_option(
         False,
-        Switch(
+        SwitchOption(
             label="Probabilities of words",
             help="Ask for them and keep them, where the server offers them.",
             places=(DATABASE,),
@@ -270,7 +270,7 @@ class AskOptions(Parameters):
     )
     concurrency: int = declare_option(
         8,
-        Whole(
+        IntegerOption(
             label="At the same time",
             help="Requests to each model at the same time.",
             places=(DATABASE,),
@@ -281,7 +281,7 @@ class AskOptions(Parameters):
     )
     requests_per_minute: float | None = declare_option(
         None,
-        Real(
+        FloatOption(
             label="Requests a minute",
             help="No more than these to each model, all runs with such a limit together. Without "
             "it: as fast as its server takes them.",
@@ -293,7 +293,7 @@ class AskOptions(Parameters):
     )
     timeout: float = declare_option(
         120.0,
-        Real(
+        FloatOption(
             label="Patience",
             help="Seconds for one attempt.",
             places=(DATABASE,),
@@ -304,7 +304,7 @@ class AskOptions(Parameters):
     )
     attempts: int = declare_option(
         5,
-        Whole(
+        IntegerOption(
             label="Attempts",
             help="Of one request, where the fault may pass: busy, down, cut off.",
             places=(DATABASE,),
@@ -352,9 +352,9 @@ class AskOptions(Parameters):
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 
 
-_OWN = AskOptions.options()
+_OWN = AskOptions.get_options()
 OF_REPLIES: Mapping[str, Option] = {
-    "models": replace(cast(RegisteredModels, _OWN["models"]), most=20),
+    "models": replace(cast(RegisteredModelsOption, _OWN["models"]), most=20),
     "budget": _OWN["budget"],
     "temperature": replace(
         _OWN["temperature"],

@@ -80,7 +80,7 @@ def _build_askings(run: Run) -> list[ModelAsking]:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
     problems = find_option_problems(run.version, run.owner, options)
     if problems:
-        sentences = (SITE.sentence(AskOptions, problem) for problem in problems)
+        sentences = (SITE.format_field_problem(AskOptions, problem) for problem in problems)
         raise RunInputError.from_sentence(
             " ".join(f"{capfirst(problem)}." for problem in sentences)
         )

@@ -226,7 +226,7 @@ def find_refused_model_problems(user: AnyUser, options: AskOptions) -> list[Prob
             refused_models.append(build_problem("no_spec", "models", name=model.name))
             continue
         for wrong in find_registration_problems(read_model_options(model), model.owner):
-            reason = SITE.sentence(ModelOptions, wrong)
+            reason = SITE.format_field_problem(ModelOptions, wrong)
             refused_models.append(
                 build_problem("model_refused", "models", name=model.name, reason=reason)
             )

@@ -28,7 +28,7 @@ from annotations.outgoing.addresses import build_network_check, parse_url_addres
 from annotations.outgoing.connections import Vet
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.chat.local import SAME_TWICE
-from evaluation.core.backends.chat.registry import LOCAL, get_chat
+from evaluation.core.backends.chat.registry import LOCAL, get_chat_model
 from evaluation.core.backends.chat.smollm2 import MODEL
 from evaluation.core.backends.errors import ChatError, KeyRules
 from evaluation.core.backends.server import Patience
@@ -62,9 +62,9 @@ def read_model_options(model: LanguageModel) -> ModelOptions:
 def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Problem]:
     """Return the problems of a model's registration: in itself, or for this user.
 
-    `core.options.parameters` has the sentences: ``SITE.sentence(ModelOptions, problem)``.
+    The sentence of one is ``SITE.format_field_problem(ModelOptions, problem)``.
     """
-    return options.problems() or _find_refusals(options, user)
+    return options.find_problems() or _find_refusals(options, user)
 
 
 def convert_to_model_columns(options: ModelOptions) -> dict[str, Any]:
@@ -83,8 +83,10 @@ def open_chat_model(model: LanguageModel, patience: Patience | None = None) -> C
         raise ChatError(f"{model.name} has no address: only its imported answers are known", "spec")
     # Once more, although it was checked at registration: the operator's rules may have changed.
     for wrong in find_registration_problems(read_model_options(model), model.owner):
-        raise ChatError(f"{model.name}: {SITE.sentence(ModelOptions, wrong)}", wrong.code)
-    return get_chat(
+        raise ChatError(
+            f"{model.name}: {SITE.format_field_problem(ModelOptions, wrong)}", wrong.code
+        )
+    return get_chat_model(
         model.spec,
         what="model",
         api_key_env=model.key_variable,
@@ -129,7 +131,9 @@ def _may_send_key(variable: str, url: str, user: AnyUser) -> bool:
     """Return whether the API key in a variable may be sent to `url` for this user."""
     if variable in OWN_SECRETS:
         return False
-    return is_operator(user) or KeyRules.from_entries(settings.KEY_VARIABLES).allow(variable, url)
+    return is_operator(user) or KeyRules.from_entries(settings.KEY_VARIABLES).allows_key(
+        variable, url
+    )
 
 
 NAMED = 5
@@ -202,7 +206,10 @@ def _find_model_refusals(model: LanguageModel, name: str) -> list[Problem]:
         return [build_problem("no_spec", name, name=model.name)]
     return [
         build_problem(
-            "model_refused", name, name=model.name, reason=SITE.sentence(ModelOptions, wrong)
+            "model_refused",
+            name,
+            name=model.name,
+            reason=SITE.format_field_problem(ModelOptions, wrong),
         )
         for wrong in find_registration_problems(read_model_options(model), model.owner)
     ]

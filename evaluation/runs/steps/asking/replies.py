@@ -182,7 +182,7 @@ def _build_row(post: PendingReply, run_id: int) -> _NewRow:
     response.text, response.status = reply.text, reply.status.value
     response.finish_reason = UNWRITABLE.sub(REPLACED, reply.finish_reason)
     assert asking.chat is not None
-    request = asking.chat.body(post.planned.request) if result.attempts else None
+    request = asking.chat.build_request_body(post.planned.request) if result.attempts else None
     return _NewRow(response, convert_to_storable(request), convert_to_storable(reply.raw))
 
 

@@ -79,7 +79,8 @@ class Command(BaseCommand):
         supervise(children, self.stderr.write, self._report_when_finished)
         if self._graded_run.state != Run.State.DONE:
             raise CommandError(
-                f"the grading {self._graded_run.state}: {TERMINAL.format(self._graded_run.error)}"
+                f"the grading {self._graded_run.state}: "
+                f"{TERMINAL.format_message(self._graded_run.error)}"
             )
 
     def _open_sockets(self) -> list[socket.socket]:
@@ -106,7 +107,8 @@ class Command(BaseCommand):
             self.stdout.write(format_run_report(self._graded_run))
         else:
             self.stdout.write(
-                f"The grading {self._graded_run.state}: {TERMINAL.format(self._graded_run.error)}"
+                f"The grading {self._graded_run.state}: "
+                f"{TERMINAL.format_message(self._graded_run.error)}"
             )
         if self._serve:
             self._print_login()

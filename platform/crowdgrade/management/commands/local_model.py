@@ -48,8 +48,8 @@ class Command(BaseCommand):
             self._register(address)
             return
         try:
-            path = smollm2.find_model()
-            smollm2.verify_file(path)
+            path = smollm2.find_model_file()
+            smollm2.verify_model_file(path)
             is_served = not is_port_free(HOST, options["port"])
             if is_served and not smollm2.is_serving(address):
                 raise CommandError(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends import Embedder, get_embedder
-from evaluation.core.backends.embedding.sentences import find_folder
+from evaluation.core.backends.embedding.sentences import find_minilm_folder
 
 WORKER_TEXTS = [
     "A prototype simulates a part of the program.",
@@ -145,7 +145,7 @@ KINDS = [
 @pytest.fixture(scope="session")
 def minilm() -> Embedder:
     try:
-        find_folder()
+        find_minilm_folder()
     except Exception as error:
         pytest.skip(str(error))
     return get_embedder("minilm")

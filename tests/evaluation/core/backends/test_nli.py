@@ -25,7 +25,7 @@ def test_probabilities_are_those_of_a_direct_call(folder):
     import torch
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    found = EntailmentModel.load(str(folder)).probabilities(PAIRS)
+    found = EntailmentModel.load(str(folder)).compute_entailment_probabilities(PAIRS)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForSequenceClassification.from_pretrained(folder).eval()
     with torch.inference_mode():
@@ -44,9 +44,11 @@ def test_probabilities_are_those_of_a_direct_call(folder):
 
 def test_no_pairs_give_no_numbers_and_progress_ends_at_all(folder):
     model = EntailmentModel.load(str(folder))
-    assert model.probabilities([]).shape == (0,)
+    assert model.compute_entailment_probabilities([]).shape == (0,)
     seen = []
-    model.probabilities(PAIRS, progress=lambda done, total: seen.append((done, total)))
+    model.compute_entailment_probabilities(
+        PAIRS, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen[-1] == (5, 5)
     assert len(model.revision) == 12
 

@@ -7,7 +7,7 @@ import pytest
 from evaluation.core.backends.chat.contract import ChatRequest
 from evaluation.core.backends.chat.openai import OpenAIChat
 from evaluation.core.backends.errors import ChatError
-from evaluation.core.backends.server import classify_failure, find_message
+from evaluation.core.backends.server import classify_failure, find_error_message
 from tests.evaluation.core.backends.chat.fake import fake_chat
 
 
@@ -82,7 +82,7 @@ def test_credentials_and_fragments_in_an_address_are_refused(address):
     ],
 )
 def test_the_message_of_a_server_is_found_in_its_json(said, message):
-    assert find_message(said) == message
+    assert find_error_message(said) == message
 
 
 @pytest.mark.parametrize(

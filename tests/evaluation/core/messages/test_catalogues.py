@@ -11,7 +11,7 @@ from evaluation.core.messages.catalogue import COMMON
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import WHY_EMPTY, WHY_NOT_CHOSEN, WHY_UNCHECKED
 from evaluation.core.messages.run_sentences import FAILURES, GRADED, WARNINGS
-from evaluation.core.messages.table import Blanks, build_document
+from evaluation.core.messages.table import Placeholders, build_document
 from evaluation.core.options import API, SITE, TERMINAL
 from evaluation.core.options.parameters import LABELS
 from evaluation.crowd_vs_llm.messages import PANELS
@@ -161,18 +161,18 @@ def test_a_refusal_is_stored_as_text_and_said_at_each_door():
     message = Message("run.few_outside_groups", {"outside": 2, "fewest": 3})
     stored = message.as_text()
     assert Message.from_stored(stored) == message
-    assert TERMINAL.format(stored) == (
+    assert TERMINAL.format_message(stored) == (
         "Only 2 of the workers would be left outside the groups of copies, and 3 are needed "
         "to grade by: grade without --collapse-copies, or exclude the workers you do not trust."
     )
-    assert "grade without “Collapse copies”, or" in SITE.format(stored)
-    assert "grade without collapse_copies, or" in API.format(stored)
+    assert "grade without “Collapse copies”, or" in SITE.format_message(stored)
+    assert "grade without collapse_copies, or" in API.format_message(stored)
 
 
 @pytest.mark.parametrize("code", COMMON)
 def test_every_door_has_words_and_switches_are_those_of_the_command_line_only(code):
     for name, door in DOORS.items():
-        words = door.format(Message(code, Blanks()))
+        words = door.format_message(Message(code, Placeholders()))
         assert ("--" in words) <= (name == "terminal"), words
         assert code.endswith(".todo") or code in WAITING or words, code
 
@@ -186,7 +186,7 @@ WAITING = {
 
 @pytest.mark.parametrize("code", COUNTED)
 def test_what_is_counted_is_said_with_its_number(code):
-    assert TERMINAL.format(Message(code, {"count": 3})) == COUNTED[code]
+    assert TERMINAL.format_message(Message(code, {"count": 3})) == COUNTED[code]
 
 
 @pytest.mark.parametrize(
@@ -240,12 +240,12 @@ def test_what_is_counted_is_said_with_its_number(code):
     ],
 )
 def test_warnings_say_on_a_terminal_what_to_do(code, values, words):
-    assert TERMINAL.format(Message(code, values)) == words
+    assert TERMINAL.format_message(Message(code, values)) == words
 
 
 def test_each_door_has_its_own_name_of_an_option():
     message = Message("no_convergence.crowd", {"n_iterations": 9, "statistic": 0.1, "threshold": 0})
-    words = {name: door.format(message) for name, door in DOORS.items()}
+    words = {name: door.format_message(message) for name, door in DOORS.items()}
     assert "Allow more iterations (--max-iterations), and" in words["terminal"]
     assert "Allow more iterations (“Most iterations”), and" in words["site"]
     assert "Allow more iterations (max_iterations), and" in words["api"]
@@ -260,10 +260,10 @@ def test_the_site_calls_options_as_its_form_does():
 def test_a_sentence_of_an_older_run_stays_but_for_the_names_of_options():
     message = Message.from_stored("Cap it (--weight-cap), or -- with --camps: not.")
     assert message.code == "sentence"
-    assert TERMINAL.format(message) == "Cap it (--weight-cap), or -- with --camps: not."
-    assert API.format(message) == "Cap it (weight_cap), or -- with camps: not."
+    assert TERMINAL.format_message(message) == "Cap it (--weight-cap), or -- with --camps: not."
+    assert API.format_message(message) == "Cap it (weight_cap), or -- with camps: not."
     expected = "Cap it (“Most weight of a worker”), or -- with “Several right answers”: not."
-    assert SITE.format(message) == expected
+    assert SITE.format_message(message) == expected
 
 
 def test_what_is_stored_is_read_as_it_was():
@@ -272,7 +272,7 @@ def test_what_is_stored_is_read_as_it_was():
 
 
 def test_a_code_of_a_newer_version_is_shown_as_it_is():
-    assert SITE.format({"code": "quite_new", "values": {}}) == "quite new"
+    assert SITE.format_message({"code": "quite_new", "values": {}}) == "quite new"
 
 
 def test_the_table_of_the_documents_is_that_of_the_code():

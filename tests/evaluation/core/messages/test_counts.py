@@ -44,7 +44,7 @@ WRONG = re.compile(
 )
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_one_is_said_as_one(code, values, n):
-    said = SITE.format(Message(code, dict.fromkeys(values, n)))
+    said = SITE.format_message(Message(code, dict.fromkeys(values, n)))
     assert str(n) in said or n == 1
     assert not WRONG.search(said), said
     if n == 1:
@@ -81,7 +81,7 @@ class Ones(Mapping):
 @pytest.mark.parametrize("code", COMMON)
 def test_every_sentence_says_one_thing_in_the_singular(code):
     claim = {"crowd": "The tide."} if code.startswith("meaning.") else {}
-    said = SITE.format(Message(code, Ones(**claim)))
+    said = SITE.format_message(Message(code, Ones(**claim)))
     assert not WRONG.search(said), said
 
 

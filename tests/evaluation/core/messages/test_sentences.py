@@ -477,7 +477,7 @@ WHOLE = [(ACROSS, TRENDS), (COMPARING, COMPARISONS), (REMEDIES, REFUSED_REMEDIES
     [*TRENDS, *COMPARISONS, *TRIAGE, *EXPERTS, *REFUSED_REMEDIES, *OTHERS],
 )
 def test_the_sentence_of_a_message(code, values, sentence):
-    assert TERMINAL.format(Message(code, values)) == sentence
+    assert TERMINAL.format_message(Message(code, values)) == sentence
 
 
 @pytest.mark.parametrize(("catalogue", "cases"), WHOLE, ids=["across", "comparing", "remedies"])

@@ -8,15 +8,15 @@ from types import SimpleNamespace
 from typing import ClassVar
 
 from evaluation.core.options import (
-    Choice,
-    File,
-    Ids,
-    JsonObject,
+    ChoiceOption,
+    FileOption,
+    FloatOption,
+    IdsOption,
+    IntegerOption,
+    JsonOption,
     Parameters,
-    Real,
-    Switch,
-    Text,
-    Whole,
+    SwitchOption,
+    TextOption,
     build_problem,
     declare_option,
 )
@@ -29,7 +29,7 @@ from evaluation.runs.rest.runs import build_options_serializer
 class EveryOption(Parameters):
     model: str = declare_option(
         "small",
-        Text(
+        TextOption(
             label="Model",
             help="Who answers.",
             group="basic",
@@ -39,33 +39,46 @@ class EveryOption(Parameters):
         ),
     )
     note: str | None = declare_option(
-        None, Text(label="Note", help="Yours.", optional=True, max_length=30)
+        None, TextOption(label="Note", help="Yours.", optional=True, max_length=30)
     )
-    samples: int = declare_option(1, Whole(label="Samples", help="Of each.", lowest=1, highest=50))
+    samples: int = declare_option(
+        1, IntegerOption(label="Samples", help="Of each.", lowest=1, highest=50)
+    )
     draws: int = declare_option(
         0,
-        Whole(label="Draws", help="0: none.", lowest=2, highest=99, or_zero=True, why="so few"),
+        IntegerOption(
+            label="Draws", help="0: none.", lowest=2, highest=99, or_zero=True, why="so few"
+        ),
     )
     temperature: float = declare_option(
-        0.5, Real(label="Heat", help="Of words.", lowest=0.0, highest=2.0)
+        0.5, FloatOption(label="Heat", help="Of words.", lowest=0.0, highest=2.0)
     )
     share: float | None = declare_option(
-        None, Real(label="Share", help="A part.", above=0.0, highest=1.0, optional=True)
+        None, FloatOption(label="Share", help="A part.", above=0.0, highest=1.0, optional=True)
     )
-    careful: bool = declare_option(False, Switch(label="Careful", help="Slower.", negatable=True))
-    quiet: bool = declare_option(False, Switch(label="Quiet", help="Says less than {careful}."))
+    careful: bool = declare_option(
+        False, SwitchOption(label="Careful", help="Slower.", negatable=True)
+    )
+    quiet: bool = declare_option(
+        False, SwitchOption(label="Quiet", help="Says less than {careful}.")
+    )
     order: str = declare_option(
         "given",
-        Choice(label="Order", help="Theirs.", choices={"given": "", "drawn": "by lot"}),
+        ChoiceOption(label="Order", help="Theirs.", choices={"given": "", "drawn": "by lot"}),
     )
     language: str | None = declare_option(
-        None, Choice(label="Language", help="Read.", choices={"en": "", "de": ""}, optional=True)
+        None,
+        ChoiceOption(label="Language", help="Read.", choices={"en": "", "de": ""}, optional=True),
     )
-    without: tuple[str, ...] = declare_option((), Ids(label="Without", help="Left out.", most=5))
-    extra: dict = declare_option({}, JsonObject(label="Extra", help="As it is.", most_bytes=200))
-    template: Path | None = declare_option(None, File(label="Template", help="Of the prompt."))
+    without: tuple[str, ...] = declare_option(
+        (), IdsOption(label="Without", help="Left out.", most=5)
+    )
+    extra: dict = declare_option({}, JsonOption(label="Extra", help="As it is.", most_bytes=200))
+    template: Path | None = declare_option(
+        None, FileOption(label="Template", help="Of the prompt.")
+    )
     seed: int = declare_option(
-        0, Whole(label="Seed", help="Of {order:drawn}.", only_with=("order", "drawn"))
+        0, IntegerOption(label="Seed", help="Of {order:drawn}.", only_with=("order", "drawn"))
     )
 
     sentences: ClassVar = {"loud": "{quiet} contradicts {careful}"}
@@ -94,7 +107,7 @@ def somebody(operator=False):
 def by_form(values, operator=False):
     """Post values as a browser does: every field, switches only where they are on."""
     data = {}
-    for name, known in EveryOption.options().items():
+    for name, known in EveryOption.get_options().items():
         value = values.get(name, known.default)
         if name == "model" and value not in known.suggestions:
             data |= {"model": OTHER, "other_model": value}

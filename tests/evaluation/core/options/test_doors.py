@@ -67,7 +67,7 @@ OUT = st.one_of(
 @given(st.fixed_dictionaries({}, optional=VALID))
 def test_valid_values_are_the_same_object_through_every_door(values):
     expected = EveryOption(**values)
-    assert expected.problems() == []
+    assert expected.find_problems() == []
     assert by_form(values) == expected
     assert by_request(values) == expected
     assert by_arguments(values) == expected
@@ -90,7 +90,7 @@ def test_a_value_out_of_bounds_is_refused_by_every_door_with_one_code(out):
 def test_what_the_doors_refuse_is_a_problem_of_the_parameters_too(out):
     name, value, code = out
     if code != "invalid":  # a text where a number belongs: no door makes such an object
-        assert [(one.option, one.code) for one in EveryOption(**{name: value}).problems()] == [
+        assert [(one.option, one.code) for one in EveryOption(**{name: value}).find_problems()] == [
             (name, code)
         ]
 
@@ -116,9 +116,9 @@ def test_the_command_line_tells_contradictions_by_flags_and_ends_with_2():
 
 
 def test_an_option_that_would_not_be_used_is_refused_with_the_value_that_it_needs():
-    [idle] = EveryOption(seed=7).problems()
+    [idle] = EveryOption(seed=7).find_problems()
     assert idle == build_problem("only_with", "seed", other="order", wanted="drawn")
-    assert EveryOption(seed=7, order="drawn").problems() == []
+    assert EveryOption(seed=7, order="drawn").find_problems() == []
 
 
 @pytest.mark.parametrize("door", [by_form, by_request])
@@ -127,7 +127,7 @@ def test_what_makes_the_server_call_another_machine_is_for_operators(door):
         door({"model": "http://10.0.0.1"})
     assert refused.value.codes == {"model": "operators_only"}
     assert door({"model": "http://10.0.0.1"}, operator=True).model == "http://10.0.0.1"
-    assert by_arguments({"model": "http://10.0.0.1"}).problems() == []
+    assert by_arguments({"model": "http://10.0.0.1"}).find_problems() == []
 
 
 def test_a_file_is_for_the_command_line_alone():
@@ -140,17 +140,17 @@ def test_a_file_is_for_the_command_line_alone():
 
 def test_help_calls_other_options_as_the_door_does():
     for words, told in ((TERMINAL, "--careful"), (SITE, "“Careful”"), (API, "careful")):
-        assert words.help(EveryOption, "quiet") == f"Says less than {told}."
+        assert words.format_help(EveryOption, "quiet") == f"Says less than {told}."
 
 
 def test_settings_say_what_differs_from_the_default_in_words():
     asked = EveryOption(order="drawn", careful=True, without=("a", "b"), extra={"n": 1})
-    told = [(one.label, one.value) for one in EveryOption.differences(asked.as_dict())]
+    told = [(one.label, one.value) for one in EveryOption.list_changed_settings(asked.as_dict())]
     assert told == [
         ("Careful", "yes"), ("Order", "by lot"), ("Without", "a, b"), ("Extra", '{"n": 1}'),
     ]  # fmt: skip
-    assert len(EveryOption.settings({})) == len(EveryOption.options())
-    assert EveryOption.differences({"gone": 3})[0].name == "gone"  # of another version
+    assert len(EveryOption.list_settings({})) == len(EveryOption.get_options())
+    assert EveryOption.list_changed_settings({"gone": 3})[0].name == "gone"  # of another version
 
 
 def test_stored_options_of_another_version_are_named():
@@ -160,13 +160,13 @@ def test_stored_options_of_another_version_are_named():
 
 
 def test_an_error_for_logs_says_option_code_and_values():
-    wrong = replace(EveryOption(), samples=0).problems()
+    wrong = replace(EveryOption(), samples=0).find_problems()
     assert str(OptionError(wrong)) == "samples: min_value, given=0, lowest=1, why="
 
 
 def test_every_option_of_every_kind_is_told_without_its_code_name():
     for kind in list_run_kinds().values():
-        for name, known in kind.options.options().items():
+        for name, known in kind.options.get_options().items():
             other = next(value for value in (True, ["x"], "x", 7) if _takes(known, value))
             other = not known.default if other is True else other
             [said] = kind.options.summarize_changes({name: other}, {})
@@ -175,5 +175,5 @@ def test_every_option_of_every_kind_is_told_without_its_code_name():
 
 
 def _takes(known, value):
-    wrong = known.check(value)
+    wrong = known.find_problem(value)
     return wrong is None or wrong.code != "invalid"

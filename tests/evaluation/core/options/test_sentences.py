@@ -45,7 +45,7 @@ def test_each_door_has_its_sentence_for_an_option_that_would_not_be_used():
     ],
 )
 def test_each_door_tells_a_contradiction_in_its_words(values, told):
-    [found] = AqerParameters(**values).problems()
+    [found] = AqerParameters(**values).find_problems()
     for words, beginning in zip((TERMINAL, SITE, API), told, strict=True):
         assert words.format_problem(AqerParameters, found).startswith(beginning)
 

@@ -279,7 +279,7 @@ def test_inner_products_of_sparse_rows_are_those_of_dense_ones():
     (dense,) = compute_gram_blocks(packed.toarray(), cells, centred=False)
     some = np.array([3, 7, 8, 69])
     for part, chosen in ((slice(None), None), (slice(1, 3), None), (slice(0, 2), some)):
-        found, expected = block.gram(part, chosen), dense.gram(part, chosen)
+        found, expected = block.compute_gram(part, chosen), dense.compute_gram(part, chosen)
         np.testing.assert_allclose(found, expected, atol=1e-14)
     which, v = np.array([2, 0, 2]), np.random.default_rng(0).random((3, 70))
     np.testing.assert_allclose(
@@ -299,7 +299,9 @@ def test_words_that_are_said_twice_in_a_row_of_the_matrix_both_count():
     )
     cells = cells_of(workers, questions)
     (one,), (other,) = (compute_gram_blocks(x, cells, centred=False) for x in (packed, twice))
-    np.testing.assert_allclose(one.gram(slice(None)), other.gram(slice(None)), atol=1e-14)
+    np.testing.assert_allclose(
+        one.compute_gram(slice(None)), other.compute_gram(slice(None)), atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])
@@ -308,7 +310,9 @@ def test_numbers_whose_squares_are_none_are_scaled_first(scale):
     cells = cells_of(workers, questions)
     (far,) = compute_gram_blocks(packed * scale, cells, centred=False)
     (near,) = compute_gram_blocks(packed, cells, centred=False)
-    np.testing.assert_allclose(far.gram(slice(None)), near.gram(slice(None)), atol=1e-12)
+    np.testing.assert_allclose(
+        far.compute_gram(slice(None)), near.compute_gram(slice(None)), atol=1e-12
+    )
 
 
 def test_a_bag_that_is_not_finite_is_named_by_its_row():

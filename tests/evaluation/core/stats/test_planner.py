@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation.core.stats.planner import (
-    compute_deviation,
-    compute_error,
+    compute_deviation_bound,
+    compute_error_bounds,
+    compute_exemplar_error,
     estimate_similarity_to_truth,
     find_answers_for_error,
     find_answers_for_width,
     find_workers_needed,
-    plan_error,
     predict_width,
 )
 
@@ -22,15 +22,15 @@ crowds = st.integers(1, 500)
 
 def test_one_worker_errs_by_what_is_missing_to_similarity_one():
     # 1 - S sqrt(1) / sqrt(0 + 1) = 1 - S
-    assert compute_error([1.0, 0.7, 0.0, -1.0], 1) == pytest.approx([0.0, 0.3, 1.0, 2.0])
+    assert compute_exemplar_error([1.0, 0.7, 0.0, -1.0], 1) == pytest.approx([0.0, 0.3, 1.0, 2.0])
 
 
 def test_four_workers_of_similarity_one_half_by_hand():
     # .5 x 2 / sqrt(3 x .25 + 1) = 1 / sqrt(1.75) = .755929; 1 - .755929 = .244071
-    assert compute_error(0.5, 4) == pytest.approx(1 - 1 / math.sqrt(1.75), abs=1e-15)
-    assert compute_error(0.5, 4) == pytest.approx(0.244071, abs=1e-6)
+    assert compute_exemplar_error(0.5, 4) == pytest.approx(1 - 1 / math.sqrt(1.75), abs=1e-15)
+    assert compute_exemplar_error(0.5, 4) == pytest.approx(0.244071, abs=1e-6)
     # An answer opposed to the truth: 1 + .755929
-    assert compute_error(-0.5, 4) == pytest.approx(1.755929, abs=1e-6)
+    assert compute_exemplar_error(-0.5, 4) == pytest.approx(1.755929, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_four_workers_of_similarity_one_half_by_hand():
     ],
 )
 def test_the_check_values_of_the_repaired_formulas(mu, workers, average, worst):
-    planned = plan_error(mu, workers)
+    planned = compute_error_bounds(mu, workers)
     assert planned.average_error == pytest.approx(average, abs=5e-5)
     assert planned.worst_error == pytest.approx(worst, abs=5e-5)
     assert planned.reason is None
@@ -62,14 +62,14 @@ def test_the_check_values_of_the_repaired_formulas(mu, workers, average, worst):
 
 def test_the_worst_error_is_null_where_the_mean_lies_within_the_deviation():
     # M = 5: t = sqrt(3.68888 / 10) = .60736 > .5
-    planned = plan_error(0.5, 5)
+    planned = compute_error_bounds(0.5, 5)
     assert planned.deviation == pytest.approx(0.60736, abs=1e-5)
     assert planned.worst_error is None
     assert planned.reason == "mean_within_deviation"
     # .5 x 2.23607 / sqrt(4 x .25 + 1) = 1.11803 / 1.41421 = .790569
     assert planned.average_error == pytest.approx(1 - 0.790569, abs=1e-6)
     # Exactly at the deviation: still null.
-    assert plan_error(planned.deviation, 5).worst_error is None
+    assert compute_error_bounds(planned.deviation, 5).worst_error is None
 
 
 def test_the_mean_of_simulated_workers_errs_as_the_formula_says():
@@ -79,7 +79,9 @@ def test_the_mean_of_simulated_workers_errs_as_the_formula_says():
     noise = rng.normal(size=(M, dimensions - 1))
     noise *= math.sqrt(1 - S**2) / np.linalg.norm(noise, axis=1)[:, None]
     mean = np.hstack([np.full((M, 1), S), noise]).mean(axis=0)
-    assert 1 - mean[0] / np.linalg.norm(mean) == pytest.approx(float(compute_error(S, M)), abs=0.01)
+    assert 1 - mean[0] / np.linalg.norm(mean) == pytest.approx(
+        float(compute_exemplar_error(S, M)), abs=0.01
+    )
 
 
 def test_fewest_workers_on_average_by_the_closed_form():
@@ -112,19 +114,19 @@ def test_the_requirement_is_met_and_one_worker_less_does_not_meet_it(mu, target,
     needed = find_workers_needed(mu, target, delta)
     assert needed.average is not None
     assert needed.worst is not None
-    assert plan_error(mu, needed.average, delta).average_error <= target
-    assert plan_error(mu, needed.worst, delta).worst_error <= target
+    assert compute_error_bounds(mu, needed.average, delta).average_error <= target
+    assert compute_error_bounds(mu, needed.worst, delta).worst_error <= target
     assert needed.average <= needed.worst
     if needed.average > 1:
-        assert plan_error(mu, needed.average - 1, delta).average_error > target
+        assert compute_error_bounds(mu, needed.average - 1, delta).average_error > target
     if needed.worst > 1:
-        fewer = plan_error(mu, needed.worst - 1, delta).worst_error
+        fewer = compute_error_bounds(mu, needed.worst - 1, delta).worst_error
         assert fewer is None or fewer > target
 
 
 @given(mu=similarities, workers=crowds)
 def test_more_workers_never_hurt_and_the_worst_is_never_better_than_the_average(mu, workers):
-    few, many = plan_error(mu, workers), plan_error(mu, workers + 1)
+    few, many = compute_error_bounds(mu, workers), compute_error_bounds(mu, workers + 1)
     assert many.average_error <= few.average_error
     if few.worst_error is not None:
         assert few.worst_error >= few.average_error
@@ -132,25 +134,25 @@ def test_more_workers_never_hurt_and_the_worst_is_never_better_than_the_average(
 
 
 def test_error_broadcasts_like_numpy():
-    table = compute_error(np.array([[0.5], [0.8]]), [10, 20, 40])
+    table = compute_exemplar_error(np.array([[0.5], [0.8]]), [10, 20, 40])
     assert table.shape == (2, 3)
-    assert table[1, 2] == compute_error(0.8, 40)
-    assert compute_deviation([10, 40]) == pytest.approx([0.42947, 0.21474], abs=1e-5)
+    assert table[1, 2] == compute_exemplar_error(0.8, 40)
+    assert compute_deviation_bound([10, 40]) == pytest.approx([0.42947, 0.21474], abs=1e-5)
 
 
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: compute_error(1.1, 3),
-        lambda: compute_error(math.nan, 3),
-        lambda: compute_error(0.5, 0),
-        lambda: compute_error(0.5, 2.5),
-        lambda: compute_error(0.5, math.inf),
-        lambda: compute_deviation(0),
-        lambda: plan_error(0.5, 0),
-        lambda: plan_error(-1.5, 3),
-        lambda: plan_error(0.5, 3, delta=0),
-        lambda: plan_error(0.5, 3, delta=1),
+        lambda: compute_exemplar_error(1.1, 3),
+        lambda: compute_exemplar_error(math.nan, 3),
+        lambda: compute_exemplar_error(0.5, 0),
+        lambda: compute_exemplar_error(0.5, 2.5),
+        lambda: compute_exemplar_error(0.5, math.inf),
+        lambda: compute_deviation_bound(0),
+        lambda: compute_error_bounds(0.5, 0),
+        lambda: compute_error_bounds(-1.5, 3),
+        lambda: compute_error_bounds(0.5, 3, delta=0),
+        lambda: compute_error_bounds(0.5, 3, delta=1),
         lambda: find_workers_needed(2, 0.1),
         lambda: find_workers_needed(0.5, 0),
         lambda: find_workers_needed(0.5, 1),
@@ -164,7 +166,7 @@ def test_values_out_of_range_are_refused(call):
 
 def test_a_fraction_of_a_worker_is_refused():
     with pytest.raises(TypeError):
-        plan_error(0.5, 2.5)
+        compute_error_bounds(0.5, 2.5)
 
 
 @pytest.mark.parametrize("similarity", [0.05, 0.3, 0.7, 0.99, 1.0])
@@ -172,7 +174,7 @@ def test_a_fraction_of_a_worker_is_refused():
 def test_the_similarity_to_the_truth_is_found_again_from_the_leave_one_out_score(
     similarity, others
 ):
-    left_out = similarity * (1 - float(compute_error(similarity, others)))
+    left_out = similarity * (1 - float(compute_exemplar_error(similarity, others)))
     assert estimate_similarity_to_truth(left_out, others) == pytest.approx(similarity)
 
 

@@ -9,11 +9,11 @@ from evaluation.core.stats.simulation import (
     WorkerGroup,
     build_biased_groups,
     build_correlated_weak_groups,
-    build_few_workers,
+    build_few_worker_groups,
     build_honest_groups,
     build_noisy_groups,
     compute_actual_correlation,
-    simulate,
+    simulate_crowd,
 )
 
 
@@ -21,9 +21,9 @@ def agreement(groups, n_questions, dimension, repetitions=10, **switches):
     """Mean Pearson correlation of raw scores with the workers' true quality."""
     found = []
     for seed in range(1000, 1000 + repetitions):
-        crowd = simulate(groups, n_questions, dimension, seed)
+        crowd = simulate_crowd(groups, n_questions, dimension, seed)
         aqer = AQER(n_draws=0, **switches).fit(crowd.vectors, crowd.workers, crowd.questions)
-        found.append(np.corrcoef(aqer.raw_, crowd.quality())[0, 1])
+        found.append(np.corrcoef(aqer.raw_, crowd.compute_quality())[0, 1])
     return np.mean(found)
 
 
@@ -34,7 +34,7 @@ def correlation_of_answers(crowd, a, b):
 
 class TestCrowd:
     def test_everybody_answers_everything_grouped_by_question(self):
-        crowd = simulate(
+        crowd = simulate_crowd(
             [WorkerGroup(2, 0.5), WorkerGroup(1, 1.0)], n_questions=4, dimension=5, seed=0
         )
         assert crowd.vectors.shape == (12, 5)
@@ -43,12 +43,14 @@ class TestCrowd:
         assert crowd.group.tolist() == [0, 0, 1]
 
     def test_the_same_seed_gives_the_same_crowd_and_another_one_another(self):
-        one, same, other = (simulate(build_honest_groups(6), 3, 4, seed) for seed in (7, 7, 8))
+        one, same, other = (
+            simulate_crowd(build_honest_groups(6), 3, 4, seed) for seed in (7, 7, 8)
+        )
         assert np.array_equal(one.vectors, same.vectors)
         assert not np.array_equal(one.vectors, other.vectors)
 
     def test_a_sparse_crowd_shares_the_work_evenly_and_nobody_answers_twice(self):
-        crowd = simulate(
+        crowd = simulate_crowd(
             build_honest_groups(12), n_questions=40, dimension=3, seed=1, answers_per_question=5
         )
         assert np.bincount(crowd.questions).tolist() == [5] * 40
@@ -57,7 +59,9 @@ class TestCrowd:
         assert set(np.bincount(crowd.workers, minlength=12).tolist()) == {16, 17}
 
     def test_noise_and_bias_are_what_the_group_says(self):
-        crowd = simulate([WorkerGroup(1, 2.0, bias=0.5)], n_questions=20, dimension=5000, seed=0)
+        crowd = simulate_crowd(
+            [WorkerGroup(1, 2.0, bias=0.5)], n_questions=20, dimension=5000, seed=0
+        )
         error = crowd.vectors - crowd.truth[crowd.questions]
         # 100,000 numbers: the mean is known to 2 / sqrt(100,000) = 0.006, the spread to 0.0045.
         assert error.mean() == pytest.approx(0.5, abs=0.025)
@@ -89,7 +93,7 @@ class TestCrowd:
     )
     def test_a_crowd_that_cannot_be_is_refused(self, arguments):
         with pytest.raises(ValueError, match=r"at least one|answers a question"):
-            simulate(*arguments)
+            simulate_crowd(*arguments)
 
     @pytest.mark.parametrize("bad", [{"rho": 1.1}, {"rho": -0.1}, {"noise": -1.0}, {"size": -1}])
     def test_a_group_that_cannot_be_is_refused(self, bad):
@@ -111,27 +115,29 @@ class TestQuality:
     def test_quality_is_the_mean_cosine_to_the_truth_of_the_same_question(self):
         # cos((1, 1), (0, 1)) = 1 / sqrt 2; worker 3 answered nothing.
         expected = [1, 0, 0.5**0.5, np.nan]
-        assert self.crowd().quality() == pytest.approx(expected, nan_ok=True)
+        assert self.crowd().compute_quality() == pytest.approx(expected, nan_ok=True)
 
     def test_the_scripts_quality_cannot_tell_who_swapped_the_answers(self):
         # Each answer against both truths: (1 + 0) / 2 for workers 0 and 1.
         expected = [0.5, 0.5, 0.5**0.5, np.nan]
-        assert self.crowd().quality_of_script() == pytest.approx(expected, nan_ok=True)
+        assert self.crowd().compute_script_quality() == pytest.approx(expected, nan_ok=True)
 
     def test_the_scripts_quality_is_the_mean_of_its_full_matrix(self):
-        crowd = simulate(build_honest_groups(3), n_questions=4, dimension=6, seed=2)
+        crowd = simulate_crowd(build_honest_groups(3), n_questions=4, dimension=6, seed=2)
         for worker in range(3):
             answers = crowd.vectors[crowd.workers == worker]
             cosines = [
                 x @ y / np.linalg.norm(x) / np.linalg.norm(y) for x in answers for y in crowd.truth
             ]
-            assert crowd.quality_of_script()[worker] == pytest.approx(np.mean(cosines))
+            assert crowd.compute_script_quality()[worker] == pytest.approx(np.mean(cosines))
 
 
 class TestCorrelation:
     @pytest.mark.parametrize(("rho", "noise"), [(0.0, 3.0), (0.3, 3.0), (0.7, 3.0), (0.5, 1.0)])
     def test_answers_that_rest_on_one_correlate_higher_than_rho_says(self, rho, noise):
-        crowd = simulate([WorkerGroup(4, noise, rho=rho)], n_questions=20, dimension=4000, seed=3)
+        crowd = simulate_crowd(
+            [WorkerGroup(4, noise, rho=rho)], n_questions=20, dimension=4000, seed=3
+        )
         # Two answers correlate with what they share by c each, so by c^2 with each other.
         expected = compute_actual_correlation(rho, noise) ** 2
         assert correlation_of_answers(crowd, 0, 3) == pytest.approx(expected, abs=0.02)
@@ -141,7 +147,7 @@ class TestCorrelation:
         assert compute_actual_correlation(0.7, 3.0) == pytest.approx(0.9517, abs=1e-4)
 
     def test_full_correlation_is_one_answer(self):
-        crowd = simulate([WorkerGroup(2, 1.0, rho=1.0)], n_questions=2, dimension=9, seed=0)
+        crowd = simulate_crowd([WorkerGroup(2, 1.0, rho=1.0)], n_questions=2, dimension=9, seed=0)
         assert crowd.vectors[0] == pytest.approx(crowd.vectors[1])
 
 
@@ -160,7 +166,7 @@ class TestPublishedFigures:
     def test_three_workers_are_too_few_without_leaving_one_out(
         self, n_workers, leave_one_out, expected
     ):
-        found = agreement(build_few_workers(n_workers), 10, 300, leave_one_out=leave_one_out)
+        found = agreement(build_few_worker_groups(n_workers), 10, 300, leave_one_out=leave_one_out)
         assert found == pytest.approx(expected, abs=0.02)
 
     @pytest.mark.parametrize(("share", "expected"), [(0.4, 0.896), (0.5, 0.805), (0.7, 0.717)])

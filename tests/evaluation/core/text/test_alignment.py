@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.core.text.matching import WORDS_COMPARED, align
+from evaluation.core.text.matching import WORDS_COMPARED, align_words
 
 
 def told(parts):
@@ -33,24 +33,24 @@ def told(parts):
     ],
 )
 def test_words_in_the_same_order_are_the_same(left, right, expected):
-    found = align(left, right)
+    found = align_words(left, right)
     assert (told(found.left), told(found.right)) == expected
 
 
 def test_the_parts_make_up_the_texts_again():
     left, right = "  A b,\n\nc — d ", "b c\td (e)"
-    found = align(left, right)
+    found = align_words(left, right)
     assert "".join(part.text for part in found.left) == left
     assert "".join(part.text for part in found.right) == right
 
 
 def test_how_many_words_are_the_same_is_counted_against_the_longer_text():
     # "It rises the hills" of "It rises in the hills now"
-    found = align("It rises over the hills", "It rises in the hills now")
+    found = align_words("It rises over the hills", "It rises in the hills now")
     assert (found.same, found.longer) == (4, 6)
 
 
 def test_of_a_very_long_text_the_rest_has_no_mark():
-    found = align("a " * (WORDS_COMPARED + 5), "a " * (WORDS_COMPARED + 5))
+    found = align_words("a " * (WORDS_COMPARED + 5), "a " * (WORDS_COMPARED + 5))
     assert found.same == WORDS_COMPARED
     assert [part.kind for part in found.left] == ["same", "between"]

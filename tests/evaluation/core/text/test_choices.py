@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.core.text.items import Choices, Fault
+from evaluation.core.text.items import ChoiceFault, Choices
 
 CITIES = Choices(["Paris", "London", "New York, USA", "The Hague"])
 
@@ -35,9 +35,9 @@ CITIES = Choices(["Paris", "London", "New York, USA", "The Hague"])
     ],
 )
 def test_a_reply_names_choices_by_text_or_letter(reply, choices):
-    found = CITIES.read(reply)
+    found = CITIES.parse_reply(reply)
     if choices is None:
-        assert found.fault is Fault.UNREADABLE
+        assert found.fault is ChoiceFault.UNREADABLE
     else:
         assert (found.choices, found.fault) == (choices, None)
 
@@ -47,17 +47,17 @@ def test_the_text_of_a_choice_goes_before_its_letter():
     assert letters.read("A").choices == {1}
     assert letters.read("b").choices == {0}
     # The label says A, the text is that of the other choice.
-    assert CITIES.read("A) London").choices == {1}
+    assert CITIES.parse_reply("A) London").choices == {1}
 
 
 @pytest.mark.parametrize("reply", ["E", "z", "(F)", "The answer is G", "A, E"])
 def test_a_letter_out_of_range_is_told(reply):
-    assert CITIES.read(reply).fault is Fault.OUT_OF_RANGE
+    assert CITIES.parse_reply(reply).fault is ChoiceFault.OUT_OF_RANGE
 
 
 @pytest.mark.parametrize("reply", ["Berlin", "I think it is Paris or London", "42", "Bd", "BAB"])
 def test_what_names_no_choice_is_told(reply):
-    assert CITIES.read(reply).fault is Fault.UNREADABLE
+    assert CITIES.parse_reply(reply).fault is ChoiceFault.UNREADABLE
 
 
 def test_choices_that_differ_by_punctuation_alone_are_told_apart():
@@ -76,5 +76,5 @@ def test_choices_that_differ_by_punctuation_alone_are_told_apart():
 
 
 def test_equal_choices_are_found():
-    assert Choices(["yes", " Yes"]).alike() == (0, 1)
-    assert CITIES.alike() is None
+    assert Choices(["yes", " Yes"]).find_equal_choices() == (0, 1)
+    assert CITIES.find_equal_choices() is None

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from evaluation.core.text.quality import _APOSTROPHES, _WORD, fold, is_dont_know
+from evaluation.core.text.quality import _APOSTROPHES, _WORD, fold_text, is_dont_know
 
 
 def slowly_folded(text):
@@ -18,13 +18,13 @@ def slowly_folded(text):
     ["", "I DON'T know??", "x_y\x1c-x\tY`x", "what?no ???", "？？ Ｋ", "Straße’s ﬁn", "\x00~"],
 )
 def test_ascii_is_folded_by_its_short_way_as_by_the_long_one(text):
-    assert fold(text) == slowly_folded(text)
+    assert fold_text(text) == slowly_folded(text)
 
 
 def test_every_character_of_ascii_is_folded_as_by_the_long_way():
     for code in range(128):
         text = f"A{chr(code)}b {chr(code)}"
-        assert fold(text) == slowly_folded(text), code
+        assert fold_text(text) == slowly_folded(text), code
 
 
 def test_a_phrase_with_five_other_words_counts_and_with_six_does_not():

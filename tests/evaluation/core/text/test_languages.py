@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.options import TERMINAL
-from evaluation.core.text.quality import _load_identifier, check_language
+from evaluation.core.text.quality import _load_identifier, find_language_warning
 
 ENGLISH_MODEL = EmbedderInfo("minilm", "all-MiniLM-L6-v2", "r", "float32", 384, 256, "en")
 
@@ -51,28 +51,28 @@ FACTS = [
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_language_is_marked_loudly(name):
-    warning = check_language(OTHERS[name], ENGLISH_MODEL)
+    warning = find_language_warning(OTHERS[name], ENGLISH_MODEL)
     assert warning is not None
-    assert "KNOWS ENGLISH ONLY" in TERMINAL.format(warning)
+    assert "KNOWS ENGLISH ONLY" in TERMINAL.format_message(warning)
 
 
 @pytest.mark.parametrize(
     "texts", [[], [""], ["?"], ENGLISH, FACTS, [*ENGLISH, *FACTS], [*ENGLISH, "数据"]]
 )
 def test_english_and_short_facts_are_not(texts):
-    assert check_language(texts, ENGLISH_MODEL) is None
+    assert find_language_warning(texts, ENGLISH_MODEL) is None
 
 
 def test_models_of_other_or_unknown_languages_are_left_alone():
     for languages in (None, "de", "en,de"):
         info = EmbedderInfo("s", "m", "r", "float32", 1, languages=languages)
-        assert check_language(SPANISH, info) is None
+        assert find_language_warning(SPANISH, info) is None
 
 
 def test_a_missing_library_is_said(monkeypatch):
     _load_identifier.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "py3langid.langid", None)
-    warning = check_language(SPANISH, ENGLISH_MODEL)
+    warning = find_language_warning(SPANISH, ENGLISH_MODEL)
     assert warning.code == "language_not_checked"
     assert "pip install py3langid" in warning.values["why"]
 
@@ -81,10 +81,10 @@ def test_a_missing_library_is_said(monkeypatch):
 def test_no_false_alarm_on_two_public_data_sets(data_folder):
     with (data_folder / "mohler2011" / "answers.csv").open(encoding="utf-8", newline="") as file:
         mohler = [row["answer"].replace("<br>", " ") for row in csv.DictReader(file)]
-    assert check_language(mohler, ENGLISH_MODEL) is None
+    assert find_language_warning(mohler, ENGLISH_MODEL) is None
     for start in range(0, len(mohler), 25):
-        assert check_language(mohler[start : start + 25], ENGLISH_MODEL) is None
+        assert find_language_warning(mohler[start : start + 25], ENGLISH_MODEL) is None
     for name in ("T1", "T2"):
         path = data_folder / "crowdwsa2019" / f"{name}_label_anonymous.tsv"
         lines = path.read_text(encoding="utf-8").splitlines()[1:]
-        assert check_language([line.split("\t")[2] for line in lines], ENGLISH_MODEL) is None
+        assert find_language_warning([line.split("\t")[2] for line in lines], ENGLISH_MODEL) is None

@@ -2,7 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.text.matching import compute_ratio, extract_numbers, is_similar, normalise
+from evaluation.core.text.matching import (
+    compute_letter_similarity,
+    extract_numbers,
+    is_similar,
+    normalise_for_matching,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +23,7 @@ from evaluation.core.text.matching import compute_ratio, extract_numbers, is_sim
     ],
 )
 def test_case_punctuation_articles_and_spaces_do_not_matter(one, other):
-    assert normalise(one) == normalise(other)
+    assert normalise_for_matching(one) == normalise_for_matching(other)
 
 
 @pytest.mark.parametrize(
@@ -26,16 +31,16 @@ def test_case_punctuation_articles_and_spaces_do_not_matter(one, other):
     [("3.5", "35"), ("-5", "5"), ("Anna", "nna"), (".5", "5"), ("−3", "3"), ("1969", "1968")],
 )
 def test_another_number_or_word_is_another_answer(one, other):
-    assert normalise(one) != normalise(other)
+    assert normalise_for_matching(one) != normalise_for_matching(other)
 
 
 def test_what_is_punctuation_or_an_article_alone_stays():
-    assert normalise(" The ") == "the"
-    assert normalise("A") == "a"
-    assert normalise("?!") == "?!"
-    assert normalise("+") != normalise("-")
-    assert normalise("well-known") == "wellknown"
-    assert normalise("3-5") == "35"
+    assert normalise_for_matching(" The ") == "the"
+    assert normalise_for_matching("A") == "a"
+    assert normalise_for_matching("?!") == "?!"
+    assert normalise_for_matching("+") != normalise_for_matching("-")
+    assert normalise_for_matching("well-known") == "wellknown"
+    assert normalise_for_matching("3-5") == "35"
 
 
 def test_numbers_are_those_of_the_value():
@@ -56,17 +61,17 @@ def longest_common(one, other):
 @given(st.text("abcä ", max_size=12), st.text("abcä ", max_size=12))
 def test_the_ratio_is_twice_the_common_subsequence_over_both_lengths(one, other):
     expected = 2 * longest_common(one, other) / (len(one) + len(other)) if one or other else 1.0
-    assert compute_ratio(one, other) == pytest.approx(expected)
+    assert compute_letter_similarity(one, other) == pytest.approx(expected)
     for least in (0.5, 0.8):
-        assert is_similar(one, other, least) == (compute_ratio(one, other) >= least)
+        assert is_similar(one, other, least) == (compute_letter_similarity(one, other) >= least)
 
 
 def test_ratios_by_hand():
     # colour, color: 5 letters in common, 2 x 5 / 11
-    assert compute_ratio("colour", "color") == pytest.approx(10 / 11)
+    assert compute_letter_similarity("colour", "color") == pytest.approx(10 / 11)
     # kitten, sitting: ittn, 2 x 4 / 13
-    assert compute_ratio("kitten", "sitting") == pytest.approx(8 / 13)
-    assert compute_ratio("", "a") == 0
+    assert compute_letter_similarity("kitten", "sitting") == pytest.approx(8 / 13)
+    assert compute_letter_similarity("", "a") == 0
     # abcd, abcdef: 8 / 10 is just enough.
     assert is_similar("abcd", "abcdef", 0.8)
     assert not is_similar("abcd", "abcdefg", 0.8)

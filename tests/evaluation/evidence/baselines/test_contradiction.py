@@ -23,9 +23,9 @@ def test_each_answer_is_held_against_the_exemplary_one_and_that_against_the_next
         return np.array([0.1 * one + 0.01 * other for one, other in pairs.tolist()])
 
     here = crowd(contradicts)
-    near = np.argsort(-METHODS["aqer"].answers(here))
+    near = np.argsort(-METHODS["aqer"].score_answers(here))
     best, next_best = near[:2].tolist()
-    scores = CONTRADICTION.answers(here)
+    scores = CONTRADICTION.score_answers(here)
     assert asked == [[[best if at != best else next_best, at] for at in range(5)]]
     wanted = [-(0.1 * (best if at != best else next_best) + 0.01 * at) for at in range(5)]
     np.testing.assert_allclose(scores, wanted)
@@ -40,7 +40,7 @@ def test_who_does_not_vote_is_held_against_a_voter():
         asked.extend(pairs[:, 0].tolist())
         return np.zeros(len(pairs))
 
-    CONTRADICTION.answers(crowd(contradicts, np.array([True, False, False, True, False])))
+    CONTRADICTION.score_answers(crowd(contradicts, np.array([True, False, False, True, False])))
     assert set(asked) == {0, 3}
 
 
@@ -51,4 +51,4 @@ def test_without_a_model_there_is_a_reason_and_no_number():
 
 def test_an_only_answer_contradicts_nobody():
     corpus = Corpus(["a"], ["q"], lambda _: X[:1], contradicts=lambda pairs: np.zeros(len(pairs)))
-    assert np.isnan(CONTRADICTION.answers(Crowd(corpus, np.array([0]), np.array([0])))).all()
+    assert np.isnan(CONTRADICTION.score_answers(Crowd(corpus, np.array([0]), np.array([0])))).all()

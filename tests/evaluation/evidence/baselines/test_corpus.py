@@ -38,14 +38,16 @@ def test_an_answer_is_compared_with_those_of_its_crowd_only():
     likeness = np.arange(16.0).reshape(4, 4)
     drawn = Crowd(of, np.array([3, 1, 0]), np.array([0, 1, 2]))
     # Rows 3, 1, 0: (12 + 13) / 2, (4 + 7) / 2, (1 + 3) / 2; row 2 is not in the crowd.
-    found = drawn.compute_mean_to_others(of.tabulate_pairs("numbers", lambda rows: likeness))
+    found = drawn.compute_mean_similarity_to_others(
+        of.tabulate_pairs("numbers", lambda rows: likeness)
+    )
     np.testing.assert_allclose(found, [12.5, 5.5, 2.0])
 
 
 def test_who_does_not_vote_is_compared_with_all_voters_and_nobody_with_it():
     of = corpus(["a", "b", "c"], [1, 1, 1], np.eye(3))
     drawn = crowd(of=of, workers=np.arange(3), voting=np.array([True, True, False]))
-    found = drawn.compute_mean_to_others(
+    found = drawn.compute_mean_similarity_to_others(
         of.tabulate_pairs("numbers", lambda rows: np.arange(9.0).reshape(3, 3))
     )
     np.testing.assert_allclose(found, [1.0, 3.0, (6 + 7) / 2])
@@ -54,7 +56,7 @@ def test_who_does_not_vote_is_compared_with_all_voters_and_nobody_with_it():
 def test_the_only_answer_to_a_question_has_no_others():
     of = corpus(["a", "b", "c"], [1, 1, 2], np.eye(3))
     drawn = crowd(of=of, workers=np.array([0, 1, 0]))
-    found = drawn.compute_mean_to_others(of.tabulate_pairs("ones", table_of_ones))
+    found = drawn.compute_mean_similarity_to_others(of.tabulate_pairs("ones", table_of_ones))
     np.testing.assert_allclose(found, [1, 1, np.nan])
     np.testing.assert_allclose(drawn.compute_worker_means(found), [1, 1])
     np.testing.assert_allclose(

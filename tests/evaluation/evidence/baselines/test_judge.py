@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from evaluation.core.backends.errors import ChatError
-from evaluation.evidence.baselines import AGAIN, METHODS, Judge, parse_score
+from evaluation.evidence.baselines import AGAIN, METHODS, Judge, parse_judge_score
 from tests.evaluation.core.backends.conftest import FakeServer
 from tests.evaluation.evidence.baselines.world import QUESTIONS, TEXTS, corpus, crowd
 
@@ -41,7 +41,7 @@ def judge(server, **options):
     ],
 )
 def test_a_score_is_the_first_number_if_it_is_one_from_0_to_5(reply, score):
-    assert parse_score(reply) == score
+    assert parse_judge_score(reply) == score
 
 
 def test_each_answer_is_asked_about_with_its_question_and_without_the_others(server):

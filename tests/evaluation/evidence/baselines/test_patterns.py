@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS
-from evaluation.evidence.baselines.overlap import find_patterns, stem_words
+from evaluation.evidence.baselines.overlap import find_word_patterns, stem_words
 from tests.evaluation.evidence.baselines.world import corpus, crowd
 
 
@@ -11,14 +11,14 @@ def test_stems_leave_out_stop_words():
 
 
 def test_sequences_keep_the_order_and_skip_two_words_at_most():
-    found = find_patterns("abcde")
+    found = find_word_patterns("abcde")
     assert ("a",) in found
     assert ("a", "d") in found  # b and c in between
     assert ("a", "e") not in found
     assert ("b", "a") not in found
     assert ("a", "d", "e") in found
     assert max(map(len, found)) == 3
-    assert find_patterns("") == set()
+    assert find_word_patterns("") == set()
 
 
 def test_an_answer_is_worth_the_common_patterns_it_holds():

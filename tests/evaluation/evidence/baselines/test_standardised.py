@@ -2,13 +2,13 @@ import numpy as np
 
 from evaluation.consensus import AQER
 from evaluation.evidence.baselines import Crowd
-from evaluation.evidence.baselines.weighting import Standardised
+from evaluation.evidence.baselines.weighting import StandardisedScores
 from tests.evaluation.evidence.baselines.world import corpus, random_crowd
 
 
 def test_scores_are_z_scores_weighted_by_their_correlation_with_the_rest():
     drawn = random_crowd(14)
-    found = Standardised()(drawn)
+    found = StandardisedScores()(drawn)
     plain = AQER(n_draws=0, leave_one_out=True, discrimination=True)
     plain.fit(drawn.corpus.vectors("any")[drawn.rows], drawn.workers, drawn.questions)
     table = np.empty((7, 6))
@@ -25,5 +25,5 @@ def test_a_question_without_spread_counts_for_nothing():
     of = corpus(["x"] * 6, [1, 1, 1, 2, 2, 2], vectors)
     both = Crowd(of, np.arange(6), np.array([0, 1, 2, 0, 1, 2]))
     one = both.select_answers(np.arange(6) < 3)
-    np.testing.assert_allclose(Standardised()(both), Standardised()(one))
-    assert np.argmin(Standardised()(both)) == 2
+    np.testing.assert_allclose(StandardisedScores()(both), StandardisedScores()(one))
+    assert np.argmin(StandardisedScores()(both)) == 2

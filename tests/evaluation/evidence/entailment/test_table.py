@@ -9,10 +9,10 @@ from evaluation.evidence.baselines import METHODS, WITH_ENTAILMENT, Corpus, Unav
 from evaluation.evidence.entailment.model_folder import digest_answer
 from evaluation.evidence.entailment.table import (
     TRAINED,
+    block_trained_model,
     build_entailment_rows,
-    describe_gains,
-    flag_untrained,
-    refuse_trained,
+    describe_differences_from_aqer,
+    flag_untrained_questions,
 )
 from evaluation.evidence.labelled_crowd import Trial
 from tests.evaluation.evidence.baselines import world
@@ -36,10 +36,10 @@ def crowd(**more):
 
 def test_both_scores_count_alike_beside_each_other():
     here, right = crowd()
-    aqer, entailed = METHODS["aqer"].answers(here), right[here.rows]
+    aqer, entailed = METHODS["aqer"].score_answers(here), right[here.rows]
     wanted = sum((one - one.mean()) / one.std() for one in (aqer, entailed))
     for name in ("aqer+entailment", "aqer+entailment_reference"):
-        np.testing.assert_allclose(BY_NAME[name].answers(here), wanted)
+        np.testing.assert_allclose(BY_NAME[name].score_answers(here), wanted)
         means = [wanted[here.workers == worker].mean() for worker in range(7)]
         np.testing.assert_allclose(BY_NAME[name].score(here), means)
 
@@ -47,7 +47,10 @@ def test_both_scores_count_alike_beside_each_other():
 def test_equal_probabilities_leave_the_order_of_aqer():
     here, _ = crowd()
     here.corpus.entails = lambda pairs: np.full(len(pairs), 0.5)
-    both, alone = BY_NAME["aqer+entailment"].answers(here), METHODS["aqer"].answers(here)
+    both, alone = (
+        BY_NAME["aqer+entailment"].score_answers(here),
+        METHODS["aqer"].score_answers(here),
+    )
     assert np.corrcoef(both, alone)[0, 1] == pytest.approx(1)
 
 
@@ -75,7 +78,9 @@ def test_gain_is_the_difference_of_both_correlations_and_auc_counts_pairs():
     assert found["aqer"].gain is None
     assert found["contradiction"].auc.value == 1
     assert found["aqer"].n_questions == 6
-    assert f"{found['aqer+entailment'].gain.difference:+.3f}" in describe_gains(rows)
+    assert f"{found['aqer+entailment'].gain.difference:+.3f}" in describe_differences_from_aqer(
+        rows
+    )
 
 
 def test_a_question_of_the_training_is_left_out_and_refused_elsewhere(tmp_path):
@@ -87,10 +92,10 @@ def test_a_question_of_the_training_is_left_out_and_refused_elsewhere(tmp_path):
         if code == 2
     }
     (tmp_path / "training.json").write_text(json.dumps({"trained_answers": sorted(trained)}))
-    untrained = flag_untrained(corpus, str(tmp_path))
+    untrained = flag_untrained_questions(corpus, str(tmp_path))
     assert np.flatnonzero(~untrained).tolist() == [2]
-    refusing = world.Crowd(refuse_trained(corpus, untrained), here.rows, here.workers)
+    refusing = world.Crowd(block_trained_model(corpus, untrained), here.rows, here.workers)
     with pytest.raises(UnavailableError, match=TRAINED):
         BY_NAME["aqer+entailment"].score(refusing)
     np.testing.assert_allclose(METHODS["aqer"].score(refusing), METHODS["aqer"].score(here))
-    assert refuse_trained(corpus, np.ones(6, dtype=bool)) is corpus
+    assert block_trained_model(corpus, np.ones(6, dtype=bool)) is corpus

@@ -51,8 +51,8 @@ def encoder(tmp_path, monkeypatch):
     """A tiny encoder in place of the packaged one; its cosine is that of random vectors."""
     words = [*SPECIAL, "circuit", "is", "so", "it", "grey", *WORDS.values(), *map(str, range(9))]
     save_bert(tmp_path / "encoder", words, "BertModel")
-    monkeypatch.setattr(sentences, "find_folder", lambda: tmp_path / "encoder")
-    monkeypatch.setattr(sentences, "check_hashes", lambda _: None)
+    monkeypatch.setattr(sentences, "find_minilm_folder", lambda: tmp_path / "encoder")
+    monkeypatch.setattr(sentences, "check_minilm_hashes", lambda _: None)
 
     class Vectors:
         def embed(self, texts):
@@ -87,7 +87,7 @@ def test_the_same_seed_gives_the_same_weights_also_after_an_interruption(
 ):
     data = save(tmp_path / "answers.csv", rows())
     assert train(data, tmp_path / "whole").code == 0
-    do_step, n_done = training.Training._do_step, []
+    do_step, n_done = training.Training._train_on_next_batch, []
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
 
     def interrupted(self):
@@ -96,10 +96,10 @@ def test_the_same_seed_gives_the_same_weights_also_after_an_interruption(
         n_done.append(self.step)
         do_step(self)
 
-    monkeypatch.setattr(training.Training, "_do_step", interrupted)
+    monkeypatch.setattr(training.Training, "_train_on_next_batch", interrupted)
     assert train(data, tmp_path / "parts").code == 130
     assert (tmp_path / "parts" / training.CHECKPOINT).exists()
-    monkeypatch.setattr(training.Training, "_do_step", do_step)
+    monkeypatch.setattr(training.Training, "_train_on_next_batch", do_step)
     assert train(data, tmp_path / "parts").code == 0
     whole, parts = (
         EntailmentModel.load(str(tmp_path / name)).logits([("it is closed", "circuit 1 is open")])
@@ -142,7 +142,7 @@ def test_a_checkpoint_of_other_options_is_not_continued(tmp_path, encoder, monke
         self._save_checkpoint(tmp_path / "model")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(training.Training, "_do_step", interrupted)
+    monkeypatch.setattr(training.Training, "_train_on_next_batch", interrupted)
     assert train(data, tmp_path / "model").code == 130
     ran = train(data, tmp_path / "model", "--seed=1")
     assert ran.code == 2

@@ -7,7 +7,7 @@ import pytest
 
 from evaluation.evidence.baselines import METHODS, Method
 from evaluation.evidence.graded.crowds import GradedCrowds, TooFewGradesError
-from evaluation.evidence.graded.trust import compare_on_grades, find_run_options
+from evaluation.evidence.graded.trust import compare_methods_on_grades, find_run_options
 from evaluation.evidence.method_comparison import draw_choosing_half
 from tests.evaluation.evidence.graded.answers import WORDS, corpus_of, of_nobody, of_workers, some
 
@@ -33,7 +33,7 @@ def crowds():
 
 
 def tried(crowds, methods, **more):
-    return compare_on_grades(crowds, corpus_of(crowds), methods, SEEDS, **more)
+    return compare_methods_on_grades(crowds, corpus_of(crowds), methods, SEEDS, **more)
 
 
 def test_a_method_that_is_better_on_both_halves_is_trusted_with_its_lead(crowds):

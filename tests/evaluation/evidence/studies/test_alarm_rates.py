@@ -10,18 +10,18 @@ from evaluation.evidence.studies.alarm_rates import (
     HEADER,
     N_SETTINGS,
     RINGING,
-    Dealer,
     RaisedAlarms,
+    StudentCrowds,
     _names_exactly,
     edit_lightly,
-    inspect_simulated,
+    inspect_simulated_crowd,
 )
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
 
 def test_a_simulated_crowd_is_told_by_the_numbers_of_its_workers():
-    told = inspect_simulated(build_correlated_weak_groups(0.7), 10, seed=5)
+    told = inspect_simulated_crowd(build_correlated_weak_groups(0.7), 10, seed=5)
     camps = [frozenset(range(10)), frozenset(range(10, 20))]
     assert "two_camps" in told.raised
     assert _names_exactly(told, "two_camps", camps)
@@ -64,12 +64,12 @@ def corpus(n_questions=12, answers=20):
 @pytest.mark.long
 def test_copies_are_found_among_vectors_that_count_words_too(embedder, edited):
     answers = corpus()
-    dealer = Dealer(answers, CorpusVectors(answers.texts), embedder)
+    dealer = StudentCrowds(answers, CorpusVectors(answers.texts), embedder)
     for seed in range(3):
-        told, groups = dealer.inspect_copiers(10, 12, edited, seed)
+        told, groups = dealer.inspect_copying_crowd(10, 12, edited, seed)
         assert told.groups["copies"] == groups
         assert len(groups[0]) == 4
-    told, groups = dealer.inspect_honest(10, 12, 0)
+    told, groups = dealer.inspect_honest_crowd(10, 12, 0)
     assert ("copies" in told.raised, groups) == (False, [])
 
 
@@ -77,7 +77,7 @@ def test_copies_are_found_among_vectors_that_count_words_too(embedder, edited):
 def test_further_texts_stand_in_the_space_that_the_corpus_taught(embedder):
     texts = corpus().texts
     vectors = CorpusVectors(texts)
-    again = vectors.embed_further(embedder, [texts[7], "nothing of it", texts[3]])
+    again = vectors.embed_further_texts(embedder, [texts[7], "nothing of it", texts[3]])
     rows = vectors.embed_texts(embedder)
     assert again.shape == (3, rows.shape[1])
     np.testing.assert_array_equal(again[[0, 2]].toarray(), rows[[7, 3]].toarray())
@@ -89,7 +89,9 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
         for rho in (0.7, 0.8, 0.9):
             rang = [
                 bool(
-                    inspect_simulated(build_correlated_weak_groups(rho, share), 10, 5000 + s).raised
+                    inspect_simulated_crowd(
+                        build_correlated_weak_groups(rho, share), 10, 5000 + s
+                    ).raised
                 )
                 for s in range(40)
             ]
@@ -99,7 +101,7 @@ def test_simulated_weak_workers_who_err_together_ring_in_nineteen_of_twenty_runs
 @pytest.mark.long
 def test_simulated_honest_crowds_ring_in_one_of_twenty_at_most():
     rang = [
-        bool(inspect_simulated(build_honest_groups(m), n, 6000 + seed).raised)
+        bool(inspect_simulated_crowd(build_honest_groups(m), n, 6000 + seed).raised)
         for m in (12, 20, 30, 60)
         for n in (10, 25)
         for seed in range(20)

@@ -6,8 +6,8 @@ import pytest
 from evaluation.evidence.baselines import Corpus, Crowd
 from evaluation.evidence.studies.model_scoring import (
     MERITS,
-    choose_answers,
-    compare_choices,
+    compare_choice_rules,
+    grade_chosen_answers,
     rate_by_frequency,
     rate_by_length,
     rate_by_mean_vote,
@@ -29,14 +29,14 @@ def crowd(references=None):
 
 
 def test_the_answer_of_greatest_merit_is_chosen_for_each_question():
-    grade, best = choose_answers(crowd(), np.array([0, 0, 9, 1, 9, 0, 0, 0.0]), GRADES)
+    grade, best = grade_chosen_answers(crowd(), np.array([0, 0, 9, 1, 9, 0, 0, 0.0]), GRADES)
     # Grades 2 of q1, whose best is 5, and 4 of q2, whose best is 4.
     assert grade.tolist() == [2.0, 4.0]
     assert best.tolist() == [0.0, 1.0]
 
 
 def test_among_equal_answers_any_is_chosen_with_equal_odds():
-    grade, best = choose_answers(crowd(), rate_equally(crowd()), GRADES)
+    grade, best = grade_chosen_answers(crowd(), rate_equally(crowd()), GRADES)
     # (5 + 4 + 2 + 0) / 4 and (4 + 4 + 1 + 0) / 4; the best is one of four, then two of four.
     assert grade.tolist() == [2.75, 2.25]
     assert best.tolist() == [0.25, 0.5]
@@ -60,7 +60,7 @@ def test_the_mean_vote_prefers_what_is_near_the_middle():
 
 
 def test_every_way_to_choose_has_a_row_or_a_reason():
-    rows, missing = compare_choices("s", [crowd()], GRADES)
+    rows, missing = compare_choice_rules("s", [crowd()], GRADES)
     assert missing == {"reference_answer": "no_reference_answers"}
     assert {row[1] for row in rows} == set(MERITS) - set(missing) | {"best_possible"}
     of = {row[1]: row for row in rows}
@@ -79,7 +79,7 @@ def test_every_way_to_choose_has_a_row_or_a_reason():
 
 def test_the_supervisors_answer_chooses_what_is_near_it():
     references = np.array([[0.0, 1.0], [1.0, 0.0]])
-    rows, missing = compare_choices("s", [crowd(lambda _: references)], GRADES)
+    rows, missing = compare_choice_rules("s", [crowd(lambda _: references)], GRADES)
     assert not missing
     (row,) = (row for row in rows if row[1] == "reference_answer")
     # Row 3 of q1 (grade 0), row 5 of q2 (grade 4).

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.evidence.studies.planner import measure_halves
+from evaluation.evidence.studies.planner import measure_half_distances
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
@@ -14,7 +14,7 @@ def test_independent_errors_are_forecast_as_far_as_they_are():
     rest = rng.standard_normal((600, 383))
     rest /= np.linalg.norm(rest, axis=1, keepdims=True)
     vectors = np.column_stack([np.full(600, 0.7), np.sqrt(1 - 0.49) * rest])
-    forecast, seen = measure_halves(vectors, np.repeat(np.arange(30), 20), rng)
+    forecast, seen = measure_half_distances(vectors, np.repeat(np.arange(30), 20), rng)
     assert len(forecast) == 30
     # cos of two means of 10: (.7 sqrt 10 / sqrt(9 x .49 + 1))^2 = 4.9 / 5.41 = .906
     assert seen.mean() == pytest.approx(1 - 4.9 / 5.41, abs=0.01)
@@ -23,7 +23,9 @@ def test_independent_errors_are_forecast_as_far_as_they_are():
 
 def test_questions_with_too_few_answers_are_left_out():
     vectors = np.eye(8)
-    forecast, seen = measure_halves(vectors, np.array([0] * 5 + [1] * 3), np.random.default_rng(0))
+    forecast, seen = measure_half_distances(
+        vectors, np.array([0] * 5 + [1] * 3), np.random.default_rng(0)
+    )
     assert len(forecast) == len(seen) == 0
 
 

@@ -14,7 +14,7 @@ from evaluation.evidence.studies.graded_models import (
     load_graded_models,
     reproduce_graded_models,
 )
-from evaluation.evidence.tables import Request
+from evaluation.evidence.tables import EvidenceRequest
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
@@ -60,7 +60,7 @@ def request_(tmp_path, monkeypatch):
         "evaluation.evidence.studies.graded_models.list_methods",
         lambda *, core: [METHODS[name] for name in FEW],
     )
-    return Request(
+    return EvidenceRequest(
         tmp_path,
         tmp_path / "out",
         "tfidf-word",

@@ -10,18 +10,18 @@ import pytest
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.quality import (
     MINIMAL_PAIRS_AUC,
-    check_short_answers,
     compute_short_share,
-    is_short,
+    find_short_answer_warning,
+    is_short_answer,
 )
 from evaluation.evidence.studies.minimal_pairs import (
     KINDS,
-    Cosines,
+    PairCosines,
     build_harder_pairs,
     compute_cosines,
     count_contradictions,
     list_texts,
-    load_pairs,
+    load_minimal_pairs,
 )
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.commands.running import evaluate, manage
@@ -31,18 +31,18 @@ WORD = re.compile(r"\w+")
 
 class TestPairs:
     def test_there_are_fifty_of_each_kind_over_several_domains(self):
-        pairs = load_pairs()
+        pairs = load_minimal_pairs()
         assert Counter(pair.kind for pair in pairs) == dict.fromkeys(KINDS, 50)
         assert len({pair.domain for pair in pairs}) >= 8
         assert len({pair.id for pair in pairs}) == 200
 
     def test_no_sentence_stands_there_twice(self):
-        texts = list_texts(load_pairs())
+        texts = list_texts(load_minimal_pairs())
         assert len(texts) == len(set(texts)) == 600
 
     @pytest.mark.parametrize("kind", KINDS)
     def test_a_minimal_change_is_one_place_of_the_sentence(self, kind):
-        for pair in load_pairs():
+        for pair in load_minimal_pairs():
             if pair.kind != kind:
                 continue
             old, new = pair.original.split(), pair.changed.split()
@@ -54,7 +54,7 @@ class TestPairs:
 
     @pytest.mark.parametrize("kind", ["year", "name", "number"])
     def test_a_paraphrase_keeps_the_fact_in_other_words(self, kind):
-        for pair in load_pairs():
+        for pair in load_minimal_pairs():
             if pair.kind != kind:
                 continue
             old, new = (WORD.findall(text) for text in (pair.original, pair.changed))
@@ -67,7 +67,7 @@ class TestPairs:
 
 class TestHarderPairs:
     def test_the_wrong_fact_stands_in_the_paraphrase_and_nothing_else_changes(self):
-        found = build_harder_pairs(load_pairs())
+        found = build_harder_pairs(load_minimal_pairs())
         assert Counter(pair.kind for pair in found) == {"year": 50, "name": 50, "number": 50}
         for pair in found:
             old, new = (text.split() for text in (pair.paraphrase, pair.changed))
@@ -76,14 +76,16 @@ class TestHarderPairs:
             assert max(len(old), len(new)) - same <= 3, pair
 
     def test_a_sentence_begins_with_a_capital_whatever_it_says(self):
-        (pair,) = (pair for pair in load_pairs() if pair.paraphrase.startswith("Eight bits"))
+        (pair,) = (
+            pair for pair in load_minimal_pairs() if pair.paraphrase.startswith("Eight bits")
+        )
         (harder,) = build_harder_pairs([pair])
         assert harder.changed == "Four bits together make up one byte."
 
 
 class TestFacts:
     def test_a_wrong_year_contradicts_four_who_say_another_and_other_words_do_not(self):
-        pair = load_pairs()[0]
+        pair = load_minimal_pairs()[0]
         assert (pair.original.count("1867"), pair.changed.count("1876")) == (1, 1)
         both = [pair, replace(pair, id="b", changed=pair.original)]
         found = count_contradictions(both)
@@ -95,10 +97,10 @@ class TestFacts:
 
     @pytest.mark.long
     def test_what_evidence_says_of_facts(self):
-        pairs = load_pairs()
+        pairs = load_minimal_pairs()
         found = {
             name: {
-                kind: some.select([pair.kind == kind for pair in chosen])
+                kind: some.select_pairs([pair.kind == kind for pair in chosen])
                 for kind in ("year", "name", "number")
             }
             for name, chosen in (("minimal", pairs), ("harder", build_harder_pairs(pairs)))
@@ -119,7 +121,7 @@ class TestFacts:
 
 class TestCosines:
     def test_a_change_that_is_nearer_than_the_paraphrase_counts_against_it(self):
-        pair = load_pairs()[0]
+        pair = load_minimal_pairs()[0]
         pairs = [pair, replace(pair, id="b")]
         # Originals (1, 0) and (0, 2); paraphrases at 1 and 0; changes at 0.6 and 0.8.
         x = np.array([[1, 0], [0, 2], [3, 0], [1, 0], [0.6, 0.8], [0.6, 0.8]])
@@ -129,10 +131,10 @@ class TestCosines:
         # 1 is above both changes, 0 above none.
         assert found.auc == 0.5
         assert found.paired == 0.5
-        assert found.select([True, False]).auc == 1.0
+        assert found.select_pairs([True, False]).auc == 1.0
 
     def test_ties_count_half(self):
-        assert Cosines(np.array([0.5]), np.array([0.5])).paired == 0.5
+        assert PairCosines(np.array([0.5]), np.array([0.5])).paired == 0.5
 
 
 @pytest.mark.long
@@ -190,7 +192,7 @@ class TestWarning:
         ],
     )
     def test_short_or_numeric(self, text):
-        assert is_short(text)
+        assert is_short_answer(text)
 
     @pytest.mark.parametrize(
         "text",
@@ -202,26 +204,28 @@ class TestWarning:
         ],
     )
     def test_long_enough(self, text):
-        assert not is_short(text)
+        assert not is_short_answer(text)
 
     def test_it_comes_when_more_than_half_are_short(self):
         short, long = "in 1969", "the moon pulls at the water of the sea"
         assert compute_short_share([short, short, long, long]) == 0.5
-        assert check_short_answers([short, short, long, long], "minilm") is None
-        found = check_short_answers([short, short, short, long], "minilm")
+        assert find_short_answer_warning([short, short, long, long], "minilm") is None
+        found = find_short_answer_warning([short, short, short, long], "minilm")
         auc = MINIMAL_PAIRS_AUC["minilm"]
         values = {"share": 0.75, "embedder": "minilm", "auc": auc}
         assert (found.code, found.values) == ("short_answers", values)
-        assert {"(75%),", f"{auc:.0%}"} <= set(TERMINAL.format(found).split())
-        assert check_short_answers([], "minilm") is None
+        assert {"(75%),", f"{auc:.0%}"} <= set(TERMINAL.format_message(found).split())
+        assert find_short_answer_warning([], "minilm") is None
 
     def test_it_cites_the_runs_own_embedder_where_that_was_measured(self):
         texts = ["yes"] * 3
-        assert "tfidf-word prefers" in TERMINAL.format(check_short_answers(texts, "tfidf-word"))
+        assert "tfidf-word prefers" in TERMINAL.format_message(
+            find_short_answer_warning(texts, "tfidf-word")
+        )
 
     @pytest.mark.parametrize("embedder", ["precomputed:x.npz", "openai:m@http://127.0.0.1/v1"])
     def test_it_cites_no_figure_where_nothing_was_measured(self, embedder):
-        found = check_short_answers(["yes"] * 3, embedder)
+        found = find_short_answer_warning(["yes"] * 3, embedder)
         assert (found.code, found.values) == ("short_answers_unmeasured", {"share": 1.0})
 
     def test_a_graded_file_of_years_gets_it(self, tmp_path):

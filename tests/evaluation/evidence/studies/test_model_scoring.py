@@ -9,13 +9,13 @@ from evaluation.evidence.data_sets import AnswerAssignment, assign_answers
 from evaluation.evidence.studies.model_scoring import (
     RESPONDERS,
     VOTERS,
-    Panel,
+    HeldOutPanel,
     draw_panels,
     reproduce_model_scoring,
-    score_as_models,
+    score_held_out_workers,
 )
 from evaluation.evidence.studies.worker_grading import COUNTS, reproduce_questions
-from evaluation.evidence.tables import Request
+from evaluation.evidence.tables import EvidenceRequest
 from tests.evaluation.commands.crowd import header_of, summary_of, table
 from tests.evaluation.evidence.test_tables import corpus as graded_answers
 
@@ -61,10 +61,10 @@ def test_who_is_held_out_scores_as_a_model_does():
     vectors = rng.standard_normal((n * questions, 6))
     corpus = Corpus(["t"] * (n * questions), np.repeat(range(questions), n), lambda _: vectors)
     dealt = AnswerAssignment(np.arange(n * questions), np.tile(np.arange(n), questions))
-    panel = Panel(np.array([3, 0]), np.array([7, 5, 9, 20]))
+    panel = HeldOutPanel(np.array([3, 0]), np.array([7, 5, 9, 20]))
     rest = np.setdiff1d(np.arange(n), panel.held_out)
-    found = score_as_models(
-        METHODS["aqer"], corpus, dealt, [panel, Panel(rest, np.array([0, 3, 1]))], 0
+    found = score_held_out_workers(
+        METHODS["aqer"], corpus, dealt, [panel, HeldOutPanel(rest, np.array([0, 3, 1]))], 0
     )
 
     votes = np.isin(dealt.workers, panel.voters)
@@ -95,7 +95,7 @@ def request_(tmp_path, monkeypatch):
             f"evaluation.evidence.studies.{study}.list_methods",
             lambda *, core: [METHODS[name] for name in FEW],
         )
-    return Request(tmp_path, tmp_path / "out", "bow", repetitions=2)
+    return EvidenceRequest(tmp_path, tmp_path / "out", "bow", repetitions=2)
 
 
 @pytest.mark.long

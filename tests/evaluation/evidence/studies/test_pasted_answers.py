@@ -9,12 +9,12 @@ from evaluation.evidence.studies.pasted_answers import (
     CONDITIONAL,
     HEADER,
     SHARES,
-    condition_on_model,
-    find_winners,
+    compute_conditional_suspicion,
+    find_winning_rules,
     load_pasted_crowd,
-    measure_crowd,
+    measure_rules,
 )
-from evaluation.evidence.tables import Request
+from evaluation.evidence.tables import EvidenceRequest
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
@@ -44,7 +44,7 @@ def request_(tmp_path):
     replies += [
         ("other", f"q{q}", f"something else q{q}", 0, "stop", "", "{}", "{}", "") for q in range(3)
     ]
-    return Request(
+    return EvidenceRequest(
         tmp_path,
         tmp_path / "out",
         "bow",
@@ -60,7 +60,7 @@ def test_agreement_beyond_the_model_is_what_its_projection_leaves():
     x = np.array([[0.6, 0.8], [0.6, 0.8], [1.0, 0.0], [1.0, 0.0]])
     rows = np.array([0, 1, 2])
     known = np.full((3, 1), 3)
-    found = condition_on_model(x, rows, np.arange(3), np.zeros(3, dtype=int), known)
+    found = compute_conditional_suspicion(x, rows, np.arange(3), np.zeros(3, dtype=int), known)
     # Means over the other two: worker 0 has (.64 + 0) / 2; the paster has nothing left.
     assert found["residual"] == pytest.approx([-0.32, -0.32, 0])
     # At length 1 the two others agree fully: (1 + 0) / 2.
@@ -73,7 +73,7 @@ def test_contrast_subtracts_what_others_answer_to_other_questions():
     # Residuals (second and third axis): worker 0 has e2, e3, worker 1 e2, e2 on questions 0 and 1.
     x = np.array([[0, 1, 0], [0, 0, 1], [0, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=float)
     workers, questions = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
-    found = condition_on_model(x, np.arange(4), workers, questions, np.full((4, 1), 4))
+    found = compute_conditional_suspicion(x, np.arange(4), workers, questions, np.full((4, 1), 4))
     # Worker 0: own questions (1 + 0) / 2; other questions (e2 to e2, e3 to e2) (1 + 0) / 2.
     # Worker 1: own (1 + 0) / 2; other questions (e2 to e3, e2 to e2) (0 + 1) / 2.
     assert found["residual"] == pytest.approx([-0.5, -0.5])
@@ -84,7 +84,7 @@ def test_answers_without_a_known_answer_are_left_out():
     x = np.eye(3)
     known = np.array([[2], [2], [-1], [-1]])
     workers, questions = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
-    found = condition_on_model(x, np.array([0, 0, 0, 1]), workers, questions, known)
+    found = compute_conditional_suspicion(x, np.array([0, 0, 0, 1]), workers, questions, known)
     assert found["residual"] == pytest.approx([-1, -1])
 
 
@@ -99,7 +99,7 @@ def test_the_model_with_the_most_samples_is_pasted(request_):
 
 
 def test_grades_are_read_from_a_file_of_graded_answers(request_):
-    given = Request(**vars(request_) | {"columns": {"grade": "grade"}})
+    given = EvidenceRequest(**vars(request_) | {"columns": {"grade": "grade"}})
     grades = load_pasted_crowd(given).grades
     assert np.bincount(grades.astype(int))[[2, 4]].tolist() == [60, 60]
 
@@ -113,7 +113,7 @@ def test_a_replaced_worker_has_another_sample_than_the_known_one(request_):
     x[:n, -1] = 0.8
     for sample, rows in enumerate(crowd.samples):
         x[rows, n + sample] = 1
-    outcomes = measure_crowd(crowd, x, np.arange(m, dtype=float), 4, 3, seed=5)
+    outcomes = measure_rules(crowd, x, np.arange(m, dtype=float), 4, 3, seed=5)
     # Nobody has the known answers, so nothing is explained: 0 for everybody who agrees with others,
     # and the replaced, who agree with nobody, have the least residual agreement.
     assert outcomes["residual"].auc == 1
@@ -130,8 +130,8 @@ def test_a_rule_wins_if_both_leads_are_above_0_wherever_samples_are_known():
     rows = [*residual, row("1", "partial", 0.1, -0.1), row("3", "partial", 0.2, 0.1)]
     rows += [row(known, "residual_contrast", 0.1, None) for known in ("1", "3")]
     rows += [row("1", "explained_share", 0.1, 0.1), row("3", "explained_share", 0.0, 0.1)]
-    assert find_winners([*rows, row("other", "residual", -1.0, -1.0)]) == ["residual"]
-    assert find_winners([]) == []
+    assert find_winning_rules([*rows, row("other", "residual", -1.0, -1.0)]) == ["residual"]
+    assert find_winning_rules([]) == []
 
 
 def test_the_table_has_each_share_each_known_answer_and_every_rule(request_):

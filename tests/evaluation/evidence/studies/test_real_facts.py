@@ -5,7 +5,7 @@ import pytest
 
 from annotations.exchange import OutputFolder
 from evaluation.evidence.data_sets import StudentAnswers, load_beetle, load_beetle_questions
-from evaluation.evidence.studies.real_workers import write_facts
+from evaluation.evidence.studies.real_workers import write_fact_tables
 from tests.evaluation.commands.crowd import table
 
 ASKED = {"when": "When was it?", "why": "Why?"}
@@ -24,7 +24,7 @@ def students():
 
 def written(path, answers, asked):
     with OutputFolder(path) as folder:
-        write_facts(folder, answers, asked)
+        write_fact_tables(folder, answers, asked)
     names = ("fact_questions", "fact_gates", "fact_flags")
     return [table(path / f"{name}.csv") for name in names]
 

@@ -7,7 +7,7 @@ from evaluation.evidence.studies.simulated_crowds import (
     METHODS,
     SCRIPT,
     TESTS,
-    find_breaks,
+    find_breaking_levels,
     remove_mean,
     scale_to_unit_length,
 )
@@ -15,7 +15,7 @@ from evaluation.evidence.tables import EvidenceRow
 from tests.evaluation.commands.crowd import summary_of, table
 from tests.evaluation.commands.running import manage
 
-LEVELS = [test.setting(level) for test in TESTS for level in test.levels]
+LEVELS = [test.format_setting(level) for test in TESTS for level in test.levels]
 
 
 @pytest.fixture(scope="module")
@@ -64,14 +64,14 @@ def test_a_method_breaks_at_the_first_level_below_nine_tenths():
             r = 0.95
             if test is TESTS[0]:
                 r = 0.85 if at == 2 else -0.5 if at == len(test.levels) - 1 else 0.95
-            values[test.setting(level)] = r
+            values[test.format_setting(level)] = r
     rows = [
         EvidenceRow(setting + truth, method, r if not truth else 0.1, None, r, 1)
         for setting, r in values.items()
         for truth in ("", SCRIPT)
         for method in METHODS
     ]
-    found = {row[:3]: row[3:] for row in find_breaks(rows)}
+    found = {row[:3]: row[3:] for row in find_breaking_levels(rows)}
     levels = TESTS[0].levels
     assert found["workers", "right", "aqer"] == (levels[1], levels[2], 0.85, levels[-1])
     assert found["noise", "right", "aqer"] == (TESTS[1].levels[-1], None, None, None)

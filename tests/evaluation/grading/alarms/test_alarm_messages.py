@@ -12,7 +12,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.grading.alarms.methods import Finding
 from evaluation.grading.alarms.methods.survey import RankingStatistic
@@ -28,7 +28,7 @@ from evaluation.grading.alarms.run.detection import (
 from evaluation.grading.crowd import ModelColumns, RemedyInputs
 from evaluation.grading.run.fitting import grade_vectors
 
-CROWD = simulate(build_honest_groups(12), 12, 60, 2)
+CROWD = simulate_crowd(build_honest_groups(12), 12, 60, 2)
 WHO = [f"w{code}" for code in CROWD.workers]
 ASKED = [f"q{code}" for code in CROWD.questions]
 PLAIN = AqerParameters(embedder="precomputed:x.npz", bootstrap=0)
@@ -275,7 +275,7 @@ def test_with_remedies_it_is_the_plain_crowd_of_the_texts_as_written():
 
 
 def test_excluded_workers_are_no_part_of_it_and_the_others_are_graded_plainly():
-    crowd = simulate(build_correlated_weak_groups(0.7, n_workers=12), 12, 60, 0)
+    crowd = simulate_crowd(build_correlated_weak_groups(0.7, n_workers=12), 12, 60, 0)
     who, asked = crowd.workers.tolist(), crowd.questions.tolist()
     options = replace(PLAIN, exclude_workers=("x",), weight_cap=0.3, bootstrap=4, init="random")
     outside = RemedyInputs(excluded=[2, 7])

@@ -10,7 +10,7 @@ from evaluation.core.options import TERMINAL
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.core.text.quality import is_dont_know
 from evaluation.grading.alarms.methods import CopierGroup
@@ -52,7 +52,7 @@ def kinds(found):
 def pasting_crowd():
     """20 workers, of whom four give the first one's answers with a word more."""
     rng = np.random.default_rng(1)
-    crowd = simulate(build_honest_groups(20), 15, 100, 1)
+    crowd = simulate_crowd(build_honest_groups(20), 15, 100, 1)
     who = [3, 7, 8, 15]
     texts, vectors = [words(rng) for _ in crowd.workers], crowd.vectors.copy()
     for question in range(15):
@@ -77,7 +77,7 @@ def test_those_who_paste_are_one_row_with_their_texts_beside_each_other():
 
 
 def test_camps_are_told_in_a_row_each_and_without_texts_that_prove_it_nobody_copied():
-    crowd = simulate(build_correlated_weak_groups(0.7), 12, 300, 0)
+    crowd = simulate_crowd(build_correlated_weak_groups(0.7), 12, 300, 0)
     found = alarms(crowd.vectors, *named(crowd))
     camps = [row for row in found.found if row.kind == "two_camps" and row.workers]
     assert sorted(sorted(row.workers) for row in camps) == sorted(
@@ -90,7 +90,7 @@ def test_camps_are_told_in_a_row_each_and_without_texts_that_prove_it_nobody_cop
 
 
 def test_an_honest_crowd_has_checks_and_no_alarm():
-    crowd = simulate(build_honest_groups(20), 20, 100, 3)
+    crowd = simulate_crowd(build_honest_groups(20), 20, 100, 3)
     found = alarms(crowd.vectors, *named(crowd))
     assert [row for row in found.found if row.severity == "alarm"] == []
     by_name = {check.check: check for check in found.checks}
@@ -105,7 +105,7 @@ def test_an_honest_crowd_has_checks_and_no_alarm():
 
 def test_graders_that_contradict_each_other_are_told():
     # By words, worker 0 agrees most with the others; by vectors it is the other way round.
-    crowd = simulate(build_honest_groups(12, tuple(np.linspace(0.3, 3, 12))), 15, 200, 0)
+    crowd = simulate_crowd(build_honest_groups(12, tuple(np.linspace(0.3, 3, 12))), 15, 200, 0)
     rng = np.random.default_rng(0)
     truth = [list(rng.choice(WORDS, 8)) for _ in range(15)]
     texts = [
@@ -118,7 +118,7 @@ def test_graders_that_contradict_each_other_are_told():
 
 
 def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
-    crowd = simulate(build_honest_groups(12), 15, 200, 5)
+    crowd = simulate_crowd(build_honest_groups(12), 15, 200, 5)
     rng = np.random.default_rng(0)
     spoken = crowd.truth + rng.standard_normal(crowd.truth.shape)
     vectors, mine = crowd.vectors.copy(), crowd.workers == 4
@@ -133,7 +133,7 @@ def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
     found = alarms(vectors, *named(crowd), models=models)
     (alarm,) = [alarm for alarm in found.found if alarm.kind == "model_like"]
     assert alarm.workers == ("w4",)
-    assert "gpt" in TERMINAL.format(alarm.message)
+    assert "gpt" in TERMINAL.format_message(alarm.message)
     workers, questions = named(crowd)
     assert len(alarm.exhibits) == 14
     for exhibit in alarm.exhibits:
@@ -142,7 +142,7 @@ def test_a_worker_who_pastes_a_model_is_told_beside_the_models_answer():
 
 
 def test_who_often_does_not_know_is_told_with_these_answers():
-    crowd = simulate(build_honest_groups(8), 12, 50, 1)
+    crowd = simulate_crowd(build_honest_groups(8), 12, 50, 1)
     workers, questions = named(crowd)
     rng = np.random.default_rng(0)
     texts = [
@@ -156,7 +156,7 @@ def test_who_often_does_not_know_is_told_with_these_answers():
 
 
 def test_two_who_never_know_are_not_said_to_copy():
-    crowd = simulate(build_honest_groups(10), 12, 50, 1)
+    crowd = simulate_crowd(build_honest_groups(10), 12, 50, 1)
     workers, questions = named(crowd)
     rng = np.random.default_rng(0)
     silent = np.isin(crowd.workers, (2, 5))

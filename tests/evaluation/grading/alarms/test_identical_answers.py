@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.core.stats.simulation import build_honest_groups, simulate
+from evaluation.core.stats.simulation import build_honest_groups, simulate_crowd
 from evaluation.grading.alarms.run.texts import THRESHOLD
 from tests.evaluation.grading.alarms.test_detection import alarms, named, words
 
@@ -13,7 +13,7 @@ LONG = "the yeast makes carbon dioxide and the dough holds the gas, sentence {}"
 def crowd_of(n_questions, copied=(), text=LONG, who=(2, 5)):
     """8 workers with texts of their own; `who` give `text` to the `copied` questions."""
     rng = np.random.default_rng(3)
-    crowd = simulate(build_honest_groups(8), n_questions, 60, 2)
+    crowd = simulate_crowd(build_honest_groups(8), n_questions, 60, 2)
     texts = [words(rng) for _ in crowd.workers]
     for row, (worker, question) in enumerate(zip(crowd.workers, crowd.questions, strict=True)):
         if worker in who and question in copied:

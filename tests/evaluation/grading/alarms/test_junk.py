@@ -8,7 +8,7 @@ from scipy import sparse
 
 from evaluation.core.backends.embedding.contract import LexicalEmbedder
 from evaluation.core.stats.cells import encode_labels
-from evaluation.core.stats.simulation import build_honest_groups, simulate
+from evaluation.core.stats.simulation import build_honest_groups, simulate_crowd
 from evaluation.core.text.quality import is_dont_know
 from evaluation.evidence.data_sets import load_labelled_beetle
 from evaluation.grading.alarms.run import texts as junk
@@ -191,7 +191,7 @@ def test_no_student_of_beetle_repeats_and_who_pastes_one_sentence_is_named(data_
     question = encode_labels(students.questions)[0]
     texts = list(students.texts)
     said = np.array([is_dont_know(text) for text in texts])
-    vectors = LexicalEmbedder("tfidf-char").fit_embed(texts)
+    vectors = LexicalEmbedder("tfidf-char").fit_and_embed(texts)
     assert find_junk(texts, vectors, worker, question, len(names), said).repeated is None
     place = np.arange(len(texts))
     place[worker == 0] = np.flatnonzero(worker == 0)[5]
@@ -208,7 +208,7 @@ def crowd(texts_of):
     Their own vectors have cosines of about .8 (1 / (1 + .5²)): alike, but no repetitions.
     """
     rng = np.random.default_rng(4)
-    made = simulate(build_honest_groups(20), 8, 60, 3)
+    made = simulate_crowd(build_honest_groups(20), 8, 60, 3)
     vectors, texts = made.vectors.copy(), []
     aside = rng.standard_normal(60) * np.linalg.norm(vectors[0]) / np.sqrt(60)
     for row, worker in enumerate(made.workers):

@@ -10,7 +10,7 @@ from django.utils.html import escape
 
 from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.messages.reasons import describe_unchecked
+from evaluation.core.messages.reasons import describe_missing_statistic
 from evaluation.core.options.parameters import LABELS
 from evaluation.grading.alarms.messages import (
     OF_QUESTIONS,
@@ -223,7 +223,7 @@ def test_an_id_with_a_semicolon_stays_one_in_the_file_of_alarms(site, run):
 def test_what_could_not_be_checked_says_why(site, run):
     looked(run)
     said = get(site, "results-alarms", run)
-    assert describe_unchecked("fewer_than_5_questions") in said
+    assert describe_missing_statistic("fewer_than_5_questions") in said
     assert numbers(element_text(said, "check_two_camps"))[0] == 5.5
 
 

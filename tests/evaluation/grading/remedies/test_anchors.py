@@ -301,7 +301,7 @@ def test_judgements_count_for_trust_unless_they_chose_the_ranking(site, run, ran
         return next(fact for fact in facts if fact.name == "experts")
 
     # Scores fall by .001 from answer to answer, and so do the grades: they correlate fully.
-    assert (fact().level, "correlate 1.00" in SITE.format(fact().said)) == ("good", True)
+    assert (fact().level, "correlate 1.00" in SITE.format_message(fact().said)) == ("good", True)
     Run.objects.filter(pk=run.pk).update(parameters=AqerParameters(anchors=True).as_dict())
     assert fact().level == "unknown"
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from evaluation.consensus.parameters import AqerParameters
-from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate_crowd
 from evaluation.grading.crowd import RemedyInputs
 from evaluation.grading.remedies.run import grade_with_remedies
 
 # Half of twelve workers share an error, on twelve questions.
-CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
+CROWD = simulate_crowd(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 
 
 def remedied(rows, excluded=(), **parameters):

@@ -30,4 +30,4 @@ def test_groups_that_leave_too_few_workers_are_told_with_the_option_as_the_door_
         (SITE, "“Collapse copies”"),
         (API, "collapse_copies"),
     ):
-        assert option in door.format(message)
+        assert option in door.format_message(message)

@@ -91,7 +91,7 @@ def test_collapsing_the_group_turns_the_alarm_green_by_itself(site, version):
     )
     shown = page(site, after)
     assert 'id="outcomes"' in shown
-    assert SITE.format(row.outcome) in shown
+    assert SITE.format_message(row.outcome) in shown
     assert reverse("admin:results-alarms", args=[before.public_id]) in shown
     assert f"{RESULTS['problem']}, answered" in page(site, after, "results-alarms")
     assert "answered" in states(page(site, after, "results-alarm", place=0))
@@ -122,7 +122,7 @@ def test_the_alarms_of_the_excluded_are_gone_and_named(site, version):
     assert (row.outcome.code, values["excluded"], values["workers"]) == (
         *("outcome.some_excluded", 1, 2),
     )
-    assert SITE.format(row.outcome) in shown
+    assert SITE.format_message(row.outcome) in shown
     (before_it,) = element_texts(shown, "reviewed_before")
     assert before_it.endswith(": examined, “Same wording.”")
 
@@ -197,7 +197,7 @@ def test_rest_tells_what_became_of_each_alarm(site, version):
     [entry] = [one for one in found["alarms"]["results"] if one["kind"] == "copies"]
     assert (entry["answered"], entry["state"]) == (True, "remedied")
     outcome = rows(after)["copies", ("cy", "dee")].outcome
-    assert (outcome.code, entry["outcome"]) == ("outcome.collapsed", API.format(outcome))
+    assert (outcome.code, entry["outcome"]) == ("outcome.collapsed", API.format_message(outcome))
     [row] = [one for one in found["outcomes"] if one["case"] == "copies"]
     assert (row["is_settled"], row["before"]) == (True, 0)
     assert (
@@ -249,7 +249,7 @@ def test_a_run_by_words_takes_a_side_and_says_that_experts_settle_it(client, two
     assert row.asks_experts
     client.force_login(after.owner)
     shown = page(client, after)
-    assert escape(SITE.format(row.outcome)) in shown
+    assert escape(SITE.format_message(row.outcome)) in shown
     cards = shown[shown.index('id="outcomes"') :]
     assert reverse("admin:results-audit", args=[after.public_id]) in cards[: cards.index("</ul>")]
 

@@ -12,7 +12,7 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.grading.alarms.methods.camps import Camps
 from evaluation.grading.crowd import RemedyInputs
@@ -122,8 +122,8 @@ def test_questions_with_camps_and_spelling_are_told():
 
 # --- the flow on arrays --------------------------------------------------------------------------
 
-CAMPS = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
-HONEST = simulate(build_honest_groups(10), 12, 40, seed=1)
+CAMPS = simulate_crowd(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
+HONEST = simulate_crowd(build_honest_groups(10), 12, 40, seed=1)
 PLAIN = AqerParameters(embedder="precomputed:none", bootstrap=0)
 
 
@@ -138,7 +138,7 @@ def remedied(crowd, parameters, vectors=None, **outside):
 
 
 def quality(aqer, crowd):
-    return np.corrcoef(aqer.raw_, crowd.quality())[0, 1]
+    return np.corrcoef(aqer.raw_, crowd.compute_quality())[0, 1]
 
 
 def test_the_plain_run_beside_it_has_no_remedy_no_draws_and_the_texts_as_written():
@@ -243,7 +243,7 @@ def test_a_group_that_is_a_camp_is_collapsed_if_its_texts_prove_copying():
     words = [f"word{n}" for n in range(30)]
     texts = [" ".join(rng.choice(words, 8)) for _ in CAMPS.workers]
     asked = replace(PLAIN, collapse_copies=True)
-    camp = simulate(build_correlated_weak_groups(0.8, 0.3), 12, 300, 1)
+    camp = simulate_crowd(build_correlated_weak_groups(0.8, 0.3), 12, 300, 1)
     own = [" ".join(rng.choice(words, 8)) for _ in camp.workers]
     (group,) = remedied(camp, asked, texts=own).report.groups
     assert (group.members.tolist(), group.verdict) == ([0, 1, 2, 3, 4, 5], "camp")

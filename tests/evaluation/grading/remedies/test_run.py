@@ -9,7 +9,7 @@ from annotations.models import Question, QuestionSet, Response, Submission, Work
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
 from evaluation.core.options import SITE, OptionError
-from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate_crowd
 from evaluation.grading.remedies.report import read_suggested_anchors
 from evaluation.grading.storage import running as run_grading
 from evaluation.models import HumanJudgement, Run, WorkerGrade
@@ -20,7 +20,7 @@ from evaluation.runs.steps.answers import select_answer_judgements
 pytestmark = pytest.mark.django_db
 
 # Found by the embedder of these tests: each text is the number of its vector.
-CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
+CROWD = simulate_crowd(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 
 
 @pytest.fixture(autouse=True)
@@ -66,7 +66,7 @@ def version():
 
 def graded(version, **parameters):
     asked = AqerParameters(embedder="tfidf-word", bootstrap=0, **parameters)
-    assert asked.problems() == []
+    assert asked.find_problems() == []
     run = Run.objects.create(
         owner=version.question_set.owner, version=version, parameters=asked.as_dict()
     )
@@ -77,7 +77,7 @@ def graded(version, **parameters):
 
 def agreement(run):
     grades = WorkerGrade.objects.filter(run=run).order_by("worker")
-    return np.corrcoef([grade.raw for grade in grades], CROWD.quality())[0, 1]
+    return np.corrcoef([grade.raw for grade in grades], CROWD.compute_quality())[0, 1]
 
 
 def right(response):

@@ -175,9 +175,9 @@ def test_the_settings_that_differ_are_told_by_their_labels(site, runs):
     changed = {"embedder": "tfidf-word", "leave_one_out": True}
     Run.objects.filter(pk=second.pk).update(parameters=second.parameters | changed, name="Words")
     said = body(site.get(page("results-against", first)))
-    label = AqerParameters.options()["leave_one_out"].label
+    label = AqerParameters.get_options()["leave_one_out"].label
     assert f"{label}</th><td>no</td><td><strong>yes</strong>" in said
-    label = AqerParameters.options()["embedder"].suggestions["tfidf-word"]
+    label = AqerParameters.get_options()["embedder"].suggestions["tfidf-word"]
     assert f"{label.partition(':')[0]}</strong>" in said
     assert "leave_one_out" not in said
     assert ">Words, " in said  # the choice of runs names it

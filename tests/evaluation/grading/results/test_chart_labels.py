@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.core.charts.chart import Layout
+from evaluation.core.charts.chart import RowLayout
 from evaluation.core.charts.svg import (
     LETTER_WIDTH,
     WIDE_LETTER_WIDTH,
@@ -19,15 +19,15 @@ PROLIFIC_ID = "5f1a9c0e2b7d4836a0c9e1f2"
 
 
 def test_an_id_of_24_characters_stands_whole_beside_its_row():
-    layout = Layout(900.0, [PROLIFIC_ID, "ann"])
+    layout = RowLayout(900.0, [PROLIFIC_ID, "ann"])
     assert layout._labels == [PROLIFIC_ID, "ann"]
     # Digits of the font are 0.63 of its size, its small letters 0.58: 14 and 10 of them here.
     assert layout.left - 12 >= (14 * 0.63 + 10 * 0.58) * 12
 
 
 def test_on_a_phone_such_an_id_stands_above_its_row():
-    layout = Layout(340.0, [PROLIFIC_ID])
-    assert layout.stacked
+    layout = RowLayout(340.0, [PROLIFIC_ID])
+    assert layout.has_stacked_names
     assert layout._labels == [PROLIFIC_ID]
 
 

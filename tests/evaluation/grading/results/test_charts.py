@@ -5,7 +5,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from evaluation.core.charts.chart import Row, Series, draw_estimates, draw_lines
+from evaluation.core.charts.chart import (
+    EstimateRow,
+    Series,
+    build_estimates_chart,
+    build_line_chart,
+)
 from evaluation.core.charts.svg import (
     NAMESPACE,
     Scale,
@@ -111,7 +116,7 @@ def test_texts_are_only_text(width):
 def test_a_picture_to_take_away_holds_no_texts_of_tooltips_and_no_links():
     chart = build_grades_chart([worker()], 1, link=lambda _: "/there/")
     assert "data-href" in chart.wide
-    file = chart.standalone(["of <rivers>"])
+    file = chart.build_standalone_svg(["of <rivers>"])
     assert "of &lt;rivers&gt;" in file
     assert file.startswith("<?xml")
     assert "<title" not in file
@@ -151,8 +156,8 @@ def test_models_stand_under_the_crowd_beside_the_ceiling():
 
 
 def test_ticks_are_round_and_inside():
-    assert Scale(0, 1, 0, 100).ticks(5) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
-    ticks = Scale(0.431, 0.873, 0, 100).ticks(5)
+    assert Scale(0, 1, 0, 100).list_ticks(5) == pytest.approx([0, 0.2, 0.4, 0.6, 0.8, 1])
+    ticks = Scale(0.431, 0.873, 0, 100).list_ticks(5)
     assert min(ticks) >= 0.431
     assert max(ticks) <= 0.873
     assert [format_tick(tick) for tick in ticks] == ["0.5", "0.6", "0.7", "0.8"]
@@ -184,7 +189,7 @@ def test_long_names_keep_their_ends():
 
 def test_a_line_has_a_gap_where_a_number_is_undefined():
     series = [Series("a", [(1, 0.0), (2, None), (3, 0.5), (4, 1.0)]), Series("b", [(1, 0.5)])]
-    svg = draw_lines("n", "t", "e", ("x", "y"), series, (0.0, 1.0)).wide
+    svg = build_line_chart("n", "t", "e", ("x", "y"), series, (0.0, 1.0)).wide
     parts = [line.get("points").split() for line in shapes(svg, "polyline")]
     assert [len(points) for points in parts] == [1, 2, 1]
     x3, x4 = (float(point.split(",")[0]) for point in parts[1])
@@ -193,8 +198,8 @@ def test_a_line_has_a_gap_where_a_number_is_undefined():
 
 
 def test_any_estimates_stand_at_their_numbers():
-    rows = [Row("a", 0.0, -1.0, 1.0, "a"), Row("b", None, None, None, "b")]
-    svg = draw_estimates("n", "t", "e", "r", rows).wide
+    rows = [EstimateRow("a", 0.0, -1.0, 1.0, "a"), EstimateRow("b", None, None, None, "b")]
+    svg = build_estimates_chart("n", "t", "e", "r", rows).wide
     (dot,) = shapes(svg, "circle")
     (whisker,) = (line for line in shapes(svg, "line") if "whisker" in line.get("class"))
     middle = (float(whisker.get("x1")) + float(whisker.get("x2"))) / 2

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from evaluation.core.backends.chat import smollm2
-from evaluation.core.messages.reasons import get_fault_words
+from evaluation.core.messages.reasons import get_fault_texts
 from evaluation.core.options import SITE
 from evaluation.language_models.views import model_form
 from evaluation.models import LanguageModel
@@ -188,14 +188,14 @@ def test_trying_shows_the_reply_what_it_took_and_what_was_sent(site, chat, regis
 @pytest.mark.parametrize(
     ("answer", "shown_as", "expected"),
     [
-        (error(401), "no_reply", get_fault_words("unauthorized").remedy),
-        (error(404), "no_reply", get_fault_words("not_found").remedy),
-        (error(429), "no_reply", get_fault_words("rate_limited").remedy),
-        (error(500), "no_reply", get_fault_words("server_error").remedy),
+        (error(401), "no_reply", get_fault_texts("unauthorized").remedy),
+        (error(404), "no_reply", get_fault_texts("not_found").remedy),
+        (error(429), "no_reply", get_fault_texts("rate_limited").remedy),
+        (error(500), "no_reply", get_fault_texts("server_error").remedy),
         (
             error(400, "context_length_exceeded"),
             "no_reply",
-            get_fault_words("prompt_too_long").remedy,
+            get_fault_texts("prompt_too_long").remedy,
         ),
         (said(""), "reply_empty", ""),
         (said("I cannot.", "content_filter"), "reply_refused", "I cannot."),
@@ -250,14 +250,14 @@ def test_a_server_that_does_not_answer_holds_no_web_thread_and_one_trial_a_user(
 def test_a_server_that_is_away_is_said_so(site, registered):
     LanguageModel.objects.update(spec="openai:small@http://127.0.0.1:9/v1")
     said_of_it = text_of(ask(site, registered))
-    assert element_text(said_of_it, "no_reply").endswith(get_fault_words("connection").remedy)
+    assert element_text(said_of_it, "no_reply").endswith(get_fault_texts("connection").remedy)
 
 
 def test_an_address_that_is_not_allowed_any_more_is_not_asked(site, chat, registered, settings):
     settings.MODEL_NETWORKS = []
     (wrong,) = find_registration_problems(read_model_options(registered), registered.owner)
     assert (wrong.code, wrong.values["address"]) == ("address", "127.0.0.1")
-    assert SITE.sentence(ModelOptions, wrong) in text_of(ask(site, registered))
+    assert SITE.format_field_problem(ModelOptions, wrong) in text_of(ask(site, registered))
     assert chat.bodies == []
 
 

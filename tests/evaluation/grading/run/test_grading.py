@@ -17,14 +17,14 @@ from evaluation.consensus.parameters import AqerParameters
 from evaluation.consensus.signatures import collect_versions
 from evaluation.core.backends import EmbedderInfo
 from evaluation.core.messages.message import Message
-from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate
+from evaluation.core.stats.simulation import build_correlated_weak_groups, simulate_crowd
 from evaluation.grading.crowd import build_labels
 from evaluation.grading.run import grading as flow
 from evaluation.grading.run.fitting import classify_reply_status
 from evaluation.grading.run.grading import grade_answers
 from evaluation.grading.run.results import GradeChanges, build_grades_and_ranks
 
-CROWD = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
+CROWD = simulate_crowd(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 ROWS = [
     (key, f"w{worker}", f"q{question}", f"answer number {key} of them", False)
     for key, (worker, question) in enumerate(zip(CROWD.workers, CROWD.questions, strict=True))

@@ -120,7 +120,7 @@ def test_length_explains_most_of_the_ranking_of_beetle(data_folder):
     """By letters here; by MiniLM .812, and .582 and .586 for the others (platform/docs)."""
     students = load_labelled_beetle(data_folder)
     worker = encode_labels(students.workers)[0]
-    vectors = LexicalEmbedder("tfidf-char").fit_embed(students.texts)
+    vectors = LexicalEmbedder("tfidf-char").fit_and_embed(students.texts)
     aqer = AQER(n_draws=0).fit(vectors, worker, students.questions)
     found = compute_length_effect(aqer, students.texts, worker.tolist())
     assert found.n == 73

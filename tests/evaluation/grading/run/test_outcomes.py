@@ -11,7 +11,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.grading.alarms.run.detection import Alarm
 from evaluation.grading.run.grading import grade_answers
@@ -19,12 +19,12 @@ from evaluation.grading.run.outcomes import is_same_alarm
 from tests.evaluation.grading.run.test_grading import INFO
 
 N_WORKERS, N_QUESTIONS = 14, 20
-CAMPS = simulate(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
+CAMPS = simulate_crowd(build_correlated_weak_groups(0.8, n_workers=12), 12, 40, seed=0)
 
 
 def copied():
     """Fourteen honest workers; 1 and 2 copy worker 0, and 4 copies 3."""
-    crowd = simulate(build_honest_groups(N_WORKERS), N_QUESTIONS, 60, 4)
+    crowd = simulate_crowd(build_honest_groups(N_WORKERS), N_QUESTIONS, 60, 4)
     vectors = crowd.vectors.copy()
     at = {key: row for row, key in enumerate(zip(crowd.workers, crowd.questions, strict=True))}
     for copy, source in ((1, 0), (2, 0), (4, 3)):
@@ -38,7 +38,7 @@ def graded(crowd, vectors, *, times=None, excluded=(), collapsed=(), experts=(),
         embedder="precomputed:none", bootstrap=0, exclude_workers=excluded,
         collapse_workers=collapsed, **asked,
     )  # fmt: skip
-    assert parameters.problems() == []
+    assert parameters.find_problems() == []
     rows = [
         (row, f"w{w}", f"q{q}", f"answer {row}", False, times and times(w, q))
         for row, (w, q) in enumerate(
@@ -148,7 +148,7 @@ def test_experts_settle_the_camps_and_the_alarms_say_which_one_won():
     settled = graded(CAMPS, CAMPS.vectors, experts=experts, anchors=True)
     camps = {alarm.workers: alarm for alarm in settled.alarms.found if alarm.kind == "two_camps"}
     codes = {tuple(workers): alarm.outcome.code for workers, alarm in camps.items() if workers}
-    good = {f"w{w}" for w in np.argsort(-CAMPS.quality())[:6].tolist()}
+    good = {f"w{w}" for w in np.argsort(-CAMPS.compute_quality())[:6].tolist()}
     for workers, code in codes.items():
         won = len(good & set(workers)) > len(workers) / 2
         assert code == ("outcome.settled_won" if won else "outcome.settled_lost")

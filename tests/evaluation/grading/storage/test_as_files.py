@@ -130,8 +130,11 @@ def stored(run):
         "alarms": [
             [
                 *(alarm.kind, alarm.severity, alarm.statistic, alarm.threshold),
-                *(join_ids(workers), join_ids(questions), TERMINAL.format(alarm.message)),
-                *(alarm.state, "" if alarm.outcome is None else TERMINAL.format(alarm.outcome)),
+                *(join_ids(workers), join_ids(questions), TERMINAL.format_message(alarm.message)),
+                *(
+                    alarm.state,
+                    "" if alarm.outcome is None else TERMINAL.format_message(alarm.outcome),
+                ),
             ]
             for alarm, workers, questions in iterate_alarms_with_ids(run)
         ],
@@ -297,7 +300,7 @@ def assert_same_summary(made, run):
         for check in read_summary(run).alarm_checks
     ]
     assert made["trace"] == pytest.approx(kept["trace"], rel=1e-12)
-    assert made["warnings"] == TERMINAL.format_all(run.warnings)
+    assert made["warnings"] == TERMINAL.format_messages(run.warnings)
     pairs = run.llm_comparisons.order_by("pk").select_related("model_a", "model_b")
     for comparison, row in zip(made["model_comparisons"], pairs, strict=True):
         assert comparison["model_a"] == row.model_a.name

@@ -65,7 +65,7 @@ def test_they_are_left_out_unless_the_run_includes_them(version):
     stored = {"code": "rejected_answers", "values": {"count": 2}}
     assert stored in without.warnings
     assert stored not in included.warnings
-    assert LEFT_OUT in TERMINAL.format_all(without.warnings)
+    assert LEFT_OUT in TERMINAL.format_messages(without.warnings)
     assert without.input_hash != included.input_hash
     assert "|rejected:left_out|" in without.signature
     assert "|rejected:graded|" in included.signature

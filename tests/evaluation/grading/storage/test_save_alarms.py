@@ -76,14 +76,14 @@ def test_an_alarm_names_its_workers_and_shows_their_answers(version):
         assert len({response.text for response in both}) == 1
     assert alarm.message["code"] == "copies.proven"
     assert alarm.message["values"]["workers"] == 2
-    assert "cy" not in TERMINAL.format(alarm.message).split()
+    assert "cy" not in TERMINAL.format_message(alarm.message).split()
 
 
 def test_answers_like_a_models_are_shown_beside_it_and_it_has_its_name(version):
     alarm = graded(version).alarms.get(kind="model_like")
     assert [worker.external_id for worker in alarm.workers.all()] == ["ida"]
     assert alarm.message["values"]["model"] == "small model"
-    assert "small model" in TERMINAL.format(alarm.message)
+    assert "small model" in TERMINAL.format_message(alarm.message)
     for shown in alarm.evidence:
         assert shown["right"] is None
         response = LLMResponse.objects.get(pk=shown["llm_response"])

@@ -59,7 +59,7 @@ def answered(version):
 def test_only_operators_name_a_folder_or_any_model_of_a_hub(asked, rana, olga):
     [wrong] = find_reserved_options(rana, asked)
     assert wrong.code == "not_offered"
-    told = API.sentence(type(asked), wrong)
+    told = API.format_field_problem(type(asked), wrong)
     assert wrong.values == {"offered": "small-mpnet, team/nli-small"}
     # What was named is not told back, and nobody looked whether it is there.
     named = getattr(asked, wrong.option).removeprefix("sentence-transformers:")

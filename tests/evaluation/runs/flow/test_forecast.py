@@ -2,7 +2,7 @@
 
 import pytest
 
-from evaluation.core.stats.planner import compute_error
+from evaluation.core.stats.planner import compute_exemplar_error
 from evaluation.runs.flow.forecast import (
     GradedQuestion,
     convert_forecast_to_dict,
@@ -15,8 +15,10 @@ def test_the_forecast_is_the_planner_s_with_ten_answers_more():
     questions = [GradedQuestion("a", "a", 5, 0.6), GradedQuestion("b", "b", 5, 0.9)]
     found = forecast_more_workers(questions, None, within=0.05)
     assert found.answers == 20  # ten people, two questions each
-    now = [float(compute_error(estimate_question_similarity(one), 5)) for one in questions]
-    then = [float(compute_error(estimate_question_similarity(one), 15)) for one in questions]
+    now = [float(compute_exemplar_error(estimate_question_similarity(one), 5)) for one in questions]
+    then = [
+        float(compute_exemplar_error(estimate_question_similarity(one), 15)) for one in questions
+    ]
     assert found.off == pytest.approx(sum(now) / 2)
     assert found.off_then == pytest.approx(sum(then) / 2)
     assert [(one.name, one.more) for one in found.wanting] == [("a", 10)]

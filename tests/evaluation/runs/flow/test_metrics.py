@@ -1,7 +1,7 @@
 from dataclasses import dataclass
 
 from annotations.exchange import OutputFolder
-from evaluation.core.options import Parameters, Whole, declare_option
+from evaluation.core.options import IntegerOption, Parameters, declare_option
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace_inputs, write_metrics
 from evaluation.runs.flow.metrics import Exclusions, MetricRow, build_group_name
@@ -10,7 +10,7 @@ from tests.problems import raises_problem
 
 @dataclass(frozen=True)
 class Options(Parameters):
-    draws: int = declare_option(400, Whole(label="Draws", help="How many."))
+    draws: int = declare_option(400, IntegerOption(label="Draws", help="How many."))
 
 
 def test_metrics_are_written_with_the_overall_rows_first(tmp_path):

@@ -271,7 +271,7 @@ UMWP = [
     ],
 )
 def test_what_is_wrong_with_options_is_told_by_its_code(options, wrong, sentence):
-    assert SITE.sentence(options, wrong) == sentence
+    assert SITE.format_field_problem(options, wrong) == sentence
 
 
 def maqa_measure(auroc, low=None, title="Entropy", n=4, why=""):

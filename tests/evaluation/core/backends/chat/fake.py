@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from evaluation.core.backends.chat.smollm2 import find_model
+from evaluation.core.backends.chat.smollm2 import find_model_file
 from evaluation.core.backends.errors import ChatError
 
 
@@ -44,7 +44,7 @@ def error(status: int, code: str = "", **more: Any) -> Answer:
 def needs_packaged_model() -> None:
     pytest.importorskip("xllamacpp", reason="the packaged model needs xllamacpp")
     try:
-        find_model()
+        find_model_file()
     except ChatError as error:
         pytest.skip(str(error))
 

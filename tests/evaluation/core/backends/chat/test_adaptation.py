@@ -60,7 +60,7 @@ def test_a_reasoning_model_is_asked_as_it_wants():
     assert (bodies[3]["max_completion_tokens"], bodies[3]["seed"]) == (256, 0)
     assert not {"max_tokens", "temperature"} & bodies[3].keys()
     assert len(model.adaptations) == 2
-    assert model.body(one) == bodies[3]  # what is stored is what was sent
+    assert model.build_request_body(one) == bodies[3]  # what is stored is what was sent
 
 
 def test_a_server_that_refuses_whatever_is_sent_is_asked_a_few_times():

@@ -7,7 +7,7 @@ import pytest
 
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.contract import ChatModel, ChatRequest
-from evaluation.core.backends.chat.registry import get_chat
+from evaluation.core.backends.chat.registry import get_chat_model
 from tests.evaluation.core.backends.chat.fake import fake_chat, needs_packaged_model
 
 REQUEST = ChatRequest(
@@ -21,13 +21,13 @@ REQUEST = ChatRequest(
 def model(request, tmp_path):
     if request.param == "openai":
         with fake_chat() as server:
-            yield get_chat(server.spec)
+            yield get_chat_model(server.spec)
     elif request.param == "replies":
         (tmp_path / "script.csv").write_text("question,reply\nq1,two\nq2,three\n")
-        yield get_chat(f"replies:{tmp_path / 'script.csv'}")
+        yield get_chat_model(f"replies:{tmp_path / 'script.csv'}")
     else:
         needs_packaged_model()
-        yield get_chat("local:smollm2")
+        yield get_chat_model("local:smollm2")
 
 
 def replies(model: ChatModel, *requests: ChatRequest):
@@ -58,13 +58,13 @@ def test_it_can_be_opened_again_after_it_was_closed(model):
 
 
 def test_its_spec_names_it_again_and_its_parts_are_known(model):
-    again = get_chat(model.spec)
+    again = get_chat_model(model.spec)
     assert (again.kind, again.address, again.model) == (model.kind, model.address, model.model)
     assert model.name
 
 
 def test_the_body_holds_the_messages_and_every_parameter(model):
-    body = model.body(REQUEST)
+    body = model.build_request_body(REQUEST)
     assert body["messages"] == [dict(message) for message in REQUEST.messages]
     assert REQUEST.parameters.items() <= body.items()
 

@@ -7,7 +7,7 @@ import pytest
 from evaluation.core.backends.chat.contract import (
     MAX_DETAIL,
     UnlistedTokens,
-    parse_tokens,
+    parse_token_logprobs,
     shorten_logprobs,
 )
 from evaluation.core.backends.chat.openai import parse_reply
@@ -23,7 +23,7 @@ def test_a_long_list_is_cut_and_its_entropy_stays_that_of_the_whole_distribution
     logits = rng.normal(0, 3, 2_000)
     logs = logits - np.log(np.exp(logits).sum())
     entry = {"token": "t", "logprob": -1.0, "top_logprobs": listed(logs.tolist())}
-    (token,) = parse_tokens(shorten_logprobs({"content": [entry]}))
+    (token,) = parse_token_logprobs(shorten_logprobs({"content": [entry]}))
     assert len(token.top) == MAX_DETAIL
     assert token.top[0][1] == logs.max()
     assert token.others.tokens == 2_000 - MAX_DETAIL
@@ -65,7 +65,7 @@ def test_tokens_are_bytes_and_what_is_no_number_is_nan():
         {"token": "y", "logprob": -1,
          "others": {"tokens": 3, "probability": 0.1, "entropy": 0.2}},
     ]  # fmt: skip
-    found = parse_tokens({"content": entries})
+    found = parse_token_logprobs({"content": entries})
     assert [token.data for token in found] == [b"\xc3", "é".encode(), b"x", b"y"]
     assert [isnan(token.logprob) for token in found] == [False, True, True, False]
     assert [token.others for token in found] == [None, None, None, UnlistedTokens(3, 0.1, 0.2)]
@@ -73,7 +73,7 @@ def test_tokens_are_bytes_and_what_is_no_number_is_nan():
 
 @pytest.mark.parametrize("said", [None, {}, {"content": []}, {"content": "x"}, {"content": [1]}])
 def test_a_server_that_says_nothing_has_no_tokens(said):
-    assert parse_tokens(said) is None
+    assert parse_token_logprobs(said) is None
 
 
 def test_known_others_leave_an_interval_where_some_are_still_unknown():

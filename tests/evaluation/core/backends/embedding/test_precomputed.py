@@ -83,11 +83,11 @@ def test_a_missing_file_and_a_folder_are_named(tmp_path):
 def test_a_wrong_count_names_both_counts(tmp_path):
     vectors = PrecomputedVectors.load(save(tmp_path / "v.npz", answers=np.ones((3, 2))))
     with pytest.raises(EmbedderError) as raised:
-        vectors.check("answers", 4)
+        vectors.check_array("answers", 4)
     counts = {"array": "answers", "rows": 3, "data_rows": 4}
     assert (raised.value.code, raised.value.values) == ("wrong_count", counts)
     with pytest.raises(EmbedderError, match="no array 'models'"):
-        vectors.check("models", 3)
+        vectors.check_array("models", 3)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -95,9 +95,9 @@ def test_only_used_rows_must_be_finite(tmp_path, bad):
     rows = np.ones((4, 2))
     rows[2, 1] = bad
     vectors = PrecomputedVectors.load(save(tmp_path / "v.npz", answers=rows))
-    vectors.check("answers", 4, [True, True, False, True])
-    vectors.check("answers", 4, [0, 1, 3])
-    vectors.check("answers", 4, [])
+    vectors.check_array("answers", 4, [True, True, False, True])
+    vectors.check_array("answers", 4, [0, 1, 3])
+    vectors.check_array("answers", 4, [])
     for used in (None, [False, False, True, True], [3, 2]):
         with pytest.raises(EmbedderError, match="row with index 2"):
-            vectors.check("answers", 4, used)
+            vectors.check_array("answers", 4, used)

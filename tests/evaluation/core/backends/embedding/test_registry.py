@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluation.core.backends import EmbedderError, EmbedderSpec, get_embedder, parse_spec
+from evaluation.core.backends import EmbedderError, EmbedderSpec, get_embedder, parse_embedder_spec
 
 ROOT = Path(__file__).resolve().parents[5]
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[5]
     ],
 )
 def test_a_spec_is_taken_apart(spec, parsed):
-    assert parse_spec(spec) == EmbedderSpec(spec.strip(), *parsed)
+    assert parse_embedder_spec(spec) == EmbedderSpec(spec.strip(), *parsed)
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def test_bfloat16_is_refused_where_there_is_none_and_auto_is_not():
 
 def test_importing_the_package_and_parsing_load_no_model_library():
     code = (
-        "import sys; from evaluation.core.backends import parse_spec, get_embedder;"
-        "parse_spec('minilm');"
+        "import sys; from evaluation.core.backends import parse_embedder_spec, get_embedder;"
+        "parse_embedder_spec('minilm');"
         "print({'torch', 'sklearn', 'transformers', 'sentence_transformers', 'httpx', 'django',"
         "'py3langid', 'scipy'} & set(sys.modules))"
     )

@@ -173,14 +173,14 @@ def test_a_missing_package_is_named(monkeypatch):
 @pytest.mark.model
 def test_a_changed_file_of_the_model_is_named(tmp_path):
     folder = tmp_path / "model"
-    shutil.copytree(sentences.find_folder(), folder)
+    shutil.copytree(sentences.find_minilm_folder(), folder)
     with (folder / "config.json").open("a", encoding="utf-8") as file:
         file.write(" ")
     with pytest.raises(BackendError, match=r"config\.json is not the published file"):
-        sentences.check_hashes(folder)
+        sentences.check_minilm_hashes(folder)
     (folder / "model.safetensors").unlink()
     with pytest.raises(BackendError, match="cannot be read"):
-        sentences.check_hashes(folder)
+        sentences.check_minilm_hashes(folder)
 
 
 @pytest.mark.model
@@ -202,7 +202,7 @@ def test_minilm_equals_a_bare_encode(minilm):
     from sentence_transformers import SentenceTransformer
 
     texts = [*WORKER_TEXTS, "word " * 400, "", *(f"{'long ' * i}{i}" for i in range(0, 90, 3))]
-    bare = SentenceTransformer(str(sentences.find_folder()), local_files_only=True)
+    bare = SentenceTransformer(str(sentences.find_minilm_folder()), local_files_only=True)
     x, y = minilm.embed(texts), bare.encode(texts)
     assert ((x * y).sum(1)).min() > 0.9999
     assert minilm.n_truncated_ == 1

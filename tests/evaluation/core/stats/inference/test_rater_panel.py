@@ -63,7 +63,7 @@ def test_the_same_draws_give_the_same_intervals_and_a_rater_without_ratings_none
     ratings, of = three(), np.arange(60) // 3
     again = compute_panel_agreement(np.column_stack([ratings, np.full(60, np.nan)]), of)
     assert again == compute_panel_agreement(ratings, of)
-    assert [name for name, _ in again.coefficients()] == [
+    assert [name for name, _ in again.iterate_coefficients()] == [
         *("kappa_linear", "kappa_quadratic", "icc_single", "icc_mean"),
         *("alpha_nominal", "alpha_ordinal", "alpha_interval"),
     ]
@@ -74,13 +74,13 @@ def test_one_rater_alone_and_nobody_have_reasons_in_place_of_numbers():
     assert (alone.n, alone.n_by_two, alone.n_complete) == (2, 0, 0)
     nobody = compute_panel_agreement(np.zeros((0, 2)), [])
     for found in (alone, nobody):
-        for _, estimate in found.coefficients():
+        for _, estimate in found.iterate_coefficients():
             assert (estimate.value, estimate.reason) == (None, "nothing_to_compare")
 
 
 def test_equal_grades_have_no_coefficient_and_one_question_no_interval():
     equal = compute_panel_agreement([[3, 3], [3, 3], [3, 3]], ["a", "b", "c"])
-    assert {estimate.reason for _, estimate in equal.coefficients()} == {"no_correlation"}
+    assert {estimate.reason for _, estimate in equal.iterate_coefficients()} == {"no_correlation"}
     one = compute_panel_agreement([[1, 2], [3, 3], [5, 4]], ["a", "a", "a"])
     assert one.icc_single.value == pytest.approx(4 / (14 / 3))
     assert (one.icc_single.low, one.icc_single.reason) == (None, "fewer_than_2_questions")

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import eigsh
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.grading.alarms.methods import Pairs, find_camps
 from tests.evaluation.grading.alarms.methods.crowds import fitted, pairs_of, pasted
@@ -22,7 +22,7 @@ def camps_of(crowd, **how):
 @pytest.mark.parametrize("rho", [0.7, 0.8, 0.9])
 def test_weak_workers_who_err_together_are_a_camp_of_exactly_themselves(rho, share):
     for seed in range(5):
-        found = camps_of(simulate(build_correlated_weak_groups(rho, share), 10, 300, seed))
+        found = camps_of(simulate_crowd(build_correlated_weak_groups(rho, share), 10, 300, seed))
         assert found.is_raised
         weak = set(range(round(share * 20)))
         assert {frozenset(camp.tolist()) for camp in found.members} == {
@@ -35,11 +35,11 @@ def test_weak_workers_who_err_together_are_a_camp_of_exactly_themselves(rho, sha
 @pytest.mark.parametrize("n_workers", [12, 30, 60])
 def test_good_and_bad_workers_are_no_camps(n_workers):
     for seed in range(5):
-        assert not camps_of(simulate(build_honest_groups(n_workers), 20, 100, seed)).is_raised
+        assert not camps_of(simulate_crowd(build_honest_groups(n_workers), 20, 100, seed)).is_raised
 
 
 def test_a_sparse_crowd_shows_its_camps_too():
-    crowd = simulate(
+    crowd = simulate_crowd(
         build_correlated_weak_groups(0.8, n_workers=40), 60, 100, seed=1, answers_per_question=8
     )
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
@@ -52,12 +52,12 @@ def test_a_sparse_crowd_shows_its_camps_too():
 
 
 def test_the_larger_camp_comes_first():
-    found = camps_of(simulate(build_correlated_weak_groups(0.9, 0.7), 10, 100, 0))
+    found = camps_of(simulate_crowd(build_correlated_weak_groups(0.9, 0.7), 10, 100, 0))
     assert [len(camp) for camp in found.members] == [14, 6]
 
 
 def test_the_same_seed_gives_the_same_statistic_and_it_is_the_normal_quantile_of_t():
-    crowd = simulate(build_correlated_weak_groups(0.3, 0.5, weak=1.0), 12, 60, 4)
+    crowd = simulate_crowd(build_correlated_weak_groups(0.3, 0.5, weak=1.0), 12, 60, 4)
     pairs = pairs_of(crowd.vectors, crowd.workers, crowd.questions)
     assert find_camps(pairs, seed=3).statistic == find_camps(pairs, seed=3).statistic
     from evaluation.grading.alarms.methods.camps import _convert_t_to_z
@@ -68,7 +68,7 @@ def test_the_same_seed_gives_the_same_statistic_and_it_is_the_normal_quantile_of
 
 
 def test_four_who_paste_one_good_answer_have_no_camp_of_honest_ones_against_them():
-    crowd = simulate(build_honest_groups(20), 20, 100, 8)
+    crowd = simulate_crowd(build_honest_groups(20), 20, 100, 8)
     vectors = pasted(crowd, [0, 1, 2, 3])
     found = find_camps(pairs_of(vectors, crowd.workers, crowd.questions))
     assert found.statistic == 0.0
@@ -79,7 +79,7 @@ def test_four_who_paste_one_good_answer_have_no_camp_of_honest_ones_against_them
     [(5, 10, "fewer_than_6_workers"), (10, 4, "fewer_than_5_questions")],
 )
 def test_too_small_a_crowd_has_no_statistic_but_a_reason(workers, questions, reason):
-    found = camps_of(simulate(build_honest_groups(workers), questions, 20, 0))
+    found = camps_of(simulate_crowd(build_honest_groups(workers), questions, 20, 0))
     assert (found.statistic, found.reason, found.is_raised) == (None, reason, False)
 
 
@@ -90,14 +90,14 @@ def test_answers_that_are_all_the_same_have_no_second_camp():
 
 
 def test_a_run_restarted_from_equal_weights_is_the_run():
-    crowd = simulate(build_honest_groups(9), 6, 20, 0)
+    crowd = simulate_crowd(build_honest_groups(9), 6, 20, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions, leave_one_out=True)
     equal = np.full((9, 1), 1 / 9)
     assert aqer.compute_restarted_raw(equal)[:, 0] == pytest.approx(aqer.raw_, abs=1e-15)
 
 
 def test_started_from_each_camp_a_run_ends_in_that_camp():
-    crowd = simulate(build_correlated_weak_groups(0.7), 10, 300, 0)
+    crowd = simulate_crowd(build_correlated_weak_groups(0.7), 10, 300, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     weak = (np.arange(20) < 10).astype(float)
     raw = aqer.compute_restarted_raw(np.stack([weak, 1 - weak], axis=1) / 10)

@@ -10,7 +10,7 @@ from evaluation.core.stats.simulation import (
     WorkerGroup,
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.grading.alarms.methods import find_copiers
 from tests.evaluation.grading.alarms.methods.crowds import pairs_by_hand, pairs_of, pasted
@@ -47,7 +47,7 @@ def test_the_share_of_the_gap_that_two_of_four_close_by_hand():
 @pytest.mark.parametrize("source", [0, 19], ids=["a good answer", "a bad one"])
 def test_four_who_paste_are_named_and_nobody_else(source):
     for seed in range(5):
-        crowd = simulate(build_honest_groups(20), 15, 100, seed)
+        crowd = simulate_crowd(build_honest_groups(20), 15, 100, seed)
         who = [source, 5, 9, 12]
         found = kinship_of(crowd, pasted(crowd, who))
         assert members(found) == [sorted(who)]
@@ -55,7 +55,7 @@ def test_four_who_paste_are_named_and_nobody_else(source):
 
 
 def test_two_groups_are_two_groups():
-    crowd = simulate(build_honest_groups(24), 15, 100, 3)
+    crowd = simulate_crowd(build_honest_groups(24), 15, 100, 3)
     crowd.vectors[:] = pasted(crowd, [1, 8, 20])
     found = kinship_of(crowd, pasted(crowd, [4, 9]))
     assert members(found) == [[1, 8, 20], [4, 9]]
@@ -63,17 +63,17 @@ def test_two_groups_are_two_groups():
 
 def test_excellent_workers_are_not_named_for_being_alike():
     for seed in range(5):
-        crowd = simulate([WorkerGroup(5, 0.2), WorkerGroup(15, 2.0)], 20, 200, seed)
+        crowd = simulate_crowd([WorkerGroup(5, 0.2), WorkerGroup(15, 2.0)], 20, 200, seed)
         assert members(kinship_of(crowd)) == []
 
 
 def test_a_camp_of_weak_workers_is_named_as_a_group():
-    found = kinship_of(simulate(build_correlated_weak_groups(0.8), 12, 300, 1))
+    found = kinship_of(simulate_crowd(build_correlated_weak_groups(0.8), 12, 300, 1))
     assert members(found)[0] == list(range(10))
 
 
 def test_fewer_than_ten_shared_questions_say_nothing():
-    crowd = simulate(build_honest_groups(8), 9, 50, 1)
+    crowd = simulate_crowd(build_honest_groups(8), 9, 50, 1)
     found = kinship_of(crowd, pasted(crowd, [0, 1]))
     assert members(found) == []
     assert np.isnan(found.kappa).all()
@@ -81,7 +81,7 @@ def test_fewer_than_ten_shared_questions_say_nothing():
 
 
 def test_some_copied_answers_are_a_notice_about_these_two_only():
-    crowd = simulate(build_honest_groups(20), 40, 100, 2)
+    crowd = simulate_crowd(build_honest_groups(20), 40, 100, 2)
     vectors = crowd.vectors.copy()
     for question in range(14):  # 35% of the answers
         at = np.flatnonzero(crowd.questions == question)
@@ -96,7 +96,7 @@ def test_some_copied_answers_are_a_notice_about_these_two_only():
 
 
 def test_answers_that_everybody_gives_are_no_notice():
-    crowd = simulate(build_honest_groups(20), 40, 100, 2)
+    crowd = simulate_crowd(build_honest_groups(20), 40, 100, 2)
     vectors = crowd.vectors.copy()
     vectors[crowd.questions < 14] = 1.0
     found = kinship_of(crowd, vectors)

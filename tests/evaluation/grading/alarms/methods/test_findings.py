@@ -10,7 +10,7 @@ from evaluation.core.stats.simulation import (
     WorkerGroup,
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.grading.alarms.methods import KINDS, CopierGroup, build_findings, compute_run_checks
 from evaluation.grading.alarms.methods.copies import PARTLY_THRESHOLD
@@ -31,7 +31,7 @@ def kinds(found):
 
 
 def test_copies_of_one_answer_are_one_finding_about_these_four():
-    crowd = simulate(build_honest_groups(20), 15, 100, 1)
+    crowd = simulate_crowd(build_honest_groups(20), 15, 100, 1)
     found = build_findings(surveyed(crowd, pasted(crowd, [2, 6, 9, 17])))
     (copies,) = [finding for finding in found if finding.kind == "copies"]
     assert (copies.severity, copies.case) == ("alarm", "proven")
@@ -41,7 +41,7 @@ def test_copies_of_one_answer_are_one_finding_about_these_four():
 
 
 def test_a_group_that_is_a_camp_is_a_clique_unless_its_texts_prove_copying():
-    seen = surveyed(simulate(build_correlated_weak_groups(0.8, 0.3), 12, 300, 1))
+    seen = surveyed(simulate_crowd(build_correlated_weak_groups(0.8, 0.3), 12, 300, 1))
     assert [group.members.tolist() for group in seen.kinship.groups] == [[0, 1, 2, 3, 4, 5]]
     by_default = build_findings(seen)
     assert kinds(by_default)[0] == "clique"
@@ -52,7 +52,7 @@ def test_a_group_that_is_a_camp_is_a_clique_unless_its_texts_prove_copying():
 
 
 def test_a_group_that_is_no_camp_is_called_copies():
-    crowd = simulate([WorkerGroup(16, 1.0), WorkerGroup(4, 1.0, rho=0.9)], 15, 300, 2)
+    crowd = simulate_crowd([WorkerGroup(16, 1.0), WorkerGroup(4, 1.0, rho=0.9)], 15, 300, 2)
     seen = surveyed(crowd)
     if not seen.camps.is_raised:
         assert kinds(build_findings(seen))[0] == "copies"
@@ -61,7 +61,7 @@ def test_a_group_that_is_no_camp_is_called_copies():
 
 
 def test_each_camp_is_a_finding_with_answers_of_both_beside_each_other():
-    seen = surveyed(simulate(build_correlated_weak_groups(0.7, 0.5, weak=1.5), 12, 300, 1))
+    seen = surveyed(simulate_crowd(build_correlated_weak_groups(0.7, 0.5, weak=1.5), 12, 300, 1))
     found = [f for f in build_findings(seen) if f.kind == "two_camps" and f.case == "crowd"]
     members = [set(finding.workers.tolist()) for finding in found]
     assert sorted(map(sorted, members)) == [list(range(10)), list(range(10, 20))]
@@ -75,22 +75,24 @@ def test_each_camp_is_a_finding_with_answers_of_both_beside_each_other():
 @pytest.mark.parametrize("n_workers", [12, 25, 60])
 def test_honest_crowds_are_silent(n_workers):
     for seed in range(4):
-        found = build_findings(surveyed(simulate(build_honest_groups(n_workers), 20, 100, seed)))
+        found = build_findings(
+            surveyed(simulate_crowd(build_honest_groups(n_workers), 20, 100, seed))
+        )
         assert RINGING.isdisjoint(kinds(found))
 
 
 def test_a_run_that_does_not_settle_and_one_with_two_workers_say_so():
-    crowd = simulate(build_honest_groups(8), 8, 20, 0)
+    crowd = simulate_crowd(build_honest_groups(8), 8, 20, 0)
     (found,) = [
         f for f in build_findings(surveyed(crowd, max_iterations=1)) if f.kind == "no_convergence"
     ]
     assert found.statistic > found.threshold == 1e-6
-    two = build_findings(surveyed(simulate(build_honest_groups(2), 8, 20, 0)))
+    two = build_findings(surveyed(simulate_crowd(build_honest_groups(2), 8, 20, 0)))
     assert [(f.kind, f.severity, f.statistic) for f in two] == [("too_few", "notice", 2.0)]
 
 
 def test_workers_with_few_answers_are_an_information():
-    crowd = simulate(build_honest_groups(6), 8, 20, 0)
+    crowd = simulate_crowd(build_honest_groups(6), 8, 20, 0)
     kept = (crowd.workers != 4) | (crowd.questions < 3)
     aqer = fitted(crowd.vectors[kept], crowd.workers[kept], crowd.questions[kept])
     (found,) = [f for f in build_findings(compute_run_checks(aqer)) if f.kind == "too_few"]
@@ -98,7 +100,7 @@ def test_workers_with_few_answers_are_an_information():
 
 
 def test_alarms_come_before_notices_and_kinds_are_known():
-    crowd = simulate(build_correlated_weak_groups(0.7, 0.7), 12, 300, 1)
+    crowd = simulate_crowd(build_correlated_weak_groups(0.7, 0.7), 12, 300, 1)
     found = build_findings(surveyed(crowd, max_iterations=2))
     severities = [finding.severity for finding in found]
     assert severities == sorted(severities, key=["alarm", "notice", "info"].index)
@@ -156,7 +158,7 @@ PART = CopierGroup(codes(5, 6), 0.4, 0.6, 8, codes(5, 6, 2).reshape(1, 3))
 @pytest.fixture(scope="module")
 def silent():
     """An honest crowd of twelve, in which nothing rings."""
-    seen = surveyed(simulate(build_honest_groups(12), 15, 100, 0))
+    seen = surveyed(simulate_crowd(build_honest_groups(12), 15, 100, 0))
     assert build_findings(seen) == []
     return seen
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from evaluation.core.stats.simulation import WorkerGroup, simulate
+from evaluation.core.stats.simulation import WorkerGroup, simulate_crowd
 from evaluation.grading.alarms.methods import Pairs
 from evaluation.grading.alarms.methods.survey import (
     compute_model_cosines,
@@ -17,7 +17,7 @@ N_QUESTIONS = 15
 
 def crowd_and_model(model_noise, seed=0):
     """12 workers of noise 1, and a model around the same truth."""
-    crowd = simulate([WorkerGroup(12, 1.0)], N_QUESTIONS, 200, seed)
+    crowd = simulate_crowd([WorkerGroup(12, 1.0)], N_QUESTIONS, 200, seed)
     rng = np.random.default_rng(seed + 100)
     return crowd, crowd.truth + model_noise * rng.standard_normal(crowd.truth.shape)
 

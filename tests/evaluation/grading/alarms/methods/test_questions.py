@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.core.stats.simulation import build_honest_groups, simulate
+from evaluation.core.stats.simulation import build_honest_groups, simulate_crowd
 from evaluation.grading.alarms.methods import find_question_camps
 from evaluation.grading.alarms.methods.questions import (
     FactoredSimilarityMatrices,
@@ -63,7 +63,7 @@ def test_the_answer_in_the_middle_of_each_camp_is_its_nearest():
 
 
 def test_misconceptions_ring_and_are_told_with_those_who_hold_them():
-    crowd = simulate(build_honest_groups(20, (0.5, 1.0)), 20, 200, 3)
+    crowd = simulate_crowd(build_honest_groups(20, (0.5, 1.0)), 20, 200, 3)
     vectors, held = with_misconceptions(crowd, 6)
     aqer = fitted(vectors, crowd.workers, crowd.questions)
     found = find_question_camps(aqer.mean_vote_)
@@ -79,7 +79,7 @@ def test_misconceptions_ring_and_are_told_with_those_who_hold_them():
 
 def test_good_and_bad_answers_are_no_camps():
     for seed in range(3):
-        crowd = simulate(build_honest_groups(24), 12, 100, seed)
+        crowd = simulate_crowd(build_honest_groups(24), 12, 100, seed)
         assert len(look(crowd.vectors, crowd.workers, crowd.questions).listed) == 0
 
 
@@ -128,7 +128,7 @@ def test_the_seed_says_which_answers_are_in_the_sample(monkeypatch, seed):
 def test_questions_looked_at_in_parts_have_the_camps_they_have_at_once(monkeypatch):
     from evaluation.grading.alarms.methods import questions
 
-    crowd = simulate(build_honest_groups(12, (0.5, 1.0)), 10, 200, 3)
+    crowd = simulate_crowd(build_honest_groups(12, (0.5, 1.0)), 10, 200, 3)
     vectors, _ = with_misconceptions(crowd, 4)
     whole = look(vectors, crowd.workers, crowd.questions)
     monkeypatch.setattr(questions, "AT_ONCE", 3 * 12**2)  # three questions of twelve answers

@@ -8,7 +8,7 @@ from evaluation.consensus import AQER
 from evaluation.core.stats.simulation import (
     build_correlated_weak_groups,
     build_honest_groups,
-    simulate,
+    simulate_crowd,
 )
 from evaluation.grading.alarms.methods import find_camps, survey
 from evaluation.grading.alarms.methods.pairs import Pairs
@@ -26,7 +26,7 @@ from tests.evaluation.grading.alarms.methods.crowds import fitted
     "switches", [{}, {"leave_one_out": True}, {"difficulty": True, "discrimination": True}]
 )
 def test_leverage_is_the_least_agreement_with_a_run_without_the_worker(switches):
-    crowd = simulate(build_honest_groups(10), 6, 12, 5)
+    crowd = simulate_crowd(build_honest_groups(10), 6, 12, 5)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions, **switches)
     expected = {}
     for worker in range(10):
@@ -42,7 +42,7 @@ def test_leverage_is_the_least_agreement_with_a_run_without_the_worker(switches)
 
 
 def test_of_a_large_crowd_only_those_who_outweigh_others_are_left_out(monkeypatch):
-    crowd = simulate(build_honest_groups(70), 6, 40, 1)
+    crowd = simulate_crowd(build_honest_groups(70), 6, 40, 1)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     found = compute_leverage(aqer)
     assert (found.statistic, found.reason) == (None, "nobody_outweighs_others")
@@ -53,13 +53,13 @@ def test_of_a_large_crowd_only_those_who_outweigh_others_are_left_out(monkeypatc
 
 
 def test_leverage_of_few_workers_is_undefined():
-    crowd = simulate(build_honest_groups(8), 6, 12, 5)
+    crowd = simulate_crowd(build_honest_groups(8), 6, 12, 5)
     found = compute_leverage(fitted(crowd.vectors, crowd.workers, crowd.questions))
     assert (found.statistic, found.reason) == (None, "too_few_ranked_workers")
 
 
 def test_two_starts_end_apart_where_camps_are_equally_strong():
-    crowd = simulate(build_correlated_weak_groups(0.7), 10, 300, 0)
+    crowd = simulate_crowd(build_correlated_weak_groups(0.7), 10, 300, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     found = find_camps(Pairs.from_vote(aqer.mean_vote_))
     check = compute_start_agreement(aqer, found.members)
@@ -74,7 +74,7 @@ def test_stability_is_the_median_of_the_draws_that_have_a_value():
 
 
 def test_a_run_with_draws_has_a_stability():
-    crowd = simulate(build_honest_groups(10), 12, 100, 5)
+    crowd = simulate_crowd(build_honest_groups(10), 12, 100, 5)
     aqer = AQER(n_draws=20).fit(crowd.vectors, crowd.workers, crowd.questions)
     assert not compute_stability(aqer.draw_agreement_).is_raised
 

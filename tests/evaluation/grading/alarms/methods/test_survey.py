@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluation.consensus import AQER
-from evaluation.core.stats.simulation import build_honest_groups, simulate
+from evaluation.core.stats.simulation import build_honest_groups, simulate_crowd
 from evaluation.grading.alarms.methods import Pairs
 from evaluation.grading.alarms.methods.camps import find_camps
 from evaluation.grading.alarms.methods.survey import (
@@ -38,7 +38,7 @@ def test_the_heaviest_are_the_fewest_who_carry_half_of_the_weight(weights, worke
 
 
 def test_each_model_is_compared_with_the_workers_by_the_vectors_of_both():
-    crowd = simulate(build_honest_groups(8), 12, 50, 0)
+    crowd = simulate_crowd(build_honest_groups(8), 12, 50, 0)
     aqer = fitted(crowd.vectors, crowd.workers, crowd.questions)
     rng = np.random.default_rng(1)
     asked = np.arange(12)
@@ -72,20 +72,20 @@ def test_the_seed_of_the_run_draws_what_is_random(monkeypatch):
     # Its package has a function of the same name.
     module = sys.modules[compute_run_checks.__module__]
     monkeypatch.setattr(module, "find_camps", lambda *of: asked.append(of[1:]) or find_camps(*of))
-    crowd = simulate(build_honest_groups(8), 8, 20, 0)
+    crowd = simulate_crowd(build_honest_groups(8), 8, 20, 0)
     compute_run_checks(AQER(n_draws=0, seed=17).fit(crowd.vectors, crowd.workers, crowd.questions))
     assert asked == [(17,)]
 
 
 def test_without_another_grader_the_reason_is_the_one_that_is_given():
-    crowd = simulate(build_honest_groups(8), 8, 20, 0)
+    crowd = simulate_crowd(build_honest_groups(8), 8, 20, 0)
     aqer = AQER(n_draws=0).fit(crowd.vectors, crowd.workers, crowd.questions)
     assert compute_run_checks(aqer, other_reason="no_words").disagreement.reason == "no_words"
     assert compute_run_checks(aqer).disagreement.reason == NO_OTHER_GRADER
 
 
 def test_the_last_step_is_what_the_stopping_rule_compared_with_the_tolerance():
-    crowd = simulate(build_honest_groups(8), 8, 20, 0)
+    crowd = simulate_crowd(build_honest_groups(8), 8, 20, 0)
     steps = {}
     for stopping in ("relative", "paper"):
         aqer = AQER(n_draws=0, stopping=stopping, max_iterations=2, tolerance=1e-9)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from annotations.exchange import InputError, Problem
 from annotations.exchange.importing import import_questions
 from annotations.models import Response
-from evaluation.core.options import Parameters, Real, Whole, declare_option
+from evaluation.core.options import FloatOption, IntegerOption, Parameters, declare_option
 from evaluation.models import Run, RunData
 from evaluation.runs.judging import Choice, Exhibit, Judging, Part
 from evaluation.runs.reports.lists import Table
@@ -24,9 +24,13 @@ class WordOptions(Parameters):
 
     longest: int = declare_option(
         100,
-        Whole(label="Longest word", help="Words with more letters are not counted.", lowest=1),
+        IntegerOption(
+            label="Longest word", help="Words with more letters are not counted.", lowest=1
+        ),
     )
-    seconds: float = declare_option(0.0, Real(label="Pause", help="Before each half.", lowest=0.0))
+    seconds: float = declare_option(
+        0.0, FloatOption(label="Pause", help="Before each half.", lowest=0.0)
+    )
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def test_only_operators_have_files_of_replies_read(olga):
 def test_what_is_wrong_stands_at_its_field_and_has_a_sentence(olga, given, code, option):
     (wrong,) = find_registration_problems(ModelOptions(**given), olga)
     assert (wrong.code, wrong.option) == (code, option)
-    assert SITE.sentence(ModelOptions, wrong)
+    assert SITE.format_field_problem(ModelOptions, wrong)
 
 
 def test_a_requester_has_no_key_sent_unless_the_operator_says_which_and_where(rana, olga, settings):
