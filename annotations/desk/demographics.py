@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_POST
 
-from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice, build_keep_ids
+from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice, build_keep_ids_field
 from annotations.desk.uploads import load_upload
 from annotations.exchange.presets import Head, read_head
 from annotations.exchange.presets.demographics import (
@@ -64,7 +64,7 @@ class DemographicsForm(forms.Form):
         widget=forms.RadioSelect,
         help_text="Answers that are left out stay stored, flagged as rejected.",
     )
-    keep_ids = build_keep_ids()
+    keep_ids = build_keep_ids_field()
 
     def __init__(self, head: Head, options: dict[str, Any], data: Any = None) -> None:
         initial = {"statuses": options["statuses"], "keep_ids": options.get("keep_ids", False)}
@@ -117,10 +117,10 @@ def _list_samples(head: Head, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(c for c in head.values(column) if not is_withheld(c)))[:SAMPLES]
 
 
-def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
+def map_demographic_columns(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
     """Show matched workers and the columns' roles; POST stores the roles or checks the file."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    staged = _load_staged(request, question_set, export_token)
+    staged = _load_demographic_upload(request, question_set, export_token)
     source = open_staged(staged)
     head = read_head(source)
     form, status = DemographicsForm(head, staged.options), 200
@@ -161,10 +161,10 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
 
 
 @require_POST
-def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
+def move_demographic_export(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
     """Move an uploaded demographic export to the question set with the posted id."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    staged = _load_staged(request, question_set, export_token)
+    staged = _load_demographic_upload(request, question_set, export_token)
     try:
         target_id = UUID(request.POST.get("into") or str(set_id))
     except ValueError:
@@ -176,7 +176,7 @@ def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> 
     return redirect("admin:import-demographics", target.public_id, staged.public_id)
 
 
-def _load_staged(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
+def _load_demographic_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
     """Return the user's upload of a demographic export; raise `Http404` for other uploads."""
     staged = load_upload(request, question_set, token)
     if staged.kind != DEMOGRAPHICS or not staged.file:

@@ -25,13 +25,13 @@ def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse
         if not invitation.accept():
             raise Http404("it was taken back meanwhile")
         messages.success(request, f"You accepted to {invitation.asked_to} “{invitation.named}”.")
-        return redirect(*_find_page(invitation))
+        return redirect(*_find_accepted_page(invitation))
     invitation.delete()
     messages.success(request, f"You declined to {invitation.asked_to} “{invitation.named}”.")
     return redirect("admin:index")
 
 
-def _find_page(accepted: Any) -> tuple[Any, ...]:
+def _find_accepted_page(accepted: Any) -> tuple[Any, ...]:
     """Return URL name and id of the page to open after an invitation was accepted."""
     if isinstance(accepted, Share):
         return "admin:question-set", accepted.question_set.public_id

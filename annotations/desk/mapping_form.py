@@ -75,7 +75,7 @@ class ColumnChoice:
         return [_shorten(text, LONGEST_SAMPLE) for text in self.samples]
 
 
-def build_keep_ids() -> forms.BooleanField:
+def build_keep_ids_field() -> forms.BooleanField:
     """Return the form field for the choice to keep ids such as 101.0 as typed."""
     return forms.BooleanField(
         label="Keep ids as typed",
@@ -133,7 +133,7 @@ class MappingForm(forms.Form):
         help_text="Ticked: <p>Paris</p> is stored as typed, for questions about code. Otherwise "
         "formatting tags are removed and entities decoded.",
     )
-    keep_ids = build_keep_ids()
+    keep_ids = build_keep_ids_field()
     panel = UploadForm.base_fields["panel"]
     create_questions = forms.BooleanField(
         label="Add questions that the set does not have yet", required=False
@@ -194,7 +194,7 @@ class MappingForm(forms.Form):
         else:
             columns = {
                 name: (
-                    _omit_repeated(self._head.wordings.get(name, ""), name),
+                    _omit_repeated_wording(self._head.wordings.get(name, ""), name),
                     answering.samples(name, preset.cell),
                 )
                 for name in self._list_selectable()
@@ -372,7 +372,7 @@ class MappingForm(forms.Form):
         }
 
 
-def _omit_repeated(wording: str, name: str) -> str:
+def _omit_repeated_wording(wording: str, name: str) -> str:
     """Return a question's text; "" if it only repeats the column's name."""
     return "" if wording == name else wording
 

@@ -24,7 +24,7 @@ ACTIVE_ACCOUNTS = Q(is_active=True)
 REQUESTERS = ACTIVE_ACCOUNTS & (Q(is_staff=True) | Q(is_superuser=True))
 
 
-class PersonForm(forms.Form):
+class AccountNameForm(forms.Form):
     """Base class of forms that name an account; `person` is the account of a valid form."""
 
     username = forms.CharField(
@@ -55,7 +55,7 @@ class PersonForm(forms.Form):
         return username
 
 
-class MemberForm(PersonForm):
+class TeamMemberForm(AccountNameForm):
     """Form that adds a requester to a team."""
 
     def __init__(self, team: Team, *args: Any, **kwargs: Any) -> None:
@@ -93,7 +93,7 @@ class MemberForm(PersonForm):
         return membership
 
 
-class ShareForm(PersonForm):
+class ShareForm(AccountNameForm):
     """Form that shares a question set with an account in a role (viewer or expert)."""
 
     role = forms.ChoiceField(
@@ -150,7 +150,7 @@ class ShareForm(PersonForm):
         return share
 
 
-class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
+class TeamNameForm(forms.ModelForm):  # type: ignore[type-arg]
     """Form for the name of a team."""
 
     class Meta:
@@ -160,7 +160,7 @@ class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("name",)
 
 
-class SetTeamForm(forms.Form):
+class SharingTeamForm(forms.Form):
     """Form that chooses the team whose members edit a question set, or none."""
 
     team = forms.ModelChoiceField(

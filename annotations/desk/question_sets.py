@@ -41,7 +41,7 @@ def list_question_sets(request: HttpRequest) -> HttpResponse:
 
 def create_question_set(request: HttpRequest) -> HttpResponse:
     """Show the form of a new question set; POST creates it, owned by the user."""
-    return _handle_form(
+    return _handle_question_set_form(
         request, QuestionSet(owner_id=require_requester(request)), "New question set", []
     )
 
@@ -50,11 +50,11 @@ def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Edit name, description, language, licence and notice of a question set."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     trail = build_breadcrumbs(question_set)
-    return _handle_form(request, question_set, f"Edit {question_set.name}", trail)
+    return _handle_question_set_form(request, question_set, f"Edit {question_set.name}", trail)
 
 
 @require_POST
-def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def publish_latest_version(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Publish the latest version, which freezes its texts; refuse it if it has errors."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
@@ -75,7 +75,7 @@ def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:question-set", question_set.public_id)
 
 
-def _handle_form(
+def _handle_question_set_form(
     request: HttpRequest, question_set: QuestionSet, title: str, trail: list[tuple[str, str]]
 ) -> HttpResponse:
     """Show the form of a new or existing question set; POST saves it and opens its page."""

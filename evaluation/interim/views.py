@@ -30,7 +30,7 @@ def show_collection(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 @require_GET
 def show_live_part(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Return the part of the collection's page that updates itself."""
-    return _add_report(monitor_page.render_live_part(request, set_id))
+    return _add_report(monitor_page.render_progress_section(request, set_id))
 
 
 @require_POST
@@ -42,7 +42,7 @@ def set_places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 @require_POST
 def admit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Create signed links for worker ids, or admit the ids; show an invalid form again."""
-    return _add_report(pages.submit_ids(request, set_id))
+    return _add_report(pages.submit_worker_ids(request, set_id))
 
 
 @require_POST

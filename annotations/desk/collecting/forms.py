@@ -70,7 +70,7 @@ SECTIONS = (
 """The folded sections: anchor, title, summary and fields."""
 
 
-class SettingsForm(CollectionModelForm):
+class CollectionSettingsForm(CollectionModelForm):
     """Form of a collection's settings; the package `collecting` checks rules across fields.
 
     `visible_sets` are the question sets that the user may see. Their workers can be excluded.
@@ -232,7 +232,7 @@ class PlacesForm(forms.Form):
     )
 
 
-class IdsForm(forms.Form):
+class WorkerIdsForm(forms.Form):
     """Form for a list of worker ids, one per line: to admit, to remove, or to create links for."""
 
     ids = forms.CharField(

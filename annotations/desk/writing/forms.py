@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from annotations.desk.people import ACTIVE_ACCOUNTS, PersonForm
+from annotations.desk.people import ACTIVE_ACCOUNTS, AccountNameForm
 from annotations.models import CandidateVote, Team, WritingMember, WritingProject
 from annotations.models.writing import MOST_CHARACTERS
 from annotations.writing import (
@@ -37,7 +37,7 @@ CANDIDATE_VERDICTS = [
 VERDICTS = [("no", "No, it has no answer"), ("yes", "Yes, it can be answered")]
 
 
-class SettingsForm(ProjectForm):
+class WritingSettingsForm(ProjectForm):
     """Form for a writing project's instructions, problems per question, and votes per problem."""
 
     class Meta:
@@ -71,7 +71,7 @@ class SettingsForm(ProjectForm):
             )
 
 
-class MemberForm(PersonForm):
+class ProjectMemberForm(AccountNameForm):
     """Form that invites an account to a writing project as writer or validator."""
 
     role = forms.ChoiceField(label="Will", choices=ROLES)
@@ -103,7 +103,7 @@ class MemberForm(PersonForm):
         return values
 
 
-class TeamForm(forms.Form):
+class TeamInvitationForm(forms.Form):
     """Form that invites all members of a team to a writing project in one role."""
 
     team = forms.ModelChoiceField(
@@ -187,7 +187,7 @@ class NoteForm(forms.Form):
     )
 
 
-class CandidateForm(forms.Form):
+class CandidateVerdictForm(forms.Form):
     """Form for a validator's verdict on a candidate question, with its edited text."""
 
     verdict = forms.ChoiceField(
@@ -237,7 +237,7 @@ class CandidateForm(forms.Form):
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
 
-class NewSetForm(forms.Form):
+class NewQuestionSetForm(forms.Form):
     """Form for the name of the new question set, which confirms a preview."""
 
     name = forms.CharField(

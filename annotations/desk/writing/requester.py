@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations import writing as rules
-from annotations.desk.writing.forms import NoteForm, SettingsForm
+from annotations.desk.writing.forms import NoteForm, WritingSettingsForm
 from annotations.models import QuestionSet, WritingProject, WrittenProblem, rights
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import ProblemFilter
@@ -30,7 +30,7 @@ from annotations.web.scope import (
 STATE_LABELS = dict(WrittenProblem.State.choices)
 
 
-def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show a writing project's progress and problems; without a project, how to start one.
 
     The query parameter `state` filters the problems.
@@ -65,7 +65,7 @@ def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def start_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Start a writing project for the latest version of a question set."""
     question_set = get_editable_answered_set(request, set_id)
     latest = question_set.latest_version()
@@ -80,10 +80,10 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:writing-people", question_set.public_id)
 
 
-def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def edit_project_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show and save the project's settings; POST with `open` closes or reopens the project."""
-    question_set, project = _load_editable(request, set_id)
-    form = SettingsForm(request.POST or None, instance=project)
+    question_set, project = _load_editable_project(request, set_id)
+    form = WritingSettingsForm(request.POST or None, instance=project)
     if request.method == "POST" and "open" in request.POST:
         rules.set_open(project, request.POST["open"] == "yes")
         text = "It is open again." if project.closed_at is None else "It is closed."
@@ -152,14 +152,14 @@ def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> Http
 
 
 @require_GET
-def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+def export_problems(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Stream the accepted problems and their original questions in UMWP's JSON Lines format."""
     question_set = get_answered_set(request, set_id)
     project = find_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
     return StreamingHttpResponse(
-        _format_lines(project),
+        _format_export_lines(project),
         content_type="application/x-ndjson",
         headers=build_attachment_headers(f"{question_set.name} - without an answer.jsonl"),
     )
@@ -181,7 +181,7 @@ def build_writing_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
     return [*build_breadcrumbs(question_set), ("Writing", url)]
 
 
-def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
+def _load_editable_project(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
     """Return a question set and its writing project, if the user may change them.
 
     Else `Http404` or `RefusedError` is raised.
@@ -193,7 +193,7 @@ def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Wri
     return question_set, project
 
 
-def _format_lines(project: WritingProject) -> Iterator[bytes]:
+def _format_export_lines(project: WritingProject) -> Iterator[bytes]:
     """Yield the rows of the export as JSON lines in UTF-8."""
     for row in rules.export_accepted(project):
         yield (json.dumps(row, ensure_ascii=False) + "\n").encode()
