@@ -86,16 +86,16 @@ class DemographicsForm(forms.Form):
         """Return the form's values; refuse a missing worker column or a role used twice."""
         values = super().clean() or self.cleaned_data
         for role in ONCE:
-            columns = self._list_columns_with(role)
+            columns = self._list_columns_with_role(role)
             if len(columns) > 1:
                 message = f"Choose the role {LABELS[role]} once, not for {' and '.join(columns)}."
                 self.add_error(None, forms.ValidationError(message, code="role_twice"))
-        if not self._list_columns_with(DemographicRole.WORKER):
+        if not self._list_columns_with_role(DemographicRole.WORKER):
             message = "Choose the role Worker for the column of Prolific's ids."
             self.add_error(None, forms.ValidationError(message, code="no_worker"))
         return values
 
-    def _list_columns_with(self, role: DemographicRole) -> list[str]:
+    def _list_columns_with_role(self, role: DemographicRole) -> list[str]:
         """Return the names of the columns that have the role in the form."""
         values = self.cleaned_data
         return [
@@ -104,8 +104,8 @@ class DemographicsForm(forms.Form):
 
     def collect_options(self) -> dict[str, Any]:
         """Return the chosen roles and rule, as JSON values to store with the upload."""
-        worker, status = (next(iter(self._list_columns_with(role)), "") for role in ONCE)
-        extra = tuple(self._list_columns_with(DemographicRole.EXTRA))
+        worker, status = (next(iter(self._list_columns_with_role(role)), "") for role in ONCE)
+        extra = tuple(self._list_columns_with_role(DemographicRole.EXTRA))
         mapping = DemographicMapping(worker, status, extra)
         statuses = self.cleaned_data["statuses"] or StatusRule.REFUSE.value
         keep_ids = self.cleaned_data["keep_ids"]

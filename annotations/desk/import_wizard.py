@@ -142,7 +142,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         form = MappingForm(head, fields, staged.options, _apply_chosen_solution(request.POST))
         # Cleaned first: another sheet, header row or preset changes which columns are valid.
         form.full_clean()
-        moved = form.read_moved_table()
+        moved = form.read_changed_arrangement()
         if moved is not None and _change_arrangement(staged, moved, form):
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         preset = form.data.get("preset", "")
@@ -232,7 +232,7 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
 
 
 def _detect_demographic_export(staged: Upload) -> bool:
-    """Return whether the file is a demographic export; if so, set its kind and options."""
+    """Return whether the upload is a demographic export; if so, set its kind and options."""
     arranged = locate_table(_open_upload(staged), Arrangement())
     head = read_head(arranged.source)
     if not is_demographic_export(head):
@@ -242,7 +242,7 @@ def _detect_demographic_export(staged: Upload) -> bool:
 
 
 def _apply_arrangement(staged: Upload, arrangement: Arrangement) -> None:
-    """Read the table from a sheet and header row, and store its proposed options.
+    """Read the upload's table at a sheet and header row, and set the options proposed for it.
 
     Raises `InputError` if there is no table, or none with answers.
     """
@@ -254,7 +254,7 @@ def _apply_arrangement(staged: Upload, arrangement: Arrangement) -> None:
 
 
 def _change_arrangement(staged: Upload, arrangement: Arrangement, form: MappingForm) -> bool:
-    """Read the table at the new sheet and row; if that fails, add a form error and return False."""
+    """Save another sheet or header row; if no table is there, add a form error and return False."""
     try:
         _apply_arrangement(staged, arrangement)
     except InputError as error:
@@ -293,7 +293,7 @@ def _read_answer_columns(source: Source) -> list[AnswerColumn]:
 
 
 def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> ImportPreview:
-    """Read the file's first answers with the chosen options; an error is in the preview."""
+    """Return a preview of the first answers with the chosen options, or of the file's error."""
     choices = {key: options.get(key, False) for key in ("keep_unfinished", "keep_html", "keep_ids")}
     preset = get_preset(options["preset"], **choices)
     mapping = Mapping.from_dict(options["mapping"])
@@ -334,7 +334,7 @@ def _choose_first_answers(answers: list[AnswerRecord]) -> list[AnswerRecord]:
 
 
 def _apply_chosen_solution(posted: QueryDict) -> QueryDict:
-    """Return the posted form, changed by the button that solves a listed problem.
+    """Return the posted values, with the option set that the button next to a problem chose.
 
     The button is named `choose` and has a value such as duplicates=last.
     """

@@ -25,7 +25,7 @@ REQUESTERS = ACTIVE_ACCOUNTS & (Q(is_staff=True) | Q(is_superuser=True))
 
 
 class AccountNameForm(forms.Form):
-    """Base class of forms that name an account; `person` is the account of a valid form."""
+    """Base class of forms with a user name; `person` is the account that a valid form names."""
 
     username = forms.CharField(
         label="User name",
@@ -40,7 +40,7 @@ class AccountNameForm(forms.Form):
         """Return the accounts that this form accepts; subclasses define it."""
         raise NotImplementedError
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name without an account; subclasses define it."""
         raise NotImplementedError
 
@@ -50,7 +50,7 @@ class AccountNameForm(forms.Form):
         username = User.normalize_username(self.cleaned_data["username"].strip())
         account = self.select_accounts().filter(username=username).first()
         if account is None:
-            raise forms.ValidationError(self.describe_unknown(username), "unknown")
+            raise forms.ValidationError(self.describe_unknown_account(username), "unknown")
         self.person = account
         return username
 
@@ -66,7 +66,7 @@ class TeamMemberForm(AccountNameForm):
         """Return the accounts of active requesters."""
         return User.objects.filter(REQUESTERS)
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name that no active requester has."""
         return (
             f"There is no requester with the name “{username}”. An operator can create the account."
@@ -115,7 +115,7 @@ class ShareForm(AccountNameForm):
         """Return all active accounts."""
         return User.objects.filter(ACTIVE_ACCOUNTS)
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name that no active account has."""
         return f"There is no account with the name “{username}”. An operator can create one."
 

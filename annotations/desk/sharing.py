@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.desk.people import PENDING_NOTICE, SharingTeamForm, ShareForm
+from annotations.desk.people import PENDING_NOTICE, ShareForm, SharingTeamForm
 from annotations.models import QuestionSet, Team
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_manageable, select_visible

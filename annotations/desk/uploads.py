@@ -78,7 +78,7 @@ def stage_posted_file(
     options: dict[str, Any],
     columns: str = "",
 ) -> HttpResponseRedirect:
-    """Store a file, import it as a dry run, and redirect to the preview of its changes.
+    """Store a file, import it as a dry run, and return a redirect to the preview of its changes.
 
     `options` are the keyword arguments of the kind's reader, `columns` other names of columns.
     """

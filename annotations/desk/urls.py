@@ -37,7 +37,9 @@ urlpatterns = [
     path(f"{EDITOR}texts/", items.edit_texts, name="editor-texts"),
     path(f"{EDITOR}changes/", overview.show_version_changes, name="editor-changes"),
     path(f"{EDITOR}languages/", languages.list_languages, name="editor-languages"),
-    path(f"{EDITOR}languages/<slug:language>/", languages.edit_translations, name="editor-language"),
+    path(
+        f"{EDITOR}languages/<slug:language>/", languages.edit_translations, name="editor-language"
+    ),
     path(
         f"{EDITOR}languages/<slug:language>/remove/",
         languages.remove_draft_language,
@@ -101,13 +103,27 @@ urlpatterns = [
     ),
     path(f"{WRITING}problems/<uuid:problem_id>/", writing.review_problem, name="writing-problem"),
     path(f"{WRITING}candidates/", candidates.show_candidates, name="writing-candidates"),
-    path(f"{WRITING}candidates/add/", candidates.create_candidate_set, name="writing-candidates-add"),
-    path(f"{WRITING}candidates/export/", candidates.export_candidates, name="writing-candidates-export"),
-    path(f"{WRITING}candidates/<uuid:candidate_id>/", candidates.show_candidate, name="writing-candidate"),
+    path(
+        f"{WRITING}candidates/add/", candidates.create_candidate_set, name="writing-candidates-add"
+    ),
+    path(
+        f"{WRITING}candidates/export/",
+        candidates.export_candidates,
+        name="writing-candidates-export",
+    ),
+    path(
+        f"{WRITING}candidates/<uuid:candidate_id>/",
+        candidates.show_candidate,
+        name="writing-candidate",
+    ),
     path("writing/", participants.list_memberships, name="writing-mine"),
     path(DESK, participants.show_participant_page, name="writing-desk"),
     path(f"{DESK}problems/<uuid:own_id>/", participants.write_problem, name="writing-write"),
-    path(f"{DESK}problems/<uuid:own_id>/withdraw/", participants.withdraw_problem, name="writing-withdraw"),
+    path(
+        f"{DESK}problems/<uuid:own_id>/withdraw/",
+        participants.withdraw_problem,
+        name="writing-withdraw",
+    ),
     path(f"{DESK}candidates/<uuid:verify_id>/", candidates.verify_candidate, name="writing-verify"),
     path(f"{DESK}tasks/<uuid:check_id>/", participants.check_problem, name="writing-check"),
 ]

@@ -16,7 +16,7 @@ from annotations.answering import collecting as rules
 from annotations.answering import links, monitor, stages
 from annotations.answering.languages import describe_interface_language
 from annotations.answering.rank_notice import find_rank_notice
-from annotations.desk.collecting.forms import WorkerIdsForm, PlacesForm
+from annotations.desk.collecting.forms import PlacesForm, WorkerIdsForm
 from annotations.models import Collection, QuestionSet, Submission, rights
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
 from annotations.web.scope import get_answered_set, select_visible

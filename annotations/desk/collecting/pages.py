@@ -19,7 +19,7 @@ from annotations.answering import links, monitor, waves
 from annotations.answering.errors import SettingsError
 from annotations.answering.languages import describe_interface_language
 from annotations.answering.rank_notice import find_rank_notice
-from annotations.desk.collecting.forms import WorkerIdsForm, PlacesForm, CollectionSettingsForm
+from annotations.desk.collecting.forms import CollectionSettingsForm, PlacesForm, WorkerIdsForm
 from annotations.desk.collecting.monitor_page import build_collection_context, show_collection
 from annotations.exchange.writing.formats import write_csv
 from annotations.models import Collection, QuestionSet, is_counting_signals
@@ -44,7 +44,7 @@ def edit_collection_settings(request: HttpRequest, set_id: UUID) -> HttpResponse
     form = CollectionSettingsForm(collection, visible_sets, request.POST or None)
     if request.method == "POST" and form.is_valid():
         # Workers get links with the address by which the requester reaches the site.
-        stored = form.store(collection, request.build_absolute_uri("/").rstrip("/"))
+        stored = form.store_collection(collection, request.build_absolute_uri("/").rstrip("/"))
         if stored is not None:
             messages.success(
                 request,
@@ -89,7 +89,7 @@ def set_collection_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def close_collection(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask to confirm closing, with the number of workers still answering; POST closes."""
+    """Ask to confirm closing a collection, with the number of workers answering; POST closes it."""
     question_set, collection = _load_editable_collection(request, set_id)
     if request.method == "POST":
         rules.set_state(collection, Collection.State.CLOSED)

@@ -44,7 +44,9 @@ def edit_texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
         saved = saving.save_form(
             request, question_set, TextsForm, lambda draft: draft, lambda draft: draft, _store_form
         )
-        if answered := saving.build_save_response(request, saved, TextsForm, request.path, editor_url):
+        if answered := saving.build_save_response(
+            request, saved, TextsForm, request.path, editor_url
+        ):
             return answered
     else:
         version = question_set.latest_version() or QuestionSetVersion(question_set=question_set)
@@ -77,7 +79,9 @@ def edit_passage(
     else:
         saved = saving.SaveResult(PassageForm(instance=old, draft=old.version if old else None))
     title = "Passage" if old else "New passage"
-    return _render_form_page(request, question_set, saved, title, _build_editor_url(question_set), old)
+    return _render_form_page(
+        request, question_set, saved, title, _build_editor_url(question_set), old
+    )
 
 
 def edit_question(
@@ -105,7 +109,9 @@ def edit_question(
             form.initial["role"] = role if role in Question.Role.values else Question.Role.GRADED
         saved = saving.SaveResult(form)
     title = "Question" if old else NEW.get(str(saved.form["role"].value()), "New question")
-    return _render_form_page(request, question_set, saved, title, _build_editor_url(question_set), old)
+    return _render_form_page(
+        request, question_set, saved, title, _build_editor_url(question_set), old
+    )
 
 
 def delete_passage(request: HttpRequest, set_id: UUID, passage_id: UUID) -> HttpResponse:
@@ -263,7 +269,7 @@ def _render_form_page(
     back: str,
     item: Item | None = None,
 ) -> HttpResponse:
-    """Render an editor form with its save result, and another user's stored text on a conflict."""
+    """Return the page of an editor form; on a conflict, with the text that another user stored."""
     form = saved.form
     row = saved.stored or (form.instance if form.instance.pk else None)
     mark = request.POST.get("seen", "")

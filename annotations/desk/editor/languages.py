@@ -314,7 +314,7 @@ def _parse_item_ids(typed: dict[str, str], letter: str) -> set[str]:
 
 
 def _list_unfinished_rows(sheet: Sheet) -> list[Row]:
-    """Return the rows of which a translation is missing or its original has changed."""
+    """Return the rows with a missing translation, or with one whose original has changed."""
     rows: list[Row] = []
     for piece in sheet.pieces:
         # Pieces come row by row, so it is enough to compare with the last row.
@@ -351,7 +351,7 @@ def _parse_translation(piece: Piece, text: str) -> Any:
 
 
 def _format_text(value: Any) -> str:
-    """Return a stored translation as text for its input box, the inverse of `_parse_text`."""
+    """Return an original or a translation as text for its input box (see `_parse_translation`)."""
     if isinstance(value, list):
         return "\n".join(
             SEPARATOR.join(map(str, entry)) if isinstance(entry, list) else str(entry)
@@ -361,7 +361,7 @@ def _format_text(value: Any) -> str:
 
 
 def _find_length_errors(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
-    """Return the error messages of posted translations that are too long, by form key."""
+    """Return the error messages of posted translations that are too long, by key of the piece."""
     errors = {}
     for piece in sheet.pieces:
         if why := piece.find_length_error(typed.get(piece.key, "")):

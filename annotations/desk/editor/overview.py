@@ -148,7 +148,7 @@ def build_finding_url(question_set: QuestionSet, finding: Finding) -> str:
 
 
 def _build_version_context(request: HttpRequest, version: QuestionSetVersion) -> dict[str, Any]:
-    """Return the context of a version: a page of passages with questions, errors and warnings.
+    """Return the template context of a version: its passages, questions, errors and warnings.
 
     Questions without a passage have their own pages (query parameter `alone`).
     """

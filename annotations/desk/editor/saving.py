@@ -62,7 +62,7 @@ class SaveResult:
 
     @property
     def status(self) -> int:
-        """HTTP status: 409 for a conflict, 503 if the image must be sent again, 400 for errors."""
+        """HTTP status: 409 for a conflict, 503 to resend the image, 400 for errors, else 200."""
         if self.why:
             return 409
         if isinstance(self.form.checked_picture, PicturesBusyError):
@@ -190,7 +190,7 @@ def build_item_finder(
 
 
 def parse_optional_uuid(text: str) -> list[UUID]:
-    """Return [UUID] for a text that is one, else []; used in filters with `__in`."""
+    """Return a list with the UUID in a text; [] for other texts. For filters with `__in`."""
     try:
         return [UUID(text)]
     except ValueError:

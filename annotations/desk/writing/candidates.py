@@ -160,7 +160,7 @@ def verify_candidate(request: HttpRequest, project_id: UUID, verify_id: UUID) ->
                 # A fresh form: the typed one is about the text before the other edit.
                 messages.warning(request, str(error), error.code)
                 return redirect("admin:writing-verify", project_id, verify_id)
-            form.refuse(error)
+            form.add_rule_error(error)
         else:
             messages.success(request, "Saved.")
             if following is None:

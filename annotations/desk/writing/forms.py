@@ -86,7 +86,7 @@ class ProjectMemberForm(AccountNameForm):
         """Return all active accounts."""
         return User.objects.filter(ACTIVE_ACCOUNTS)
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name that no active account has."""
         return f"There is no account with the name “{username}”. An operator can create one."
 
@@ -138,7 +138,7 @@ class ProblemForm(forms.Form):
         widget=forms.RadioSelect,
     )
 
-    def refuse(self, error: WritingError) -> None:
+    def add_rule_error(self, error: WritingError) -> None:
         """Add the error of a writing rule to its field, or to the whole form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
@@ -165,13 +165,13 @@ class VoteForm(forms.Form):
     )
 
     def read_vote(self) -> tuple[bool | None, int | None, str]:
-        """Return the vote as (answerable, category, note); a missing part is None."""
+        """Return the vote as (answerable, category, note); the first two are None if missing."""
         verdict = {"yes": True, "no": False}.get(self.cleaned_data["verdict"])
         # The category stays selected on the page after a change from "no" to "yes".
         category = None if verdict else self.cleaned_data["category"]
         return verdict, category, self.cleaned_data["note"]
 
-    def refuse(self, error: WritingError) -> None:
+    def add_rule_error(self, error: WritingError) -> None:
         """Add the error of a writing rule to its field, or to the whole form."""
         field = {"answerable": "verdict"}.get(error.field, error.field)
         self.add_error(field if field in self.fields else None, str(error))
@@ -232,7 +232,7 @@ class CandidateVerdictForm(forms.Form):
             values["note"],
         )
 
-    def refuse(self, error: WritingError) -> None:
+    def add_rule_error(self, error: WritingError) -> None:
         """Add the error of a writing rule to its field, or to the whole form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 

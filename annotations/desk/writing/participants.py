@@ -72,7 +72,7 @@ def write_problem(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpR
         try:
             store(problem, form.cleaned_data["text"], form.cleaned_data["category"])
         except rules.WritingError as error:
-            form.refuse(error)
+            form.add_rule_error(error)
         else:
             is_submitted = store is rules.submit
             messages.success(request, "Handed in." if is_submitted else "Saved.")
@@ -138,7 +138,7 @@ def check_problem(request: HttpRequest, project_id: UUID, check_id: UUID) -> Htt
                 member.project, get_user_id(request), check_id, *form.read_vote()
             )
         except rules.WritingError as error:
-            form.refuse(error)
+            form.add_rule_error(error)
         else:
             messages.success(request, "Saved.")
             if following is None:
@@ -172,7 +172,10 @@ def _show_validator_tasks(request: HttpRequest, member: WritingMember) -> HttpRe
 
 
 def load_membership(request: HttpRequest, project_id: UUID, role: str = "") -> WritingMember:
-    """Return the user's membership in a project; raise `Http404` without one in this role."""
+    """Return the user's membership of a writing project; raise `Http404` without one in `role`.
+
+    Raises `RefusedError` for a validator who can see the votes of others.
+    """
     member = rules.find_membership(request.user, project_id)
     if member is None or (role and member.role != role):
         raise Http404("you take no part in this")
@@ -192,8 +195,10 @@ def _select_own_problems(request: HttpRequest, member: WritingMember) -> Any:
     return member.project.problems.filter(author=get_user_id(request))
 
 
-def build_participant_context(member: WritingMember, title: str, *, deeper: bool = False) -> dict[str, Any]:
-    """Return the template context that all pages of this module share.
+def build_participant_context(
+    member: WritingMember, title: str, *, deeper: bool = False
+) -> dict[str, Any]:
+    """Return the template context that all pages of a writer or validator share.
 
     Pages below the first page of a project (`deeper`) have it among their breadcrumbs.
     """

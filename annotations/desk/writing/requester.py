@@ -181,7 +181,9 @@ def build_writing_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
     return [*build_breadcrumbs(question_set), ("Writing", url)]
 
 
-def _load_editable_project(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
+def _load_editable_project(
+    request: HttpRequest, set_id: UUID
+) -> tuple[QuestionSet, WritingProject]:
     """Return a question set and its writing project, if the user may change them.
 
     Else `Http404` or `RefusedError` is raised.
@@ -194,6 +196,6 @@ def _load_editable_project(request: HttpRequest, set_id: UUID) -> tuple[Question
 
 
 def _format_export_lines(project: WritingProject) -> Iterator[bytes]:
-    """Yield the rows of the export as JSON lines in UTF-8."""
+    """Yield the accepted problems as JSON Lines in UTF-8."""
     for row in rules.export_accepted(project):
         yield (json.dumps(row, ensure_ascii=False) + "\n").encode()
