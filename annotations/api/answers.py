@@ -166,14 +166,14 @@ class AnswerViewSet(BulkViewSet):
         reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
         reading["duplicates"] = Duplicates(reading["duplicates"])
         storing["imported_by"] = get_user_id(request)
-        with self.convert_row_errors(), stage_answers(self.source(), **reading) as stage:
+        with self.convert_row_errors(), stage_answers(self.build_source(), **reading) as stage:
             dry_run = storing.pop("dry_run")
             if not dry_run:
                 prepare_answers(into, stage, **storing)
             # Nothing is stored before; the rest runs in one transaction with the Idempotency-Key.
             yield
             report = store_staged(into, stage, dry_run=dry_run, **storing)
-        return self.build_response(into, report)
+        return self.build_report_response(into, report)
 
 
 def _join_names(rows: QuerySet[Response]) -> QuerySet[Response]:

@@ -305,7 +305,7 @@ class CollectionViewSet(ApiViewSet):
     def create(self, request: Request, set_id: UUID) -> Response:
         """Publish the latest version to workers, or change its settings if it is published."""
         question_set = self._load_editable_set(set_id)
-        values = self.checked(CollectionSerializer, partial=True).validated_data
+        values = self.validate_body(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded(values)
         here = request.build_absolute_uri("/").rstrip("/")
         with transaction.atomic():
@@ -327,7 +327,7 @@ class CollectionViewSet(ApiViewSet):
     def partial_update(self, request: Request, set_id: UUID) -> Response:
         """Change the settings in the request body; other settings stay."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(CollectionSerializer, partial=True).validated_data
+        values = self.validate_body(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded(values)
         with transaction.atomic():
             _apply_rules(lambda: rules.change(collection, **values))
@@ -347,7 +347,7 @@ class CollectionViewSet(ApiViewSet):
     def set_state(self, request: Request, set_id: UUID) -> Response:
         """Open, pause or close the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(CollectionStateSerializer).validated_data
+        values = self.validate_body(CollectionStateSerializer).validated_data
         if not rules.set_state(collection, values["state"], values.get("was")):
             text = CHANGES.text("other_state", state=collection.state, was=values["was"])
             fault = Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")
@@ -368,7 +368,7 @@ class CollectionViewSet(ApiViewSet):
     def add_places(self, request: Request, set_id: UUID) -> Response:
         """Add places for further workers to the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(MorePlacesSerializer).validated_data
+        values = self.validate_body(MorePlacesSerializer).validated_data
         added = _apply_rules(
             lambda: rules.add_places(collection, values["more"], values.get("was")),
             places="more",
@@ -392,7 +392,7 @@ class CollectionViewSet(ApiViewSet):
     def make_signed_links(self, request: Request, set_id: UUID) -> Response:
         """Return a signed link for each requested worker id; nothing is stored."""
         collection = _find_collection(self._load_editable_set(set_id))
-        ids = self.checked(PanelIdsSerializer).validated_data["workers"]
+        ids = self.validate_body(PanelIdsSerializer).validated_data["workers"]
         rows = [{"worker": name, "link": links.build_signed_link(collection, name)} for name in ids]
         return Response({"links": rows})
 
@@ -426,7 +426,7 @@ class CollectionViewSet(ApiViewSet):
     def admit(self, request: Request, set_id: UUID) -> Response:
         """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(AdmittedSerializer).validated_data
+        values = self.validate_body(AdmittedSerializer).validated_data
         new = rules.admit(collection, values["workers"], values.get("why", ""))
         counts = {"given": len(values["workers"]), "new": new}
         return Response(AdmissionReportSerializer(counts).data)
@@ -443,7 +443,7 @@ class CollectionViewSet(ApiViewSet):
     def strike(self, request: Request, set_id: UUID) -> Response:
         """Remove worker ids from the admission list; repeating the request has no effect."""
         collection = _find_collection(self._load_editable_set(set_id))
-        ids = self.checked(PanelIdsSerializer).validated_data["workers"]
+        ids = self.validate_body(PanelIdsSerializer).validated_data["workers"]
         struck = rules.remove_admissions(collection, ids)
         counts = {"given": len(ids), "off": struck.off, "by_score": struck.by_score}
         return Response(StruckSerializer(counts).data)

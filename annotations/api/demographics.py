@@ -200,7 +200,7 @@ class DemographicViewSet(BulkViewSet):
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         name = read_options(request, JoinOptionsSerializer)["name"]
         with self.convert_row_errors():
-            arranged = locate_table(self.source(), Arrangement())
+            arranged = locate_table(self.build_source(), Arrangement())
             options = propose_options(arranged, read_head(arranged.source))
         staged = self._store_upload(question_set, arranged, name, options, get_user_id(request))
         body = self._describe(request, question_set, staged)
@@ -224,7 +224,7 @@ class DemographicViewSet(BulkViewSet):
     def partial_update(self, request: Request, set_id: Any, upload_id: Any) -> Response:
         """Store roles and rule of an upload that is not joined yet, and return its preview."""
         question_set, staged = self._load(request, set_id, upload_id)
-        values = self.checked(ChoicesSerializer).validated_data
+        values = self.validate_body(ChoicesSerializer).validated_data
         if staged.state == Upload.State.DONE or not staged.file:
             raise ApiProblem("conflict", "It is joined already, or would change nothing.")
         mapping = staged.options["mapping"]

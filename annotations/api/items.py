@@ -72,7 +72,7 @@ class ItemViewSet(BulkViewSet):
                     f"Version {row.version.number} is published and keeps its words; new rows open "
                     "the next version.",
                 )
-            checked = self.checked(self.get_serializer_class(), partial=True)
+            checked = self.validate_body(self.get_serializer_class(), partial=True)
             fields = checked.fields
             # The raw values, because the reader of files converts them itself.
             sent = {k: v for k, v in checked.initial_data.items() if not fields[k].read_only}

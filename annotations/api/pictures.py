@@ -66,7 +66,7 @@ class PictureViewSet(ApiViewSet):
         """Name of the rate limit for uploads, as decoding an image is costly; else None."""
         return "bulk" if self.request.method == "PUT" else None
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted size in bytes of an upload form with an image."""
         return LARGEST_IMAGE + FORM_OVERHEAD
 
@@ -82,7 +82,7 @@ class PictureViewSet(ApiViewSet):
         """Check an uploaded image and attach it to the passage; replace an earlier one."""
         # Rights first: the form's errors must not disclose anything to others.
         self._load_passage(set_id, passage_id)
-        values = self.checked(PictureSerializer).validated_data
+        values = self.validate_body(PictureSerializer).validated_data
         # Before the transaction: decoding may wait, and SQLite has only one writer.
         checked = _read_picture(values["picture"], get_user_id(request))
         with transaction.atomic():

@@ -197,7 +197,7 @@ class QuestionSetViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a question set owned by the user, without a version."""
         owner = require_requester(request)
-        values = self.checked(QuestionSetSerializer).validated_data
+        values = self.validate_body(QuestionSetSerializer).validated_data
         question_set = _save_set(QuestionSet(owner_id=owner, **values))
         return Response(
             self._serialize_set(question_set),
@@ -214,7 +214,7 @@ class QuestionSetViewSet(ApiViewSet):
     def partial_update(self, request: Request, set_id: Any) -> Response:
         """Change the fields of a question set that the request body contains."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(QuestionSetSerializer, partial=True).validated_data
+        values = self.validate_body(QuestionSetSerializer, partial=True).validated_data
         for name, value in values.items():
             setattr(question_set, name, value)
         return Response(self._serialize_set(_save_set(question_set)))
@@ -241,7 +241,7 @@ class QuestionSetViewSet(ApiViewSet):
     def change_texts(self, request: Request, set_id: Any) -> Response:
         """Change language, guidelines or consent text of the draft."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(TextsSerializer, partial=True).validated_data
+        values = self.validate_body(TextsSerializer, partial=True).validated_data
         try:
             with lock_draft(question_set) as draft:
                 for name, value in values.items():

@@ -125,7 +125,7 @@ class TranslationViewSet(ApiViewSet):
     def add(self, request: Request, set_id: UUID) -> Response:
         """Add a language to the draft."""
         question_set = self._load_set(set_id)
-        tag = self.checked(NewLanguageSerializer).validated_data["language"]
+        tag = self.validate_body(NewLanguageSerializer).validated_data["language"]
         try:
             with lock_draft(question_set) as draft:
                 add_language(draft, tag)
@@ -165,7 +165,7 @@ class TranslationViewSet(ApiViewSet):
     def partial_update(self, request: Request, set_id: UUID, language: str) -> Response:
         """Store the translations in the request body: all or none."""
         question_set = self._load_set(set_id)
-        values = self.checked(TranslatedSerializer).validated_data
+        values = self.validate_body(TranslatedSerializer).validated_data
         try:
             with lock_draft(question_set) as draft:
                 sheet = Sheet(_require_language(draft, language), language, load_rows(draft))
@@ -200,7 +200,7 @@ class TranslationViewSet(ApiViewSet):
             raise _build_published_problem() from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted request in bytes, enough for all texts of a version."""
         return 8 * 1024**2
 

@@ -246,7 +246,7 @@ class WritingViewSet(ApiViewSet):
         """Change the settings of the writing project; close or reopen it."""
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
-        values = self.checked(WritingSerializer, partial=True).validated_data
+        values = self.validate_body(WritingSerializer, partial=True).validated_data
         is_open = values.pop("is_open", None)
         for name, value in values.items():
             setattr(project, name, value)
@@ -293,7 +293,7 @@ class WritingViewSet(ApiViewSet):
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
         problem = get_object_or_404(self._select_problems(project), public_id=problem_id)
-        values = self.checked(DecisionOnProblemSerializer).validated_data
+        values = self.validate_body(DecisionOnProblemSerializer).validated_data
         decide = rules.drop if values["state"] == STATES.DROPPED else rules.send_back
         try:
             decide(problem, get_user_id(request), values["note"])
@@ -325,7 +325,7 @@ class WritingViewSet(ApiViewSet):
     def invite(self, request: Request, set_id: Any) -> Response:
         """Invite a user as writer or validator, by the exact user name."""
         project = self._load_managed_project(set_id)
-        values = self.checked(InvitationSerializer).validated_data
+        values = self.validate_body(InvitationSerializer).validated_data
         # NFKC, as Django stores user names.
         name = User.normalize_username(values["username"])
         person = User.objects.filter(is_active=True, username=name).first()

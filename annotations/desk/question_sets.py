@@ -34,7 +34,7 @@ def list_question_sets(request: HttpRequest) -> HttpResponse:
     sets = SetFilter(request.GET, rows, user=request.user)
     context = {
         "title": "Question sets",
-        **sets.listing(request, SETS_PER_PAGE, annotate_set_counts),
+        **sets.build_list_context(request, SETS_PER_PAGE, annotate_set_counts),
     }
     return TemplateResponse(request, "annotations/question_sets.html", context)
 

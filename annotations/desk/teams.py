@@ -32,7 +32,7 @@ def list_teams(request: HttpRequest) -> HttpResponse:
     rows = TeamFilter(
         request.GET, select_visible(request, Team.objects.all()).select_related("owner")
     )
-    context = {"title": "Teams", **rows.listing(request, add=annotate_team_counts)}
+    context = {"title": "Teams", **rows.build_list_context(request, add=annotate_team_counts)}
     return TemplateResponse(request, "annotations/teams/list.html", context)
 
 

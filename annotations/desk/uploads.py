@@ -115,7 +115,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         if staged.state == Upload.State.DONE
         else [],
         "may_grade": staged.state == Upload.State.DONE
-        and kind.door == UploadKind.door
+        and kind.return_link == UploadKind.return_link
         and _has_answers(question_set),
     }
     return TemplateResponse(request, "annotations/uploaded.html", context)

@@ -58,7 +58,7 @@ class JoinPreview:
 
 
 def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
-    """Return the proposed options for a demographic export: table position and roles."""
+    """Return proposed options of a demographic export: table position, roles and status rule."""
     return {
         "arrangement": arranged.as_dict(),
         "mapping": propose_demographics(head).as_dict(),
@@ -68,7 +68,7 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
 
 
 def open_staged(staged: Upload) -> Source:
-    """Return the stored upload as a source of rows, at its stored sheet and header row."""
+    """Return a stored demographic export as a source of rows, at its sheet and header row."""
     stored = make_stored_source(staged.name, staged.open_file, staged.file.size)
     return Arranged.from_dict(stored, staged.options["arrangement"]).source
 
@@ -90,15 +90,15 @@ def preview_upload(
     return JoinPreview(
         join=join,
         counts=describe_counts(join.statuses),
-        examples=_list_examples(file, join),
+        examples=_list_example_workers(file, join),
         others=[] if join.n_matched else find_other_sets(others, list(file.rows)),
         version=find_answered_version(question_set),
         notes=[warning.removesuffix(".") for warning in file.warnings],
     )
 
 
-def _list_examples(file: DemographicFile, join: Join) -> list[Example]:
-    """Return the first matched workers with the cells to store."""
+def _list_example_workers(file: DemographicFile, join: Join) -> list[Example]:
+    """Return the first matched workers as (id, list of (column, cell to store))."""
     only = frozenset(join.only_in_file)
     matched = [(name, row) for name, row in file.rows.items() if name not in only]
     return [

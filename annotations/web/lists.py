@@ -60,7 +60,7 @@ def count_questions() -> Coalesce:
 
 
 def count_workers() -> Coalesce:
-    """Return an SQL expression for the number of workers of a question set."""
+    """Return an SQL expression for the number of workers who answered in a question set."""
     submissions = Submission.objects.filter(version__question_set=OuterRef("pk"))
     return count_per_row(submissions.values("version__question_set"), "worker", distinct=True)
 
@@ -71,7 +71,7 @@ def count_answers() -> Coalesce:
 
 
 def annotate_set_counts(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Return question sets annotated with version and counts, in one query."""
+    """Return question sets annotated with the latest version and their counts, in one query."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(
         version=Subquery(latest.values("number")[:1]),

@@ -45,7 +45,7 @@ class UploadReport(Protocol):
 
 @dataclass(frozen=True)
 class Staging:
-    """Functions that parse a kind of file, and store its rows after confirmation.
+    """Functions that parse a kind of file into rows, and store the rows after confirmation.
 
     `read` takes the file, `columns` and the named `options`, and returns a stage of `kind`. `store`
     takes the set, the stage, `dry_run` and the other options.
@@ -69,7 +69,7 @@ class UploadKind:
     stage : for files that may be large.
     names_questions : rows name questions of the set by id, so the page lists these ids.
     knows_who : `load` takes the importing user as `imported_by`.
-    door : page of the set to return to, and the label of its link.
+    return_link : page of the set to return to, and the label of its link.
     brings_questions : the file can begin a version, and so can be uploaded into a new set.
     accept : the extensions of the files, unless they are tables.
     """
@@ -86,7 +86,7 @@ class UploadKind:
     stage: Staging | None = None
     names_questions: bool = False
     knows_who: bool = False
-    door: tuple[str, str] = ("admin:question-set", "To the question set")
+    return_link: tuple[str, str] = ("admin:question-set", "To the question set")
     brings_questions: bool = False
     accept: str = ""
 

@@ -30,9 +30,9 @@ from annotations.worker_pages.visit import (
 
 @require_open_submission
 def show_review(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Show all answers with a link to each page; POST submits them finally."""
+    """Show all answers, with links to change them; POST submits them for good."""
     if request.method == "POST":
-        return _submit(request, visit)
+        return _submit_answers(request, visit)
     step = visit.progress.next_step()
     if step.kind != REVIEW:
         return visit.redirect_to(step)
@@ -134,7 +134,7 @@ def withdraw(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render_page(request, "withdraw.html", collection, context, status=status)
 
 
-def _submit(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _submit_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Submit all answers; redirect to the thanks page, or to the first unfinished page."""
     keep_place(visit.submission)
     try:

@@ -64,9 +64,9 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
             visitor = read_visitor(collection, request.GET.dict())
             earlier = _find_earlier_submission(request, collection, visitor)
             if earlier is not None:
-                return _resume(earlier, visitor)
+                return _redirect_returning_worker(earlier, visitor)
             if request.method == "POST":
-                return _handle_consent(request, collection, visitor)
+                return _handle_consent_form(request, collection, visitor)
         except TooManyError as error:
             wait = format_duration(error.seconds)
             response = render_outcome(request, error.code, collection, context={"wait": wait})
@@ -82,7 +82,7 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
 
 @require_open_submission
 def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Redirect to the worker's next step; POST first reserves an expired place again."""
+    """Redirect to the worker's next step; a POST renews an expired reservation first."""
     return visit.redirect_to_next()
 
 
@@ -97,7 +97,7 @@ def change_language(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _find_earlier_submission(
     request: HttpRequest, collection: Collection, visitor: Visitor
 ) -> Submission | None:
-    """Return the worker's earlier submission, found by panel id or by cookie."""
+    """Return the worker's earlier submission, by panel id or cookie; None if there is none."""
     if visitor.external_id:
         return find_worker_submission(collection, visitor.external_id)
     submission = find_submission(request.COOKIES.get(_build_cookie_name(collection), ""))
@@ -106,15 +106,17 @@ def _find_earlier_submission(
     return submission
 
 
-def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
-    """Redirect a returning worker; raise `AnsweringError` for an imported submission."""
+def _redirect_returning_worker(submission: Submission, visitor: Visitor) -> HttpResponse:
+    """Redirect a returning worker to the next step; raise `AnsweringError` if it was imported."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
     note_session(submission, visitor)
     return disable_caching(redirect("worker:go-on", build_token(submission)))
 
 
-def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visitor) -> HttpResponse:
+def _handle_consent_form(
+    request: HttpRequest, collection: Collection, visitor: Visitor
+) -> HttpResponse:
     """Process the consent form: decline, show it again, or reserve a place.
 
     An anonymous worker gets a cookie, by which the browser is recognised later.
@@ -160,7 +162,7 @@ def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visit
 def _render_consent(
     request: HttpRequest, collection: Collection, unticked: dict[str, bool] | None = None
 ) -> HttpResponse:
-    """Return the consent page; `unticked` holds other boxes after a form without consent."""
+    """Return the consent page; `unticked` has the other boxes of a form sent without consent."""
     context = build_consent_context(collection) | (unticked or {})
     context["languages"] = _list_language_links(request, collection)
     return render_page(

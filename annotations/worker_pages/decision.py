@@ -25,20 +25,20 @@ def show_decision(request: HttpRequest, visit: Visit) -> HttpResponse:
     if visit.submission.source == Submission.Source.IMPORTED:
         return render_outcome(request, "excluded", visit.collection)
     if request.method != "POST":
-        return _render_decision(request, visit)
+        return _render_rejection(request, visit)
     text = request.POST.get(FIELD, "")
     try:
         create_appeal(visit.submission, text)
     except WithdrawnError:
         return render_outcome(request, "withdrawn", visit.collection)
     except AppealError as error:
-        return _render_decision(request, visit, text.strip(), error.code)
+        return _render_rejection(request, visit, text.strip(), error.code)
     response = redirect("worker:decision", visit.token)
     response["Location"] += "?sent=yes"
     return disable_caching(response)
 
 
-def _render_decision(
+def _render_rejection(
     request: HttpRequest, visit: Visit, text: str = "", wrong: str = ""
 ) -> HttpResponse:
     """Return a rejection's page; `wrong` is the code for why the appeal was refused."""

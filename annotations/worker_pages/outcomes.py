@@ -15,7 +15,7 @@ from annotations.worker_pages.rendering import build_return_url, render_page
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Title and text of an end page.
+    """Title and text of an end page, such as that of a full collection.
 
     `status` is the HTTP status after a form. An opened link gets 200, unless the link itself is
     wrong (`is_error`). `code` names the field of the collection whose code is shown, "" for none.

@@ -30,7 +30,7 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
     if request.method == "POST":
         keep_place(visit.submission)
         try:
-            return _handle_form(request, visit, page)
+            return _handle_reading_form(request, visit, page)
         except AnsweringError as error:
             return render_outcome(
                 request, error.code, visit.collection, context=_build_go_on_context(visit)
@@ -67,7 +67,7 @@ def serve_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpRes
     return build_image_response(Image.objects.get(pk=page.passage.image_id), "private, no-store")
 
 
-def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
+def _handle_reading_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
     """End the reading, or open the passage; redirect to the page that follows."""
     if request.POST.get("do") == "read":
         finish_reading(visit.progress, page)

@@ -47,7 +47,7 @@ from annotations.worker_pages.preview_pages import (
     build_preview_pages,
 )
 from annotations.worker_pages.progress import ProgressSummary
-from annotations.worker_pages.questions import LANGUAGE_ACTION, Field
+from annotations.worker_pages.questions import LANGUAGE_ACTION, AnswerField
 from annotations.worker_pages.rendering import disable_caching, render_page, use_language
 from annotations.worker_pages.visit import ANSWER
 
@@ -132,7 +132,7 @@ def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
     version = _find_version(question_set, request.GET.get("version", ""))
     if version is None or not version.questions.exists():
         return redirect("admin:editor" if may.edit else "admin:question-set", set_id)
-    collection = _load_collection(version, request.GET.get("protocol", ""))
+    collection = _load_or_build_collection(version, request.GET.get("protocol", ""))
     order = _parse_number(request.GET.get("order", ""), 1)
     is_whole = bool(request.GET.get("all", ""))
     version.shown_in = find_language(version, request.GET.get("language", "")) or version.spoken
@@ -150,21 +150,23 @@ def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
         version.shown_in if version.languages else "",
     )
     if request.method == "POST":
-        following = _follow_form(request, state, preview)
+        following = _build_following_state(request, state, preview)
         # Feedback is rendered at once: it shows the typed answers, which no URL contains.
         is_feedback = preview.pages[following.step - 1].kind == FEEDBACK and following.step != step
         if not is_feedback:
             return disable_caching(redirect(following.address))
         state = following
     with use_language(version, version.shown_in):
-        context = {"preview": _build_banner(state, preview, edits=may.edit)}
+        context = {"preview": _build_banner_context(state, preview, edits=may.edit)}
         if state.side_page:
             return _render_side_page(request, state, context)
         return _render_step(request, state, preview, context)
 
 
-def _follow_form(request: HttpRequest, state: PreviewState, preview: PreviewPages) -> PreviewState:
-    """Return the page to which the worker pages would go after a form."""
+def _build_following_state(
+    request: HttpRequest, state: PreviewState, preview: PreviewPages
+) -> PreviewState:
+    """Return the preview's state after a posted form, where the worker pages would go on."""
     do = request.POST.get("do", "")
     preview_page = preview.pages[state.step - 1]
     button_tag = do.removeprefix(LANGUAGE_ACTION) if do.startswith(LANGUAGE_ACTION) else ""
@@ -192,14 +194,16 @@ def _follow_form(request: HttpRequest, state: PreviewState, preview: PreviewPage
     return state.go_to_step(min(state.step + 1, len(preview.pages)))
 
 
-def _build_banner(state: PreviewState, preview: PreviewPages, *, edits: bool) -> dict[str, Any]:
+def _build_banner_context(
+    state: PreviewState, preview: PreviewPages, *, edits: bool
+) -> dict[str, Any]:
     """Return the template context of the banner above each page of the preview."""
     collection, step, total = state.collection, state.step, len(preview.pages)
     question_set = collection.version.question_set
     protocol = Collection.Protocol
     other = protocol.OPEN if collection.protocol == protocol.RECALL else protocol.RECALL
     with_other = replace(
-        state.go_to_step(1), collection=_load_collection(collection.version, other)
+        state.go_to_step(1), collection=_load_or_build_collection(collection.version, other)
     )
     set_id = question_set.public_id
     return {
@@ -295,7 +299,7 @@ def _render_step(
     if preview_page.page is None:
         context |= {"code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
         return render_page(request, "thanks.html", collection, context)
-    context |= _build_page_context(request, state, preview_page, len(pages)) | {
+    context |= _build_question_page_context(request, state, preview_page, len(pages)) | {
         "reading_minutes": minutes
     }
     if preview_page.kind == BEFORE:
@@ -315,7 +319,7 @@ def _render_step(
     return render_page(request, "questions.html", collection, context)
 
 
-def _build_page_context(
+def _build_question_page_context(
     request: HttpRequest, state: PreviewState, preview_page: PreviewPage, n_pages: int
 ) -> dict[str, Any]:
     """Return the template context of a page of questions or of its feedback page."""
@@ -334,7 +338,7 @@ def _build_page_context(
         "page": page,
         "progress": ProgressSummary(page.number, answered, n_pages, collection.reservation_minutes),
         "fields": [
-            Field(row, number, resolve_max_characters(collection, row.question))
+            AnswerField(row, number, resolve_max_characters(collection, row.question))
             for number, row in enumerate(page.assignments, 1)
         ],
         "results": results,
@@ -343,11 +347,11 @@ def _build_page_context(
 
 
 def _build_return_url(collection: Collection, state: PreviewState) -> str:
-    """Return the URL of the button to the panel: this page, so that a preview pays no worker."""
+    """Return the URL of this preview page for the button to the panel; "" if the button is off."""
     return state.go_to_step(state.step).address if collection.return_url else ""
 
 
-def _load_collection(version: QuestionSetVersion, protocol: str) -> Collection:
+def _load_or_build_collection(version: QuestionSetVersion, protocol: str) -> Collection:
     """Return a version's collection, or an unsaved one with default settings.
 
     A valid `protocol` replaces the collection's own, without saving it.
@@ -363,7 +367,7 @@ def _load_collection(version: QuestionSetVersion, protocol: str) -> Collection:
 
 
 def _find_version(question_set: QuestionSet, number: str) -> QuestionSetVersion | None:
-    """Return the version with this number, by default the latest; raise `Http404` if none."""
+    """Return the version with this number, or raise `Http404`; without a number, latest or None."""
     if not number:
         return question_set.latest_version()
     version = question_set.versions.filter(number=_parse_number(number, 0)).first()

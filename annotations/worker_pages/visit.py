@@ -110,7 +110,7 @@ def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
         refused = find_end_code(visit)
         if not refused and not has_place(visit.submission):
             if request.method != "POST":
-                return _render_come_back(request, visit)
+                return _render_reservation_offer(request, visit)
             try:
                 visit.submission = reserve_again(visit.submission)
                 visit.progress = SurveyProgress(visit.submission)
@@ -150,7 +150,7 @@ def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
         if stored.issuperset(texts.values()):  # a second click, or the form sent again: no loss
             return disable_caching(redirect("worker:thanks", visit.token))
     if code in ("closed", "place_lost"):
-        _save_drafts(visit, request, texts)
+        _save_late_drafts(visit, request, texts)
     context = {
         "texts": [text for text in texts.values() if text],
         "place": visit.token,
@@ -162,7 +162,7 @@ def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
 
 
 def read_texts(request: HttpRequest) -> dict[str, str]:
-    """Return the posted answers, cleaned, by form field."""
+    """Return the posted answers, cleaned, by name of the form field."""
     return {
         name: drafts.clean_text(str(text))
         for name, text in request.POST.items()
@@ -170,8 +170,8 @@ def read_texts(request: HttpRequest) -> dict[str, str]:
     }
 
 
-def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
-    """Store posted texts as drafts, as far as the worker may answer."""
+def _save_late_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
+    """Store posted texts as drafts, where the worker may still change the answer."""
     for page in visit.progress.pages:
         for assignment in page.assignments:
             name = f"{ANSWER}{assignment.question.public_id}"
@@ -192,7 +192,7 @@ def parse_number(value: str) -> int | None:
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
 
 
-def _render_come_back(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _render_reservation_offer(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Return the page that offers to reserve a place again, or shows that none is free."""
     # Only a form reserves a place: a link preview must not.
     if not count_free_places(visit.collection):

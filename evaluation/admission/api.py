@@ -143,7 +143,7 @@ class ScoreRuleViewSet(ApiViewSet):
 
     def _read_rule(self, collection: Collection) -> dict[str, Any]:
         """Return the rule in the request's body, with the earlier set's row. Raises ApiProblem."""
-        values: dict[str, Any] = dict(self.checked(ScoreRuleSerializer).validated_data)
+        values: dict[str, Any] = dict(self.validate_body(ScoreRuleSerializer).validated_data)
         sets = recruiting.select_earlier_sets(self.request, collection.version.question_set)
         earlier = sets.filter(public_id=values["earlier"]).first()
         if earlier is None:

@@ -193,7 +193,7 @@ class RunViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Start a run."""
         asks = require_requester(request)
-        values = self.checked(find_request_serializer(request.data)).validated_data
+        values = self.validate_body(find_request_serializer(request.data)).validated_data
         sets = select_visible(request, QuestionSet.objects.all())
         if not sets.filter(public_id=values["question_set"]).exists():
             raise build_field_problem(
@@ -236,7 +236,7 @@ class RunViewSet(ApiViewSet):
     def partial_update(self, request: Request, run_id: Any) -> Response:
         """Change name and notes of a run."""
         run = get_editable(request, self._select_runs(), run_id)
-        values = self.checked(RunLabelSerializer).validated_data
+        values = self.validate_body(RunLabelSerializer).validated_data
         lifecycle.rename_run(run, values.get("name", run.name), values.get("notes", run.notes))
         return self._build_response(run)
 

@@ -135,7 +135,10 @@ class SetRemovalViewSet(_RemovalViewSet):
     def delete_for_good(self, request: Request, set_id: Any) -> Response:
         """Delete a question set whose name is confirmed."""
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
-        if self.checked(ConfirmedSerializer).validated_data["name"].strip() != thing.name.strip():
+        if (
+            self.validate_body(ConfirmedSerializer).validated_data["name"].strip()
+            != thing.name.strip()
+        ):
             raise build_field_problem("name", "write the name of the question set, to confirm")
         return self.delete_object(request, thing)
 
@@ -242,7 +245,7 @@ class ModelRemovalViewSet(_RemovalViewSet):
     def delete_for_good(self, request: Request, model_id: Any) -> Response:
         """Delete a language model whose name is confirmed."""
         thing = self._get_model(request, model_id)
-        confirmed = self.checked(ConfirmedModelSerializer).validated_data["name"]
+        confirmed = self.validate_body(ConfirmedModelSerializer).validated_data["name"]
         if confirmed.strip() != thing.name.strip():
             raise build_field_problem("name", "write the name of the model, to confirm")
         return self.delete_object(request, thing)
@@ -287,7 +290,7 @@ class ErasureViewSet(ApiViewSet):
     def erase(self, request: Request, worker_id: Any) -> Response:
         """Erase the worker's answers."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
-        confirmed = self.checked(ConfirmedWorkerSerializer).validated_data["worker"]
+        confirmed = self.validate_body(ConfirmedWorkerSerializer).validated_data["worker"]
         if confirmed != worker.external_id:
             raise build_field_problem("worker", "write the worker's own id, to confirm")
         removal = erasing.request_erasure(worker, get_user_id(request))

@@ -145,7 +145,7 @@ class AuditViewSet(GradingViewSet):
     def ask(self, request: Request, run_id: Any) -> Response:
         """Draw a sample, assign the experts, and return the expert check."""
         run = self._changed(request, run_id)
-        data = self.checked(AskForAuditSerializer).validated_data
+        data = self.validate_body(AskForAuditSerializer).validated_data
         experts = find_experts(request, run, data.pop("experts"))
         if preset := data.pop("preset", None):
             if "count" in request.data:
@@ -171,7 +171,7 @@ class AuditViewSet(GradingViewSet):
     def settle(self, request: Request, run_id: Any) -> Response:
         """Assign an expert to settle disagreements, and return the expert check."""
         run = self._changed(request, run_id)
-        name = self.checked(SettleSerializer).validated_data["expert"]
+        name = self.validate_body(SettleSerializer).validated_data["expert"]
         (expert,) = find_experts(request, run, [name], "expert")
         audit = Audit.objects.filter(run=run).first()
         try:
@@ -191,7 +191,7 @@ class AuditViewSet(GradingViewSet):
     def take_back(self, request: Request, run_id: Any) -> Response:
         """Withdraw an expert's assignment, and return the expert check."""
         run = self._changed(request, run_id)
-        name = self.checked(TakeBackSerializer).validated_data["expert"]
+        name = self.validate_body(TakeBackSerializer).validated_data["expert"]
         users = {expert.name: expert.user for expert in build_audit_report(run).experts}
         if name not in users:
             raise build_field_problem("expert", "No expert of this name is asked about this run.")

@@ -80,7 +80,7 @@ def show_runs(request: HttpRequest) -> HttpResponse:
     list_of = (
         RunFilter(request.GET, rows)
         .offering(request.user)
-        .listing(request, RUNS_PER_PAGE, select_list_rows)
+        .build_list_context(request, RUNS_PER_PAGE, select_list_rows)
     )
     page = list_of["page"]
     waits = any(run.state in ACTIVE for run in page)

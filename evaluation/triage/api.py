@@ -242,7 +242,7 @@ class TriageViewSet(GradingViewSet):
         """Store a decision about a worker and return the worker's decision history."""
         run = self._get_editable_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
-        values = dict(self.checked(DecideSerializer).validated_data)
+        values = dict(self.validate_body(DecideSerializer).validated_data)
         kind = values.pop("verdict")
         try:
             decide(run, subject, request.user, kind, **values)
@@ -263,7 +263,7 @@ class TriageViewSet(GradingViewSet):
         """Take back a worker's latest decision and return the worker's decision history."""
         run = self._get_editable_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
-        values = self.checked(TakeBackSerializer).validated_data
+        values = self.validate_body(TakeBackSerializer).validated_data
         try:
             take_back(run, subject, request.user, **values)
         except NothingToTakeBackError:
@@ -294,7 +294,7 @@ class TriageViewSet(GradingViewSet):
     def apply(self, request: Request, run_id: Any) -> Response:
         """Start a run without the excluded workers."""
         run = self._get_editable_run(request, run_id)
-        values = dict(self.checked(ApplySerializer).validated_data)
+        values = dict(self.validate_body(ApplySerializer).validated_data)
         # Without ids the client accepts whatever is decided now.
         seen_verdicts = values.pop("verdicts", None)
         try:
@@ -418,7 +418,7 @@ class AcceptingViewSet(GradingViewSet):
     def accept(self, request: Request, run_id: Any) -> Response:
         """Accept the undecided workers and return the batch id, needed to take it back."""
         run = self._get_editable_run(request, run_id)
-        values = self.checked(AcceptRestSerializer).validated_data
+        values = self.validate_body(AcceptRestSerializer).validated_data
         try:
             batch = accept_undecided(
                 run, request.user, values["seen"], values["who"], with_alarms=values["alarms"]

@@ -80,7 +80,7 @@ class WaveViewSet(ApiViewSet):
         """Create the next wave of a question set."""
         get_answered_set(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(WaveSerializer).validated_data
+        values = self.validate_body(WaveSerializer).validated_data
         try:
             new_wave = storage.start_wave(question_set, **values)
         except WaveError as error:
@@ -181,7 +181,7 @@ class EarlierWaveViewSet(ApiViewSet):
     def link(self, request: Request, set_id: UUID) -> Response:
         """Link a question set to its earlier wave."""
         question_set = self._get_editable_set(request, set_id)
-        values = self.checked(LinkSerializer).validated_data
+        values = self.validate_body(LinkSerializer).validated_data
         candidates = list_linkable_sets(request.user, question_set)
         earlier = candidates.filter(public_id=values["earlier_wave"]).first()
         if earlier is None and values["earlier_wave"] != question_set.public_id:

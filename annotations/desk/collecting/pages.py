@@ -176,7 +176,9 @@ def list_admissions(request: HttpRequest, set_id: UUID) -> HttpResponse:
     }
     context["breadcrumbs"] = [*context["breadcrumbs"], ("People answer", back)]
     return TemplateResponse(
-        request, "annotations/collecting/listed.html", context | admissions.listing(request)
+        request,
+        "annotations/collecting/listed.html",
+        context | admissions.build_list_context(request),
     )
 
 

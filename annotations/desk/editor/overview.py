@@ -162,7 +162,7 @@ def _build_version_context(request: HttpRequest, version: QuestionSetVersion) ->
     for question in questions:
         if question.passage_id in questions_by_passage:
             questions_by_passage[question.passage_id].append(question)
-    alone = IN_ORDER.take(
+    alone = IN_ORDER.load_page(
         version.questions.filter(passage=None), request.GET.get("alone", ""), QUESTIONS_SHOWN
     )
     sheets = build_sheets(version, arrange_rows(version, passages, questions))

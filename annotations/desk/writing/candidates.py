@@ -51,7 +51,7 @@ def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "n_validators": project.members.accepted()
             .filter(role=WritingMember.Role.VALIDATOR)
             .count(),
-            **CandidateFilter(request.GET, rows).listing(request),
+            **CandidateFilter(request.GET, rows).build_list_context(request),
         }
     return TemplateResponse(request, "annotations/writing/candidates.html", context)
 

@@ -59,7 +59,7 @@ def show_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "overview": rules.summarize_project(project),
         "state": state if state in STATE_LABELS else "",
         "state_name": STATE_LABELS.get(state, ""),
-        **problems.listing(request),
+        **problems.build_list_context(request),
     }
     return TemplateResponse(request, "annotations/writing/overview.html", context)
 

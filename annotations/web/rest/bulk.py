@@ -52,9 +52,9 @@ class Lines:
     @property
     def source(self) -> Source:
         """Source of rows that can open the temporary file repeatedly, at its beginning."""
-        return make_stored_source(self.name, self._open, self.size)
+        return make_stored_source(self.name, self._open_file, self.size)
 
-    def _open(self) -> BinaryIO:
+    def _open_file(self) -> BinaryIO:
         """Return the temporary file, open at its beginning."""
         # Opened again by its descriptor, so that each reader has a position of its own.
         file = Path(f"/dev/fd/{self.file.fileno()}").open("rb")  # noqa: SIM115
@@ -176,10 +176,10 @@ class BulkViewSet(ApiViewSet):
         is_import = (getattr(self.request, "method", None) or "POST").upper() == "POST"
         return [RowsParser(), LinesParser()] if is_import else [RowsParser()]
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted body in bytes; less for JSON, which is held in memory."""
         if getattr(self, "action", None) != "create":
-            return super().most_bytes(request)
+            return super().get_max_bytes(request)
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return LARGEST if kind == LINES else settings.API_BULK_BYTES
 
@@ -194,13 +194,13 @@ class BulkViewSet(ApiViewSet):
     def import_rows(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
         """Import the rows of the body and return the report; raise `ApiProblem` if invalid."""
         with self.convert_row_errors():
-            report = load(into, self.source(), **options)
-        return self.build_response(into, report)
+            report = load(into, self.build_source(), **options)
+        return self.build_report_response(into, report)
 
-    def source(self) -> Source:
+    def build_source(self) -> Source:
         """Return the rows of the body as a source; raise `InputError` for invalid ones."""
         data = self.request.data
-        return data.source if isinstance(data, Lines) else self._write_lines(read_rows(data))
+        return data.source if isinstance(data, Lines) else self._build_lines_source(read_rows(data))
 
     @contextmanager
     def convert_row_errors(self) -> Iterator[None]:
@@ -210,12 +210,12 @@ class BulkViewSet(ApiViewSet):
         except InputError as error:
             raise build_rows_problem(error, lines=isinstance(self.request.data, Lines)) from error
 
-    def build_response(self, into: Any, report: ImportReport) -> Response:
+    def build_report_response(self, into: Any, report: ImportReport) -> Response:
         """Return the response with the report of an import into the question set `into`."""
         body = {**report.as_dict(), "changed": report.changed, "question_set": into.public_id}
         return Response(ImportReportSerializer(body).data)
 
-    def _write_lines(self, rows: list[Any]) -> Source:
+    def _build_lines_source(self, rows: list[Any]) -> Source:
         """Return the rows as a source in JSON Lines; raise `InputError` if invalid.
 
         The complete rows are checked even if others lack keys, to report all problems at once.

@@ -30,7 +30,7 @@ def read_cursor(request: Request) -> str:
 
 def load_page(request: Request, rows: QuerySet[Any, Any], order: Keyset) -> Page[Any]:
     """Return the requested page of rows; raise `QueryError` for invalid parameters."""
-    return order.take(rows, read_cursor(request), read_limit(request))
+    return order.load_page(rows, read_cursor(request), read_limit(request))
 
 
 def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str, Any]:

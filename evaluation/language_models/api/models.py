@@ -169,7 +169,7 @@ class LanguageModelViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a model owned by the user."""
         owner = require_requester(request)
-        values = self.checked(LanguageModelSerializer).validated_data
+        values = self.validate_body(LanguageModelSerializer).validated_data
         made = _save(LanguageModel(owner_id=owner, **values))
         return Response(
             self.get_serializer(made).data,
@@ -185,7 +185,9 @@ class LanguageModelViewSet(ApiViewSet):
     def partial_update(self, request: Request, model_id: Any) -> Response:
         """Change the submitted fields of a model."""
         model = get_editable(request, LanguageModel.objects.all(), model_id)
-        values = self.checked(LanguageModelSerializer, instance=model, partial=True).validated_data
+        values = self.validate_body(
+            LanguageModelSerializer, instance=model, partial=True
+        ).validated_data
         for name, value in values.items():
             setattr(model, name, value)
         return Response(self.get_serializer(_save(model)).data)

@@ -151,7 +151,7 @@ class PromptViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a prompt owned by the user."""
         owner = require_requester(request)
-        serializer = self.checked(NewPromptSerializer)
+        serializer = self.validate_body(NewPromptSerializer)
         try:
             made = create_prompt(owner, serializer.validated_data["name"], serializer.prompt())
         except IntegrityError:
@@ -172,6 +172,6 @@ class PromptViewSet(ApiViewSet):
         """Add a version to a prompt."""
         stored = get_editable(request, StoredPrompt.objects.all(), prompt_id)
         made = edit_prompt(
-            stored, get_user_id(request), self.checked(PromptTextSerializer).prompt()
+            stored, get_user_id(request), self.validate_body(PromptTextSerializer).prompt()
         )
         return Response(PromptVersionSerializer(made).data, status.HTTP_201_CREATED)

@@ -233,7 +233,7 @@ class BonusViewSet(ApiViewSet):
     def settle(self, request: Request, set_id: UUID) -> Response:
         """Store the panel's results of payments, and return how many of them are new."""
         version = get_payable_version(request, set_id)
-        payments = self.checked(SettlementSerializer).validated_data["payments"]
+        payments = self.validate_body(SettlementSerializer).validated_data["payments"]
         index_by_id: dict[UUID, int] = {}
         for index, payment in enumerate(payments):
             # Two outcomes of one payment could contradict each other.
@@ -265,7 +265,7 @@ class BonusViewSet(ApiViewSet):
     ) -> Response:
         """Confirm or cancel a round; 400 for an unknown round, 409 if its total has changed."""
         version = get_payable_version(request, set_id)
-        values = self.checked(RoundTotalSerializer).validated_data
+        values = self.validate_body(RoundTotalSerializer).validated_data
         name, total = values["round"], values["total"]
         if not bonuses.load_payments(version, round_=name):
             raise build_field_problem("round", f"No worker has a payment of a round {name!r}.")
@@ -343,7 +343,7 @@ class TakenListViewSet(ApiViewSet):
     def take(self, request: Request, set_id: UUID) -> Response:
         """Claim the payments of a list and return the list's id."""
         version = get_payable_version(request, set_id)
-        name = self.checked(WantedListSerializer).validated_data["list"]
+        name = self.validate_body(WantedListSerializer).validated_data["list"]
         try:
             batch = claim_list(version, request.user, name)
         except NothingToSendError:

@@ -235,7 +235,7 @@ class PayingViewSet(ApiViewSet):
         """Store a payment decision, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = dict(self.checked(PayDecideSerializer).validated_data)
+        values: dict[str, Any] = dict(self.validate_body(PayDecideSerializer).validated_data)
         kind = values.pop("decision")
         try:
             deciding.decide(submission, request.user, kind, **values)
@@ -347,7 +347,7 @@ class AppealViewSet(ApiViewSet):
         """Store the answer to an appeal, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = self.checked(AppealAnswerSerializer).validated_data
+        values: dict[str, Any] = self.validate_body(AppealAnswerSerializer).validated_data
         appeal = appealing.load_newest_appeals([submission.pk]).get(submission.pk)
         if appeal is None:
             raise build_conflict_problem("nothing_to_answer")
@@ -382,7 +382,7 @@ class AppealViewSet(ApiViewSet):
         """Store the text of an appeal sent elsewhere, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = self.checked(AppealNoteSerializer).validated_data
+        values: dict[str, Any] = self.validate_body(AppealNoteSerializer).validated_data
         try:
             appealing.create_appeal(submission, values["text"], request.user)
         except WithdrawnError as error:

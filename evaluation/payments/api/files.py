@@ -170,10 +170,10 @@ class PayFileViewSet(BulkViewSet):
         """Return the parsers of JSON rows and of an unchanged CSV file."""
         return [*super().get_parsers(), CsvParser()]
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the size limit in bytes; CSV is streamed and may be larger than JSON."""
         kind = (request.content_type or "").partition(";")[0].strip().lower()
-        return LARGEST if kind == CSV else super().most_bytes(request)
+        return LARGEST if kind == CSV else super().get_max_bytes(request)
 
 
 @extend_schema_view(
@@ -206,7 +206,7 @@ class PayDecisionsViewSet(PayFileViewSet):
         options = read_options(request, DecisionOptionsSerializer)
         with self.convert_row_errors(), translate_payment_errors():
             arguments = {"round_": options["round"], "dry_run": options["dry_run"]}
-            report = decide_by_file(version, self.source(), request.user, **arguments)
+            report = decide_by_file(version, self.build_source(), request.user, **arguments)
         comparisons = compare_rejections(version, report.kinds)
         warnings = [
             MessageField().to_representation(warning)
@@ -259,7 +259,7 @@ class PayStatusesViewSet(PayFileViewSet):
         options = read_options(request, StatusOptionsSerializer)
         arguments = {name: options[name] for name in ("instead", "dry_run")}
         with self.convert_row_errors():
-            report = import_statuses(version, self.source(), request.user, **arguments)
+            report = import_statuses(version, self.build_source(), request.user, **arguments)
         body = {
             "version": version.number,
             "n_rows": report.n_rows,

@@ -246,7 +246,7 @@ class BonusRuleViewSet(ApiViewSet):
     def propose(self, request: Request, set_id: UUID) -> Response:
         """Return the effect of a bonus rule without storing anything."""
         version = get_payable_version(request, set_id)
-        values = self.checked(BonusRuleSerializer).validated_data
+        values = self.validate_body(BonusRuleSerializer).validated_data
         return Response(BonusProposalSerializer(_propose(version, values)).data)
 
     @extend_schema(
@@ -263,7 +263,7 @@ class BonusRuleViewSet(ApiViewSet):
     def plan(self, request: Request, set_id: UUID) -> Response:
         """Plan the bonuses of a rule, and return how many are new."""
         version = get_payable_version(request, set_id)
-        values = self.checked(BonusPlanSerializer).validated_data
+        values = self.validate_body(BonusPlanSerializer).validated_data
         # Computed again from the current data: `seen` shows whether the user saw this proposal.
         proposal = _propose(version, values)
         with translate_payment_errors():
@@ -367,7 +367,7 @@ class PartViewSet(ApiViewSet):
     def plan(self, request: Request, set_id: UUID) -> Response:
         """Plan the partial payments, and return their number."""
         version = get_payable_version(request, set_id)
-        total = self.checked(PartsTotalSerializer).validated_data["total"]
+        total = self.validate_body(PartsTotalSerializer).validated_data["total"]
         with translate_payment_errors():
             batch = confirmation.plan_parts(version, request.user, total)
         n = len(batch.payments)

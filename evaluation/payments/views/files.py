@@ -213,7 +213,7 @@ register(
         str,
         load_decisions,
         knows_who=True,
-        door=PAYMENT_PAGE,
+        return_link=PAYMENT_PAGE,
     )
 )
 register(
@@ -228,7 +228,7 @@ register(
         str,
         load_statuses,
         knows_who=True,
-        door=PAYMENT_PAGE,
+        return_link=PAYMENT_PAGE,
     )
 )
 
