@@ -18,13 +18,13 @@ from annotations.exchange.reading.duplicates import Duplicates
 from annotations.models import COUNTERS, QuestionSet, Response
 from annotations.web.paging import OLDEST
 from annotations.web.query import parse_public_id
-from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, read_options
+from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, read_import_options
 from annotations.web.rest.examples import ANSWER_REPORT, ANSWER_ROWS
-from annotations.web.rest.idempotency import repeatable_after_reading
+from annotations.web.rest.idempotency import make_repeatable_after_reading
 from annotations.web.rest.paging import build_page_body, load_page
-from annotations.web.rest.serializers import Excerpt, annotate_excerpt
+from annotations.web.rest.serializers import ExcerptField, annotate_excerpt
 from annotations.web.rest.uploads import describe_bulk_upload
-from annotations.web.rest.versions import VERSION, select_version
+from annotations.web.rest.versions import VERSION, find_requested_version
 from annotations.web.scope import (
     get_answered_set,
     get_editable,
@@ -43,7 +43,7 @@ class AnswerRowSerializer(serializers.ModelSerializer[Response]):
     worker = serializers.CharField(source="submission.worker.external_id")
     worker_id = serializers.UUIDField(source="submission.worker.public_id")
     panel = serializers.CharField(source="submission.worker.panel", help_text="Of the worker's id.")
-    excerpt = Excerpt()
+    excerpt = ExcerptField()
 
     class Meta:
         """Model of the serializer, and its JSON fields in order."""
@@ -136,7 +136,7 @@ class AnswerViewSet(BulkViewSet):
     def list(self, request: Request, set_id: Any) -> Reply:
         """Return a page of a version's submitted answers, with the beginnings of their texts."""
         question_set = get_answered_set(request, set_id)
-        version = select_version(request, question_set, answered=True)
+        version = find_requested_version(request, question_set, answered=True)
         rows = select_visible(request, Response.objects.all()).filter(
             submission__version=version, state=Response.State.SUBMITTED
         )
@@ -158,11 +158,11 @@ class AnswerViewSet(BulkViewSet):
         answer = get_visible_or_404(request, _join_names(rows), answer_id)
         return Reply(AnswerSerializer(answer).data)
 
-    @repeatable_after_reading
+    @make_repeatable_after_reading
     def create(self, request: Request, set_id: Any) -> Generator[None, None, Reply]:
         """Import the answers in the request body: all rows or none."""
         into = get_editable(request, QuestionSet.objects.all(), set_id)
-        storing = read_options(request, AnswerOptionsSerializer)
+        storing = read_import_options(request, AnswerOptionsSerializer)
         reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
         reading["duplicates"] = Duplicates(reading["duplicates"])
         storing["imported_by"] = get_user_id(request)

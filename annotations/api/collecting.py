@@ -25,10 +25,10 @@ from annotations.models.collections import MOST_PLACES
 from annotations.web.paging import Keyset
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictSerializer
 from annotations.web.rest.examples import SET
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import get_answered_set, get_editable, select_visible
 
@@ -242,7 +242,7 @@ class AdmissionSerializer(serializers.ModelSerializer[Admission]):
         read_only_fields = fields
 
 
-@rename_keys(given="n_ids")
+@add_renamed_keys(given="n_ids")
 class AdmissionReportSerializer(serializers.Serializer[Any]):
     """Result of adding worker ids to the admission list: counts of ids and of new ones."""
 
@@ -250,7 +250,7 @@ class AdmissionReportSerializer(serializers.Serializer[Any]):
     new = serializers.IntegerField(help_text="Of them, those that were not on the list.")
 
 
-@rename_keys(given="n_ids")
+@add_renamed_keys(given="n_ids")
 class StruckSerializer(serializers.Serializer[Any]):
     """Result of removing worker ids from the admission list: counts of removed and kept ids."""
 
@@ -301,7 +301,7 @@ class CollectionViewSet(ApiViewSet):
             )
         ],
     )
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Publish the latest version to workers, or change its settings if it is published."""
         question_set = self._load_editable_set(set_id)
@@ -364,7 +364,7 @@ class CollectionViewSet(ApiViewSet):
         responses=CollectionSerializer,
         examples=[OpenApiExample("Ten more", value={"more": 10, "was": 40}, request_only=True)],
     )
-    @repeatable
+    @make_repeatable
     def add_places(self, request: Request, set_id: UUID) -> Response:
         """Add places for further workers to the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
@@ -422,7 +422,7 @@ class CollectionViewSet(ApiViewSet):
             )
         ],
     )
-    @repeatable
+    @make_repeatable
     def admit(self, request: Request, set_id: UUID) -> Response:
         """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))

@@ -17,7 +17,7 @@ from annotations.models import WritingMember, WritingProject, WrittenProblem
 from annotations.web.paging import NEWEST
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.paging import build_page_body, load_page
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.scope import RefusedError, get_user_id
 
 WRITER, VALIDATOR = WritingMember.Role.WRITER, WritingMember.Role.VALIDATOR
@@ -102,7 +102,7 @@ class CheckTaskSerializer(serializers.Serializer[Any]):
     note = serializers.CharField(allow_blank=True)
 
 
-@rename_keys(said="checked")
+@add_renamed_keys(said="checked")
 class CheckTasksSerializer(serializers.Serializer[Any]):
     """Problems that the user is to check, in random order, and those with a changeable vote."""
 

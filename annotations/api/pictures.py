@@ -31,7 +31,7 @@ from annotations.exchange.reading.questions import LONGEST_BESIDE
 from annotations.models import Image, Passage, QuestionSet
 from annotations.web.images import build_image_response
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.negotiation import AnyForm
+from annotations.web.rest.negotiation import FileNegotiation
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.scope import get_editable, get_user_id, get_visible_or_404
 
@@ -128,7 +128,7 @@ class ImageViewSet(ApiViewSet):
     """API endpoint that serves the image files of passages."""
 
     queryset = Image.objects.all()
-    content_negotiation_class = AnyForm
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="images_read",

@@ -28,7 +28,7 @@ from annotations.models.translations import is_list
 from annotations.sentences import Sentences
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.scope import get_editable
 
 PUBLISHED = "The latest version is published and keeps its words in every language."
@@ -63,7 +63,7 @@ class NewLanguageSerializer(StrictSerializer):
     language = serializers.CharField(max_length=LONGEST_TAG, help_text="As in BCP 47, such as ar.")
 
 
-@rename_keys(called="label", said="translation")
+@add_renamed_keys(called="label", said="translation")
 class PieceSerializer(serializers.Serializer[Any]):
     """One text and its translation; both are lists for choices and accepted answers."""
 

@@ -22,11 +22,11 @@ from annotations.exchange.presets.demographics import (
 from annotations.exchange.presets.table import SAMPLES
 from annotations.exchange.reading.panel_statuses import is_withheld
 from annotations.models import QuestionSet, Upload
-from annotations.web.demographic_uploads import open_staged, preview_upload
+from annotations.web.demographic_uploads import open_demographic_source, preview_demographic_join
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, select_visible
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
-from annotations.web.uploads import read_upload
+from annotations.web.uploads import import_upload
 
 LABELS = {
     DemographicRole.WORKER: "Worker",
@@ -121,7 +121,7 @@ def map_demographic_columns(request: HttpRequest, set_id: UUID, export_token: st
     """Show matched workers and the columns' roles; POST stores the roles or checks the file."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     staged = _load_demographic_upload(request, question_set, export_token)
-    source = open_staged(staged)
+    source = open_demographic_source(staged)
     head = read_head(source)
     form, status = DemographicsForm(head, staged.options), 200
     if request.method == "POST":
@@ -131,14 +131,14 @@ def map_demographic_columns(request: HttpRequest, set_id: UUID, export_token: st
             staged.state, staged.report = Upload.State.MAPPING, None
             staged.problems, staged.n_problems = [], 0
             if "check" in request.POST:
-                read_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
+                import_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
             else:
                 staged.save()
             return redirect("admin:uploaded", question_set.public_id, staged.public_id)
         status = 400
     sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
     editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
-    preview = preview_upload(staged, question_set, editable.filter(may_change=True))
+    preview = preview_demographic_join(staged, question_set, editable.filter(may_change=True))
     # Shown as required where it has to be decided; "Show these choices" works without it.
     form.fields["statuses"].required = bool(preview.counts)
     context = {

@@ -45,11 +45,11 @@ from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.exchange.records import AnswerRecord
 from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
-from annotations.web.demographic_uploads import propose_options
+from annotations.web.demographic_uploads import propose_demographic_options
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD
-from annotations.web.uploads import read_upload, record_problems
+from annotations.web.uploads import import_upload, record_problems
 
 MAX_QUESTIONS_SHOWN = 20
 MAX_ANSWERS_SHOWN = 3
@@ -161,7 +161,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             staged.delete_checked_rows()
             if {"check", "choose"} & set(request.POST):
                 with staged.delete_files_on_error():
-                    read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
+                    import_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
                 staged.save()
             return _redirect_to_upload(staged)
@@ -237,7 +237,7 @@ def _detect_demographic_export(staged: Upload) -> bool:
     head = read_head(arranged.source)
     if not is_demographic_export(head):
         return False
-    staged.kind, staged.options = DEMOGRAPHICS, propose_options(arranged, head)
+    staged.kind, staged.options = DEMOGRAPHICS, propose_demographic_options(arranged, head)
     return True
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from annotations.desk.forms import QuestionSetForm
 from annotations.editing import list_blocking_findings
 from annotations.models import QuestionSet
-from annotations.web.lists import SetFilter, annotate_set_counts
+from annotations.web.lists import QuestionSetFilter, annotate_set_counts
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester, select_visible
 
@@ -24,14 +24,14 @@ SETS_PER_PAGE = 25
 
 
 def list_question_sets(request: HttpRequest) -> HttpResponse:
-    """List the question sets that the user may see, filtered and sorted by `SetFilter`."""
+    """List the question sets that the user may see, filtered and sorted by `QuestionSetFilter`."""
     rows = (
         select_visible(request, QuestionSet.objects.filter(archived_at=None))
         .select_related("owner", "team")
         # Long texts that the list does not show.
         .defer("description", "notice")
     )
-    sets = SetFilter(request.GET, rows, user=request.user)
+    sets = QuestionSetFilter(request.GET, rows, user=request.user)
     context = {
         "title": "Question sets",
         **sets.build_list_context(request, SETS_PER_PAGE, annotate_set_counts),

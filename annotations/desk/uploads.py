@@ -23,7 +23,7 @@ from annotations.models.uploads import select_open_uploads
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD, UploadKind
-from annotations.web.uploads import FileGoneError, read_upload, stage_upload
+from annotations.web.uploads import FileGoneError, import_upload, stage_upload
 
 LONGEST_SET_NAME = 190
 """Most characters of a file's name in the name of a new question set; a number may follow."""
@@ -161,7 +161,7 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
         staged.save(update_fields=["question_set"])
     if staged.state == Upload.State.CHECKED and staged.file:
         try:
-            read_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
+            import_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
         except FileGoneError:
             messages.warning(request, f"{staged.name} was discarded; nothing was imported.")
             return redirect("admin:question-set", question_set.public_id)

@@ -57,7 +57,7 @@ class JoinPreview:
         return self.join is not None and bool(self.join.n_matched or self.join.only_in_answers)
 
 
-def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
+def propose_demographic_options(arranged: Arranged, head: Head) -> dict[str, Any]:
     """Return proposed options of a demographic export: table position, roles and status rule."""
     return {
         "arrangement": arranged.as_dict(),
@@ -67,13 +67,13 @@ def propose_options(arranged: Arranged, head: Head) -> dict[str, Any]:
     }
 
 
-def open_staged(staged: Upload) -> Source:
+def open_demographic_source(staged: Upload) -> Source:
     """Return a stored demographic export as a source of rows, at its sheet and header row."""
     stored = make_stored_source(staged.name, staged.open_file, staged.file.size)
     return Arranged.from_dict(stored, staged.options["arrangement"]).source
 
 
-def preview_upload(
+def preview_demographic_join(
     staged: Upload, question_set: QuestionSet, others: QuerySet[QuestionSet]
 ) -> JoinPreview:
     """Return the preview of joining a stored demographic export; nothing is changed.
@@ -83,7 +83,7 @@ def preview_upload(
     try:
         mapping = DemographicMapping.from_dict(staged.options["mapping"])
         keep_ids = staged.options.get("keep_ids", False)
-        file = read_demographics(open_staged(staged), mapping, keep_ids=keep_ids)
+        file = read_demographics(open_demographic_source(staged), mapping, keep_ids=keep_ids)
     except InputError as error:
         return JoinPreview(error)
     join = preview_join(question_set, file)

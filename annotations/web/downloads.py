@@ -23,7 +23,7 @@ def build_file_name(*parts: str) -> str:
     return "-".join(filter(None, slugs)) or "crowdgrade"
 
 
-def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
+def build_download_response(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
     """Return a response that streams a file named `name`.`kind`, with the kind's content type."""
     return StreamingHttpResponse(
         chunks, content_type=CONTENT_TYPES[kind], headers=build_attachment_headers(f"{name}.{kind}")

@@ -49,13 +49,13 @@ class TableCounts:
         return grouped.values("part", *groups).annotate(**annotations).values_list("part", *columns)
 
 
-def count_rows_by(rows: QuerySet[Any, Any], column: str) -> Coalesce:
+def build_group_count(rows: QuerySet[Any, Any], column: str) -> Coalesce:
     """Return an SQL expression for the number of `rows` with the same value of `column`."""
     counts = rows.order_by().values(column).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
-def read_numbers(parts: Mapping[str, TableCounts]) -> dict[str, list[Numbers]]:
+def load_table_counts(parts: Mapping[str, TableCounts]) -> dict[str, list[Numbers]]:
     """Return the result rows of each table's counts, by part name, from one SQL statement.
 
     A part without grouping has one row.

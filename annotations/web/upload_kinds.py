@@ -112,12 +112,12 @@ STORING = ("create_questions", "update_flags")
 """The options about storing rows, not about reading the file."""
 
 
-def register(kind: UploadKind) -> None:
+def register_upload_kind(kind: UploadKind) -> None:
     """Add a kind of file to those that can be uploaded."""
     KINDS[kind.slug] = kind
 
 
-register(
+register_upload_kind(
     UploadKind(
         "questions",
         "questions",
@@ -131,7 +131,7 @@ register(
         brings_questions=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "passages",
         "passages",
@@ -144,7 +144,7 @@ register(
         knows_who=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "answers",
         "answers",
@@ -158,7 +158,7 @@ register(
         stage=Staging(Stage, stage_answers, store_staged, ("panel", "duplicates")),
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "import",
         "answers",
@@ -172,7 +172,7 @@ register(
         stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[: -len(STORING)]),
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         DEMOGRAPHICS,
         "demographic data",
@@ -185,7 +185,7 @@ register(
         knows_who=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "mturk",
         "Mechanical Turk results",

@@ -49,7 +49,7 @@ def stage_upload(
     )
     with staged.delete_files_on_error():
         staged.file.save("", file, save=False)
-        read_upload(staged, question_set, kind, dry_run=True)
+        import_upload(staged, question_set, kind, dry_run=True)
     return staged
 
 
@@ -57,8 +57,8 @@ class FileGoneError(Http404):
     """Error (404): another request discarded the upload while it was read."""
 
 
-def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    """Import an upload, or try it as a dry run; store the report or problems in the upload.
+def import_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
+    """Import an upload, or check it as a dry run; save the report or the problems in the upload.
 
     Raises `FileGoneError` if the upload was discarded meanwhile.
     """

@@ -29,7 +29,7 @@ from annotations.languages import own_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
 from annotations.worker_pages.outcomes import format_duration, render_outcome
-from annotations.worker_pages.rendering import disable_caching, render_page, use_language
+from annotations.worker_pages.rendering import disable_caching, render_worker_page, use_language
 from annotations.worker_pages.visit import Visit, require_open_submission, require_submission
 
 UNCOUNTED_FIELD = "uncounted"
@@ -45,8 +45,8 @@ COOKIE_SECONDS = 30 * 24 * 3600
 # another site could abuse.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
-def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
-    """Ask for consent, or show why the worker may not take part; a returning worker is redirected.
+def enter_collection(request: HttpRequest, collection_id: UUID) -> HttpResponse:
+    """Show the consent form, or why the worker may not take part; redirect a returning worker.
 
     Only the form reserves a place; opening the page does not.
     """
@@ -81,9 +81,9 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
 
 
 @require_open_submission
-def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
+def continue_survey(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Redirect to the worker's next step; a POST renews an expired reservation first."""
-    return visit.redirect_to_next()
+    return visit.redirect_to_next_step()
 
 
 @require_submission
@@ -165,7 +165,7 @@ def _render_consent(
     """Return the consent page; `unticked` has the other boxes of a form sent without consent."""
     context = build_consent_context(collection) | (unticked or {})
     context["languages"] = _list_language_links(request, collection)
-    return render_page(
+    return render_worker_page(
         request, "consent.html", collection, context, status=400 if unticked else 200
     )
 

@@ -11,14 +11,18 @@ from annotations.ledger.appeals import LONGEST, AppealError, create_appeal, find
 from annotations.ledger.decisions import WithdrawnError
 from annotations.models import Submission
 from annotations.worker_pages.outcomes import render_outcome
-from annotations.worker_pages.rendering import disable_caching, format_too_long, render_page
+from annotations.worker_pages.rendering import (
+    disable_caching,
+    format_length_error,
+    render_worker_page,
+)
 from annotations.worker_pages.visit import Visit, require_submission
 
 FIELD = "appeal"
 
 
 @require_submission
-def show_decision(request: HttpRequest, visit: Visit) -> HttpResponse:
+def show_rejection(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Show a rejection and its appeal; POST sends the worker's appeal."""
     if visit.submission.withdrawn_at is not None:
         return render_outcome(request, "withdrawn", visit.collection)
@@ -47,7 +51,7 @@ def _render_rejection(
         return disable_caching(redirect("worker:go-on", visit.token))
     errors = {
         "empty": _("Please write something, then send it."),
-        "too_long": format_too_long(text, LONGEST),
+        "too_long": format_length_error(text, LONGEST),
     }
     context = {
         "standing": standing,
@@ -62,4 +66,4 @@ def _render_rejection(
         "place": visit.token,
     }
     status = 200 if not wrong else 400 if standing.may_appeal else 409
-    return render_page(request, "decided.html", visit.collection, context, status=status)
+    return render_worker_page(request, "decided.html", visit.collection, context, status=status)

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.models import Collection
-from annotations.worker_pages.rendering import build_return_url, render_page
+from annotations.worker_pages.rendering import build_return_url, render_worker_page
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,4 +206,6 @@ def render_outcome(
         "panel_code": panel_code,
         "way_back": build_return_url(collection, panel_code) if panel_code else "",
     }
-    return render_page(request, "outcome.html", collection, base | (context or {}), status=status)
+    return render_worker_page(
+        request, "outcome.html", collection, base | (context or {}), status=status
+    )

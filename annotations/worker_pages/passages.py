@@ -13,7 +13,7 @@ from annotations.web.images import build_image_response
 from annotations.worker_pages.not_found import render_not_found
 from annotations.worker_pages.outcomes import render_outcome
 from annotations.worker_pages.progress import summarize_progress
-from annotations.worker_pages.rendering import disable_caching, render_page
+from annotations.worker_pages.rendering import disable_caching, render_worker_page
 from annotations.worker_pages.visit import Visit, require_open_submission
 
 
@@ -42,18 +42,18 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
     if visit.progress.may_read(page):
         return _render_passage(request, visit, page)
     if visit.progress.next_step() != NextStep(TEXT, page.number):
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     context = {
         "progress": summarize_progress(visit.progress, page),
         "page": page,
         "reading_minutes": max(1, round(visit.collection.reading_seconds / 60)),
         "place": visit.token,
     }
-    return render_page(request, "before_text.html", visit.collection, context)
+    return render_worker_page(request, "before_text.html", visit.collection, context)
 
 
 @require_open_submission
-def serve_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
+def serve_passage_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
     """Return the image of a passage while the passage itself may be shown."""
     page = visit.progress.find_page(page_number)
     if page is None or page.passage is None or page.passage.image_id is None:
@@ -71,9 +71,9 @@ def _handle_reading_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
     """End the reading, or open the passage; redirect to the page that follows."""
     if request.POST.get("do") == "read":
         finish_reading(visit.progress, page)
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     open_passage(visit.progress, page)
-    return visit.redirect_to(NextStep(TEXT, page.number))
+    return visit.redirect_to_step(NextStep(TEXT, page.number))
 
 
 def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
@@ -90,7 +90,7 @@ def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> Htt
         "seconds_left": int(left),
         "place": visit.token,
     }
-    return render_page(request, "text.html", visit.collection, context)
+    return render_worker_page(request, "text.html", visit.collection, context)
 
 
 def _build_go_on_context(visit: Visit) -> dict[str, object]:

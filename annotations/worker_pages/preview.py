@@ -48,7 +48,7 @@ from annotations.worker_pages.preview_pages import (
 )
 from annotations.worker_pages.progress import ProgressSummary
 from annotations.worker_pages.questions import LANGUAGE_ACTION, AnswerField
-from annotations.worker_pages.rendering import disable_caching, render_page, use_language
+from annotations.worker_pages.rendering import disable_caching, render_worker_page, use_language
 from annotations.worker_pages.visit import ANSWER
 
 DATA, WITHDRAW = "data", "withdraw"
@@ -190,7 +190,7 @@ def _build_following_state(
     if preview_page.kind == PAGE and do == "save":
         return replace(state, choice="saved")
     if preview_page.kind == PAGE and do == "back":
-        return state.go_to_step(preview.find_step_before(state.step))
+        return state.go_to_step(preview.find_previous_question_step(state.step))
     return state.go_to_step(min(state.step + 1, len(preview.pages)))
 
 
@@ -252,17 +252,17 @@ def _render_side_page(
             "is_assistive": state.choice == ASSISTIVE_FIELD,
             "was_stated": state.choice in (ASSISTIVE_FIELD, "not"),
         }
-        return render_page(request, "data.html", collection, context)
+        return render_worker_page(request, "data.html", collection, context)
     if state.side_page == WITHDRAW:
         context |= {"is_unticked": state.choice == "unsure"}
-        return render_page(request, "withdraw.html", collection, context)
+        return render_worker_page(request, "withdraw.html", collection, context)
     if state.side_page == FAILED_CHECKS:
         context |= {
             "code": PREVIEW_CODE,
             "way_back": _build_return_url(collection, state),
             "failed_checks": True,
         }
-        return render_page(request, "thanks.html", collection, context)
+        return render_worker_page(request, "thanks.html", collection, context)
     back = {"panel_code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
     return render_outcome(request, state.side_page, collection, status=200, context=context | back)
 
@@ -281,7 +281,7 @@ def _render_step(
         context["languages"] = len(languages) > 1 and [
             (tag, own_name(tag), replace(state, language=tag).address) for tag in languages
         ]
-        return render_page(request, "consent.html", collection, context)
+        return render_worker_page(request, "consent.html", collection, context)
     if preview_page.kind == REVIEW:
         context["progress"] = ProgressSummary(
             0, len(pages), len(pages), collection.reservation_minutes
@@ -290,20 +290,20 @@ def _render_step(
             (
                 page,
                 [(row.question, "") for row in page.assignments],
-                state.go_to_step(preview.find_step(page)).address,
+                state.go_to_step(preview.find_question_step(page)).address,
             )
             for page in pages
             if not page.is_practice
         ]
-        return render_page(request, "review.html", collection, context)
+        return render_worker_page(request, "review.html", collection, context)
     if preview_page.page is None:
         context |= {"code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
-        return render_page(request, "thanks.html", collection, context)
+        return render_worker_page(request, "thanks.html", collection, context)
     context |= _build_question_page_context(request, state, preview_page, len(pages)) | {
         "reading_minutes": minutes
     }
     if preview_page.kind == BEFORE:
-        return render_page(request, "before_text.html", collection, context)
+        return render_worker_page(request, "before_text.html", collection, context)
     passage = preview_page.page.passage
     if passage is not None and passage.image is not None:
         names = [collection.version.question_set.public_id, passage.image.public_id]
@@ -311,12 +311,12 @@ def _render_step(
     if preview_page.kind == TEXT:
         context |= {"passage": passage, "minutes_left": minutes}
         context["seconds_left"] = collection.reading_seconds
-        return render_page(request, "text.html", collection, context)
+        return render_worker_page(request, "text.html", collection, context)
     if preview_page.kind == FEEDBACK:
-        return render_page(request, "feedback.html", collection, context)
+        return render_worker_page(request, "feedback.html", collection, context)
     is_recall = collection.protocol == Collection.Protocol.RECALL
     context["passage"] = None if is_recall else passage
-    return render_page(request, "questions.html", collection, context)
+    return render_worker_page(request, "questions.html", collection, context)
 
 
 def _build_question_page_context(

@@ -24,14 +24,18 @@ from annotations.models import Assignment, OtherText, Question, Response
 from annotations.worker_pages.not_found import render_not_found
 from annotations.worker_pages.outcomes import render_outcome
 from annotations.worker_pages.progress import summarize_progress
-from annotations.worker_pages.rendering import disable_caching, format_too_long, render_page
+from annotations.worker_pages.rendering import (
+    disable_caching,
+    format_length_error,
+    render_worker_page,
+)
 from annotations.worker_pages.visit import (
     ANSWER,
     Visit,
     parse_number,
-    read_revision,
-    read_texts,
-    render_ended,
+    read_posted_revision,
+    read_posted_texts,
+    render_ended_submission,
     require_open_submission,
 )
 
@@ -70,7 +74,7 @@ class FieldError:
     @classmethod
     def from_long_text(cls, text: str, most: int) -> FieldError:
         """Return the error of a text longer than `most` characters."""
-        return cls("too_long", format_too_long(text, most))
+        return cls("too_long", format_length_error(text, most))
 
 
 @dataclass(slots=True)
@@ -136,9 +140,9 @@ def show_questions(request: HttpRequest, visit: Visit, page_number: int) -> Http
     if request.method == "POST":
         return _handle_answers_form(request, visit, page)
     if not visit.progress.has_reached(page):
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     if page.answers_are_final:
-        return visit.redirect_to(NextStep(FEEDBACK, page.number))
+        return visit.redirect_to_step(NextStep(FEEDBACK, page.number))
     now = timezone.now()
     if any(row.shown_at is None for row in page.assignments):
         visit.submission.assignments.filter(page=page.number, shown_at=None).update(shown_at=now)
@@ -152,19 +156,19 @@ def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpR
     if page is None or not page.is_practice:
         return render_not_found(request)
     if not page.is_answered:
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     if request.method == "POST":
         record_feedback_read(visit.progress, page)
         if has_failed(visit.progress):
             screen_out(visit.submission)
             return render_outcome(request, "screened_out", visit.collection, status=200)
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     context = {
         "progress": summarize_progress(visit.progress, page),
         "results": grade_practice(visit.progress, page),
         "place": visit.token,
     }
-    return render_page(request, "feedback.html", visit.collection, context)
+    return render_worker_page(request, "feedback.html", visit.collection, context)
 
 
 def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
@@ -173,7 +177,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
     Redirects on success; shows the page again with errors (400) otherwise. Texts for questions that
     are no longer on the page are shown, not stored.
     """
-    texts = read_texts(request)
+    texts = read_posted_texts(request)
     if not visit.progress.has_reached(page):
         context = {"texts": list(filter(None, texts.values())), "go_on": True, "place": visit.token}
         return render_outcome(request, "not_yet", visit.collection, context=context)
@@ -181,7 +185,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
     with transaction.atomic():
         # Lock the submission first, as a withdrawal does before it deletes the texts.
         if not drafts.lock_submission(visit.submission):
-            return render_ended(request, visit, "withdrawn")
+            return render_ended_submission(request, visit, "withdrawn")
         if _is_finished_practice(visit, page):
             return _redirect_after_page(visit, page)
         keep_place(visit.submission)
@@ -205,7 +209,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
         counts = {row.question.pk: request.POST.get(row.signals_name, "") for row in fields}
         signals.store_counts(visit.submission, counts)
     if drafts.ENDED in outcomes:
-        return render_ended(request, visit, "done")
+        return render_ended_submission(request, visit, "done")
     if is_complete:
         return _redirect_after_page(visit, page)
     if do != "next" and not foreign and not any(row.errors for row in fields):
@@ -237,7 +241,7 @@ def _save_posted_texts(
         if not drafts.can_answer(question, text):
             row.errors.append(FieldError.from_code("no_such_choice"))
             continue
-        revision = read_revision(request, question.public_id)
+        revision = read_posted_revision(request, question.public_id)
         posted.append(drafts.PostedText(question, text, revision, row.stored))
     results = drafts.save_all(visit.submission, posted)
     outcomes = []
@@ -289,9 +293,9 @@ def _record_answer_times(visit: Visit, fields: list[AnswerField], outcomes: list
 def _redirect_after_page(visit: Visit, page: AnswerPage) -> HttpResponse:
     """Redirect to the feedback of a practice page, or to the next step."""
     if page.is_practice and any(row.told_at is None for row in page.assignments):
-        return visit.redirect_to(NextStep(FEEDBACK, page.number))
+        return visit.redirect_to_step(NextStep(FEEDBACK, page.number))
     # The assignments in memory were updated by `_record_answer_times`: no query is needed.
-    return visit.redirect_to(visit.progress.next_step())
+    return visit.redirect_to_step(visit.progress.next_step())
 
 
 def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpResponse:
@@ -396,4 +400,4 @@ def _render_questions(
         "was_saved": request.method != "POST" and "saved" in request.GET,
         "place": visit.token,
     }
-    return render_page(request, "questions.html", visit.collection, context, status=status)
+    return render_worker_page(request, "questions.html", visit.collection, context, status=status)

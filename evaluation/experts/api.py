@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotations.models import rights
 from annotations.web.rest.base import StrictSerializer
 from annotations.web.rest.problems import ApiProblem, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import RefusedError
 from evaluation.experts.messages import LEVELS
@@ -218,7 +218,7 @@ def _fields(report: AuditReport) -> dict[str, Any]:
 AboutFindings = build_serializer(ExpertFindings, without=("panel",))
 
 
-@rename_keys(said="message")
+@add_renamed_keys(said="message")
 class ExpertFindingsSerializer(AboutFindings):  # type: ignore[misc, valid-type]
     """Agreement with intervals, difficulty by question, correlations, mean grades."""
 

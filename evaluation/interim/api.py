@@ -16,7 +16,7 @@ from annotations.answering.monitor import find_newest_collection
 from annotations.models import Collection, QuestionSet
 from annotations.web.paging import Keyset
 from annotations.web.rest.base import ApiViewSet
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
@@ -141,7 +141,7 @@ class InterimViewSet(ApiViewSet):
         request=None,
         responses={202: OpenApiResponse(InterimSerializer, "The run is queued; see Location.")},
     )
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Start an interim grading."""
         get_answered_set(request, set_id)

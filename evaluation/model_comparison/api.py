@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.web.query import parse_choice, parse_public_id
-from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set
@@ -196,7 +196,7 @@ class ComparingViewSet(GradingViewSet):
         run = self.done(request, run_id)
         order = parse_choice(request.query_params, "order", ORDERS, "largest")
         name = f"differences-{order}"
-        start, limit = read_start(request, name), read_limit(request)
+        start, limit = read_start_index(request, name), read_limit(request)
         _, table = _load_pair(run, first, second, HOLM)
         page = load_differences(run, table, first, second, order, start, limit)
         rows = QuestionDifferenceSerializer(page.questions, many=True).data

@@ -15,10 +15,10 @@ from rest_framework.response import Response
 from annotations.models import Worker, rights
 from annotations.web.query import parse_choice, parse_flag, parse_number
 from annotations.web.rest.base import StrictSerializer
-from annotations.web.rest.idempotency import repeatable
-from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.idempotency import make_repeatable
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import RefusedError, get_user_id
@@ -185,7 +185,7 @@ class TriageViewSet(GradingViewSet):
         run = self.done(request, run_id)
         scope = parse_choice(request.query_params, "who", ("look", "everybody"), "look")
         show = parse_choice(request.query_params, "show", ("all", "open", "decided"), "all")
-        start, limit = read_start(request, "triage"), read_limit(request)
+        start, limit = read_start_index(request, "triage"), read_limit(request)
         order = parse_choice(request.query_params, "order", (REVIEW, CONTRAST), REVIEW)
         queue = load_queue(run, everybody=scope == "everybody", order=cast(QueueOrder, order))
         selected = queue.select(show)
@@ -290,7 +290,7 @@ class TriageViewSet(GradingViewSet):
         request=ApplySerializer,
         responses={202: OpenApiResponse(RUN, "The run is queued; see Location.")},
     )
-    @repeatable
+    @make_repeatable
     def apply(self, request: Request, run_id: Any) -> Response:
         """Start a run without the excluded workers."""
         run = self._get_editable_run(request, run_id)
@@ -354,7 +354,7 @@ ALARMS_HELP = "Whether workers named by an alarm or a notice are accepted too."
 TogetherSerializer = build_serializer(AcceptedBatch)
 
 
-@rename_keys(said="message")
+@add_renamed_keys(said="message")
 class RestSerializer(serializers.Serializer[Any]):
     """Workers that one batch would accept, those who stay open, and earlier batches."""
 
@@ -414,7 +414,7 @@ class AcceptingViewSet(GradingViewSet):
         request=AcceptRestSerializer,
         responses={201: TogetherSerializer},
     )
-    @repeatable
+    @make_repeatable
     def accept(self, request: Request, run_id: Any) -> Response:
         """Accept the undecided workers and return the batch id, needed to take it back."""
         run = self._get_editable_run(request, run_id)

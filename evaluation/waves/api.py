@@ -16,8 +16,8 @@ from annotations.answering.waves import WaveError, list_linkable_sets, match_que
 from annotations.models import QuestionSet
 from annotations.web.query import parse_public_id
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.idempotency import repeatable
-from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.idempotency import make_repeatable
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem, build_field_problem, build_parameter_problem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_answered_set, get_editable
@@ -75,7 +75,7 @@ class WaveViewSet(ApiViewSet):
         request=WaveSerializer,
         responses={201: NewWaveSerializer},
     )
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Create the next wave of a question set."""
         get_answered_set(request, set_id)
@@ -222,7 +222,7 @@ class EarlierWaveViewSet(ApiViewSet):
         request=None,
         responses={200: BroughtSerializer},
     )
-    @repeatable
+    @make_repeatable
     def replies(self, request: Request, set_id: UUID) -> Response:
         """Copy model replies from the earlier wave, and return their number."""
         try:
@@ -338,7 +338,7 @@ class WaveResultViewSet(GradingViewSet):
 
     def _paginate(self, request: Request, name: str, rows: list[Any], serializer: Any) -> Response:
         """Return the response with one page of rows."""
-        start, limit = read_start(request, name), read_limit(request)
+        start, limit = read_start_index(request, name), read_limit(request)
         results = serializer(rows[start : start + limit], many=True).data
         return Response(build_slice_body(request, name, results, start, len(rows)))
 

@@ -37,7 +37,7 @@ from crowdgrade.sign_in.options import (
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _read_proxies() -> int:
+def _read_proxy_count() -> int:
     """Return the number of proxies in front of the site."""
     # The site has no TLS of its own: with HTTPS there is a proxy in front.
     value = read_text("PROXIES") or ("1" if read_flag("HTTPS") else "0")
@@ -66,13 +66,13 @@ def _build_caches() -> dict[str, Any]:
 
 
 def _count_cores() -> int:
-    """Return the number of CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use; 1 if it is unknown."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _read_networks(by_default: list[str]) -> list[str]:
+def _read_model_networks(by_default: list[str]) -> list[str]:
     """Return the networks to whose addresses requests to models may be sent."""
     value = read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
     return check_networks("CROWDGRADE_MODEL_NETWORKS", [] if value == ["none"] else value)
@@ -115,7 +115,7 @@ def _read_offered_models() -> list[str]:
 
 
 def _find_home() -> Path:
-    """Return the folder of local state; it must be an absolute path."""
+    """Return the folder of local state; raise an error for a relative path."""
     path = Path(read_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
     if not path.is_absolute():
         raise ImproperlyConfigured(f"CROWDGRADE_HOME is {str(path)!r}: write an absolute path")
@@ -182,7 +182,7 @@ for _origin in CSRF_TRUSTED_ORIGINS:
     if not _origin.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS holds {_origin!r}: add https://")
 HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = read_flag("HTTPS")
-PROXIES = _read_proxies()
+PROXIES = _read_proxy_count()
 # A year, once HTTPS is promised.
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Other hosts of the domain, and lists of browsers' makers, are not ours to promise (W005, W021).
@@ -269,7 +269,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # Everything unforeseen goes to the terminal (or the log) of the process, with the request's id.
 LOG_FORMAT = read_choice("LOG_FORMAT", ("text", "json"))
-LOGGING = logging_config.build_logging(LOG_FORMAT)
+LOGGING = logging_config.build_logging_config(LOG_FORMAT)
 # Celery's own handlers know no JSON.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = LOG_FORMAT == "text"
 
@@ -317,7 +317,7 @@ ACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.OpenIDAccountAdapter"
 MFA_ADAPTER = "crowdgrade.sign_in.adapters.SecondFactorAdapter"
 MFA_FORMS = {
-    "authenticate": "crowdgrade.sign_in.codes.CodeForm",
+    "authenticate": "crowdgrade.sign_in.codes.SignInCodeForm",
     "reauthenticate": "crowdgrade.sign_in.codes.ConfirmCodeForm",
 }
 MFA_TOTP_ISSUER, MFA_TOTP_TOLERANCE = "Crowdgrade", 1  # a code holds 30 seconds longer
@@ -369,7 +369,7 @@ RUN_KINDS = [
 ]
 # Language models: networks they may be in besides public addresses, and keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
-MODEL_NETWORKS = _read_networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
+MODEL_NETWORKS = _read_model_networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
 KEY_VARIABLES = _read_key_variables()
 PROLIFIC_API = _read_prolific_api()
 OFFERED_MODELS = frozenset(_read_offered_models())
@@ -403,7 +403,7 @@ REST_FRAMEWORK = {
         "crowdgrade.rest.authentication.TokenAuthentication",
         "crowdgrade.rest.authentication.SecondFactorSessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["crowdgrade.rest.permissions.MayEnter"],
+    "DEFAULT_PERMISSION_CLASSES": ["crowdgrade.rest.permissions.MaySignIn"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_THROTTLE_CLASSES": [
@@ -417,7 +417,7 @@ REST_FRAMEWORK = {
         "bulk": read_rate("API_UPLOAD_RATE", "60/minute"),
     },
     "NUM_PROXIES": 0,  # `crowdgrade.proxy_headers` has put the client's address in place
-    "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle",
+    "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle_api_error",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,

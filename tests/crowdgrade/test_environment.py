@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from crowdgrade import environment
-from crowdgrade.environment import DECLARED, INTERNAL, SYSTEM, insert_table
+from crowdgrade.environment import DECLARED, INTERNAL, SYSTEM, insert_variables_table
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = [
@@ -107,7 +107,7 @@ def test_an_undeclared_variable_is_refused_when_it_is_read():
 
 def test_the_table_of_the_document_is_the_declaration():
     text = (ROOT / "platform" / "docs" / "operations.md").read_text(encoding="utf-8")
-    assert insert_table(text) == text
+    assert insert_variables_table(text) == text
 
 
 @pytest.mark.parametrize(

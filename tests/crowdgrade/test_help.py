@@ -76,18 +76,20 @@ def test_html_in_a_document_is_text_and_links_to_code_lead_nowhere(own_documents
 
 
 def test_a_search_finds_sections_with_every_word_titles_first(own_documents):
-    found = [(one.document.slug, one.section.title) for one in documents.search("SPRING tid")]
+    found = [
+        (one.document.slug, one.section.title) for one in documents.search_sections("SPRING tid")
+    ]
     assert found == [("tides", "Spring tide"), ("tides", "Spring tide"), ("cables", "At sea")]
-    assert documents.search("spring 1858")[0].section.anchor == "at-sea"
-    assert documents.search("pring") == []  # words match at their beginning
-    assert documents.search("  ") == []
-    assert documents.search("secret contents") == []
+    assert documents.search_sections("spring 1858")[0].section.anchor == "at-sea"
+    assert documents.search_sections("pring") == []  # words match at their beginning
+    assert documents.search_sections("  ") == []
+    assert documents.search_sections("secret contents") == []
 
 
 def test_an_excerpt_is_cut_around_the_first_word_that_is_found(own_documents):
     text = f"{'before ' * 40}needle{' after' * 60}"
     (own_documents / "cables.md").write_text(f"# Cables\n\n{text}\n")
-    (found,) = documents.search("needle")
+    (found,) = documents.search_sections("needle")
     # 60 characters before are 8 words of 7 and 4 characters of another, which is left out.
     assert found.excerpt.partition("needle")[0] == f"… {'before ' * 8}"
     assert found.excerpt.endswith("after …")
@@ -123,7 +125,7 @@ def test_an_installation_without_documents_says_so(reader, tmp_path, own_documen
         cached.cache_clear()
     shown = reader.get("/admin/help/")
     assert (shown.status_code, shown.context_data["document"]) == (200, None)
-    assert documents.search("tides") == []
+    assert documents.search_sections("tides") == []
 
 
 def test_who_is_not_signed_in_is_led_to_the_sign_in_page(db):

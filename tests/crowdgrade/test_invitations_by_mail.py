@@ -13,7 +13,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdgrade.invitation_links.links import find_link
+from crowdgrade.invitation_links.links import find_invitation_link
 from crowdgrade.invitation_links.mailing import MOST_A_DAY, MOST_ADDRESSES, split_addresses
 from crowdgrade.models import InvitationLink
 from tests.annotations import world
@@ -213,9 +213,9 @@ def test_a_server_that_refuses_one_address_gets_the_others(client, tides, server
     received = message_from_string(server.mails[0][1], policy=policy.default)
     path = LINK.search(received.get_content()).group(1)
     token = path.rstrip("/").rpartition("/")[2]
-    assert find_link(token).email == "vera@example.org"
+    assert find_invitation_link(token).email == "vera@example.org"
     (copied,) = set(LINK.findall(made.content.decode()))  # of the one that was refused
-    assert find_link(copied.rstrip("/").rpartition("/")[2]).email == "ed@example.org"
+    assert find_invitation_link(copied.rstrip("/").rpartition("/")[2]).email == "ed@example.org"
     for secret in (token, copied, "example.org"):
         assert secret not in caplog.text
     assert InvitationLink.objects.get(email="ed@example.org").mail_error == "refused"

@@ -23,7 +23,7 @@ from annotations.desk.collecting.forms import CollectionSettingsForm, PlacesForm
 from annotations.desk.collecting.monitor_page import build_collection_context, show_collection
 from annotations.exchange.writing.formats import write_csv
 from annotations.models import Collection, QuestionSet, is_counting_signals
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from annotations.web.lists import AdmissionFilter
 from annotations.web.scope import get_editable_answered_set, select_visible
 
@@ -162,7 +162,9 @@ def submit_worker_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
         messages.success(request, _describe_removal(struck), code)
         return redirect("admin:collecting-listed", question_set.public_id)
     rows = ((name, links.build_signed_link(collection, name)) for name in external_ids)
-    return download(write_csv(("worker", "link"), rows), f"{question_set.name} - links", "csv")
+    return build_download_response(
+        write_csv(("worker", "link"), rows), f"{question_set.name} - links", "csv"
+    )
 
 
 @require_GET

@@ -38,7 +38,7 @@ Load = Callable[..., ImportReport]
 
 
 @dataclass
-class Lines:
+class StoredBody:
     """Request body in JSON Lines or CSV, stored in an unnamed temporary file.
 
     `name` is the file's name for readers; its extension is that of the format.
@@ -62,7 +62,7 @@ class Lines:
         return file
 
 
-class RowsParser(BaseParser):
+class StrictJSONParser(BaseParser):
     """Strict JSON parser: keeps numbers as written, refuses repeated keys and NaN."""
 
     media_type = "application/json"
@@ -94,7 +94,7 @@ class LinesParser(BaseParser):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
-        return Lines(file, digest.hexdigest(), file.tell(), self.name)
+        return StoredBody(file, digest.hexdigest(), file.tell(), self.name)
 
 
 class CsvParser(LinesParser):
@@ -161,7 +161,7 @@ class ImportReportSerializer(serializers.Serializer[Any]):
 class BulkViewSet(ApiViewSet):
     """Base class of API endpoints that import many rows in one request, all or none."""
 
-    parser_classes = (RowsParser, LinesParser)
+    parser_classes = (StrictJSONParser, LinesParser)
     required_keys: tuple[str, ...]
     reader: Callable[[Readable], Any]
     """Reads rows without storing them. Raises InputError with the invalid ones."""
@@ -174,7 +174,7 @@ class BulkViewSet(ApiViewSet):
     def get_parsers(self) -> list[BaseParser]:
         """Return the parsers of request bodies; JSON Lines only for imports."""
         is_import = (getattr(self.request, "method", None) or "POST").upper() == "POST"
-        return [RowsParser(), LinesParser()] if is_import else [RowsParser()]
+        return [StrictJSONParser(), LinesParser()] if is_import else [StrictJSONParser()]
 
     def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted body in bytes; less for JSON, which is held in memory."""
@@ -187,7 +187,7 @@ class BulkViewSet(ApiViewSet):
         """Return the response, after closing the temporary file of the body."""
         # Not `request.data`, which would parse a body that was not read yet.
         data = getattr(request, "_full_data", None)
-        if isinstance(data, Lines):
+        if isinstance(data, StoredBody):
             data.file.close()
         return super().finalize_response(request, *args, **kwargs)
 
@@ -200,7 +200,11 @@ class BulkViewSet(ApiViewSet):
     def build_source(self) -> Source:
         """Return the rows of the body as a source; raise `InputError` for invalid ones."""
         data = self.request.data
-        return data.source if isinstance(data, Lines) else self._build_lines_source(read_rows(data))
+        return (
+            data.source
+            if isinstance(data, StoredBody)
+            else self._build_lines_source(read_body_rows(data))
+        )
 
     @contextmanager
     def convert_row_errors(self) -> Iterator[None]:
@@ -208,7 +212,9 @@ class BulkViewSet(ApiViewSet):
         try:
             yield
         except InputError as error:
-            raise build_rows_problem(error, lines=isinstance(self.request.data, Lines)) from error
+            raise build_rows_problem(
+                error, lines=isinstance(self.request.data, StoredBody)
+            ) from error
 
     def build_report_response(self, into: Any, report: ImportReport) -> Response:
         """Return the response with the report of an import into the question set `into`."""
@@ -237,7 +243,7 @@ class BulkViewSet(ApiViewSet):
         return lines
 
 
-def read_rows(data: Any) -> list[Any]:
+def read_body_rows(data: Any) -> list[Any]:
     """Return the rows of a body {"rows": [...]}; raise `ApiProblem` for other bodies."""
     if not isinstance(data, dict):
         raise ApiProblem("invalid", 'Write an object: {"rows": [...]}.', [Fault("no object", "#")])
@@ -249,7 +255,9 @@ def read_rows(data: Any) -> list[Any]:
     return rows
 
 
-def read_options(request: Request, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+def read_import_options(
+    request: Request, serializer: type[serializers.Serializer[Any]]
+) -> dict[str, Any]:
     """Return the import options of the URL query; raise `ApiProblem` if invalid."""
     params = dict(request.query_params.items())
     option_serializer = serializer(data=params)

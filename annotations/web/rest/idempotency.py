@@ -35,7 +35,7 @@ LIFETIME = timedelta(days=1)
 """How long a response is stored."""
 
 
-def repeatable(action: Action) -> Action:
+def make_repeatable(action: Action) -> Action:
     """Return an API action that runs only once for each Idempotency-Key.
 
     Key and work are stored in one transaction: a failed request leaves no key, and simultaneous
@@ -55,7 +55,7 @@ def repeatable(action: Action) -> Action:
     return run_once  # type: ignore[return-value]
 
 
-def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
+def make_repeatable_after_reading(action: Steps) -> Callable[..., Response]:
     """Return an API action from a generator, whose second part runs once for each Idempotency-Key.
 
     The generator reads the request, yields, then stores.

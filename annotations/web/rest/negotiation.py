@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.negotiation import BaseContentNegotiation
 
 
-class AnyForm(BaseContentNegotiation):
+class FileNegotiation(BaseContentNegotiation):
     """Content negotiation that ignores the Accept header, for responses that are files.
 
     A file has one format, or the one that the query parameter `format` names.

@@ -41,7 +41,7 @@ def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str
     return {"next": next_url, "results": rows}
 
 
-def read_start(request: Request, name: str) -> int:
+def read_start_index(request: Request, name: str) -> int:
     """Return the requested start index in a list in memory; raise `QueryError` if invalid."""
     cursor = read_cursor(request)
     (start,) = decode_cursor(name, cursor) if cursor else (0,)

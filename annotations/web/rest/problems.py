@@ -140,11 +140,11 @@ def _build_row_fault(problem: Problem, lines: bool, path: str) -> Fault:
     index = problem.line - 1
     pointer = f"#/{path}/{index}"
     if isinstance(problem.column, str):
-        pointer += "/" + escape_pointer(problem.column)
+        pointer += "/" + escape_pointer_key(problem.column)
     return Fault(reason, pointer=pointer, index=index, remedy=remedy, code=problem.code)
 
 
-def escape_pointer(key: str) -> str:
+def escape_pointer_key(key: str) -> str:
     """Return a key escaped for use in a JSON pointer (RFC 6901)."""
     # First "~": the other way round, the "~" of "~1" would be escaped again.
     return key.replace("~", "~0").replace("/", "~1")

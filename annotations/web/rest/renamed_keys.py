@@ -13,7 +13,7 @@ SerializerT = TypeVar("SerializerT", bound=type[serializers.BaseSerializer[Any]]
 AnyField = serializers.Field[Any, Any, Any, Any]
 
 
-def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
+def add_renamed_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
     """Return a class decorator that adds a new key for each renamed field of a serializer.
 
     The keywords are the old names. The new key comes directly before the old one and has the same

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.texts import EXCERPT_SHOWN, select_beginning, shorten_text
 
 M = TypeVar("M", bound=Model)
@@ -56,7 +56,7 @@ def build_serializer(
     name = f"Result{report.__name__}Serializer"
     serializer = type(name, (serializers.Serializer,), fields | {"__doc__": description})
     renamed: dict[str, str] = getattr(report, "renamed_keys", {})
-    return rename_keys(**renamed)(serializer) if renamed else serializer
+    return add_renamed_keys(**renamed)(serializer) if renamed else serializer
 
 
 def _list_field_names(report: type[Any]) -> Sequence[str]:
@@ -102,7 +102,7 @@ def _build_field(hint: Any, **options: Any) -> Any:
     raise TypeError(f"{hint} has no form in JSON")
 
 
-class Excerpt(serializers.CharField):
+class ExcerptField(serializers.CharField):
     """Serializer field for the first 240 characters of a text, with … if it is longer."""
 
     def __init__(self, **kwargs: Any) -> None:

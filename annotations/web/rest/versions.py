@@ -18,7 +18,7 @@ VERSION = OpenApiParameter(
 )
 
 
-def select_version(
+def find_requested_version(
     request: Request, question_set: QuestionSet, *, answered: bool = False
 ) -> QuestionSetVersion | None:
     """Return the version that the URL's query names, else the set's default one; None without any.

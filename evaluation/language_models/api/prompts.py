@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
 from annotations.web.scope import (
@@ -147,7 +147,7 @@ class PromptViewSet(ApiViewSet):
         body = PromptRowSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request) -> Response:
         """Create a prompt owned by the user."""
         owner = require_requester(request)

@@ -24,7 +24,7 @@ from annotations.ledger.bonuses import PART, find_currency
 from annotations.ledger.parts import PART_REASONS, find_owed_parts
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.problems import build_field_problem
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.payments.api.decisions import VERSION, PayScoreSerializer, translate_payment_errors
@@ -259,7 +259,7 @@ class BonusRuleViewSet(ApiViewSet):
         request=BonusPlanSerializer,
         responses={200: BonusesPlannedSerializer},
     )
-    @repeatable
+    @make_repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
         """Plan the bonuses of a rule, and return how many are new."""
         version = get_payable_version(request, set_id)
@@ -363,7 +363,7 @@ class PartViewSet(ApiViewSet):
         request=PartsTotalSerializer,
         responses={200: BonusesPlannedSerializer},
     )
-    @repeatable
+    @make_repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
         """Plan the partial payments, and return their number."""
         version = get_payable_version(request, set_id)

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, Q, QuerySet
 
 from annotations.models import Response
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
@@ -283,8 +283,8 @@ def build_worker_report(
     )
     ranked = WorkerGrade.objects.filter(run=run, rank__isnull=False)
     subqueries = {
-        "n_ranked": count_rows_by(ranked, "run"),
-        "n_shared": count_rows_by(shared, "run"),
+        "n_ranked": build_group_count(ranked, "run"),
+        "n_shared": build_group_count(shared, "run"),
     }
     row_and_counts = read_counted_row(run, worker, **subqueries)
     if row_and_counts is None:

@@ -20,7 +20,7 @@ from crowdgrade.supervisor import (
     raise_on_signal,
     supervise,
 )
-from crowdgrade.web_server import listen
+from crowdgrade.web_server import open_listening_sockets
 
 
 class Command(BaseCommand):
@@ -44,10 +44,15 @@ class Command(BaseCommand):
                 call_command("collectstatic", verbosity=0, interactive=False)
                 site = f"http://{f'[{host}]' if ':' in host else host}:{port}"
                 self.stdout.write(f"{site}/   (Ctrl-C ends the site and its worker)")
-                if first_account.is_needed():
-                    link = first_account.build_link(site, first_account.ensure_code(home))
+                if first_account.has_no_account():
+                    link = first_account.build_first_account_link(
+                        site, first_account.ensure_account_code(home)
+                    )
                     self.stdout.write(f"There is no account yet. Make the first one at {link}")
-                children = [*processes.build_web_servers(listening), processes.build_worker()]
+                children = [
+                    *processes.build_web_servers(listening),
+                    processes.build_background_process(),
+                ]
                 supervise(children, self.stderr.write)
         except AlreadyRunningError as error:
             raise CommandError(
@@ -60,7 +65,7 @@ class Command(BaseCommand):
 def open_sockets(host: str, port: int) -> list[socket.socket]:
     """Return listening sockets; raise `CommandError` with the reason if that fails."""
     try:
-        return listen(host, port)
+        return open_listening_sockets(host, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise CommandError(f"port {port} is in use: choose another with --port") from None
