@@ -41,7 +41,7 @@ class PreviewPages:
         )
 
     def find_previous_question_step(self, step: int) -> int:
-        """Return the number of the last step with questions before `step`; `step` if there is none."""
+        """Return the last step with questions before `step`; `step` if there is none."""
         earlier = (i for i in range(step - 1, 0, -1) if self.pages[i - 1].kind == PAGE)
         return next(earlier, step)
 

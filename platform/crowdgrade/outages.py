@@ -76,7 +76,7 @@ def find_outage(error: BaseException | None) -> Outage | None:
 
 
 def describe_outage(error: BaseException) -> str | None:
-    """Return the message on an outage for the terminal; None if an error is none."""
+    """Return the terminal's message on an outage or a missing migration; None for other errors."""
     outage = find_outage(error)
     if outage is None:
         code = BEHIND if _lacks_migrations(error) else None

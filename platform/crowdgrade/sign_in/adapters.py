@@ -61,7 +61,7 @@ class AccountAdapter(DefaultAccountAdapter):
             super().add_message(request, level, message_template, *args, **kwargs)
 
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
-        """Redirect an inactive account to the sign-in page, which reveals nothing about the account."""
+        """Redirect an inactive account to the sign-in page, which reveals nothing about it."""
         return redirect("admin:login")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
