@@ -26,8 +26,8 @@ from annotations.web.rest.serializers import ExcerptField, annotate_excerpt
 from annotations.web.rest.uploads import describe_bulk_upload
 from annotations.web.rest.versions import VERSION, find_requested_version
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
+    get_set_with_answers,
     get_user_id,
     get_visible_or_404,
     select_visible,
@@ -135,7 +135,7 @@ class AnswerViewSet(BulkViewSet):
 
     def list(self, request: Request, set_id: Any) -> Reply:
         """Return a page of a version's submitted answers, with the beginnings of their texts."""
-        question_set = get_answered_set(request, set_id)
+        question_set = get_set_with_answers(request, set_id)
         version = find_requested_version(request, question_set, answered=True)
         rows = select_visible(request, Response.objects.all()).filter(
             submission__version=version, state=Response.State.SUBMITTED

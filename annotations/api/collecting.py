@@ -30,7 +30,7 @@ from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
 from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from annotations.web.scope import get_answered_set, get_editable, select_visible
+from annotations.web.scope import get_editable, get_set_with_answers, select_visible
 
 MAX_IDS = 20_000
 BY_ID = Keyset("admission", ("external_id",), texts=("external_id",))
@@ -273,7 +273,7 @@ class CollectionViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Return the settings and state of the newest collection; 404 if there is none."""
-        return self._build_response(_find_collection(get_answered_set(request, set_id)))
+        return self._build_response(_find_collection(get_set_with_answers(request, set_id)))
 
     @extend_schema(
         operation_id="collecting_publish",
@@ -404,7 +404,7 @@ class CollectionViewSet(ApiViewSet):
     )
     def list_admissions(self, request: Request, set_id: UUID) -> Response:
         """List the workers on the admission list, sorted by id."""
-        rows = _find_collection(get_answered_set(request, set_id)).admissions.all()
+        rows = _find_collection(get_set_with_answers(request, set_id)).admissions.all()
         page = load_page(request, rows, BY_ID)
         data = AdmissionSerializer(page.rows, many=True).data
         return Response(build_page_body(request, data, page.next))
@@ -450,7 +450,7 @@ class CollectionViewSet(ApiViewSet):
 
     def _load_editable_set(self, set_id: UUID) -> QuestionSet:
         """Return a question set that the user may change; raise Http404 or 403 otherwise."""
-        get_answered_set(self.request, set_id)
+        get_set_with_answers(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
     def _pop_excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:

@@ -28,9 +28,9 @@ from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictS
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
     get_manageable,
+    get_set_with_answers,
     get_user_id,
     select_visible,
 )
@@ -355,7 +355,7 @@ class WritingViewSet(ApiViewSet):
 
     def _load_project(self, set_id: Any) -> WritingProject:
         """Return the writing project of the newest version that has one; else raise Http404."""
-        question_set = get_answered_set(self.request, set_id)
+        question_set = get_set_with_answers(self.request, set_id)
         rows = select_visible(self.request, WritingProject.objects.all())
         rows = rows.filter(version__question_set=question_set).select_related("version")
         project = rows.order_by("-version__number").first()
@@ -365,12 +365,12 @@ class WritingViewSet(ApiViewSet):
 
     def _load_editable_set(self, set_id: Any) -> QuestionSet:
         """Return a question set that the user may change; raise Http404 or 403 otherwise."""
-        get_answered_set(self.request, set_id)
+        get_set_with_answers(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
     def _load_managed_project(self, set_id: Any) -> WritingProject:
         """Return the writing project of a set that the user manages; else Http404 or 403."""
-        get_answered_set(self.request, set_id)
+        get_set_with_answers(self.request, set_id)
         get_manageable(self.request, QuestionSet.objects.all(), set_id)
         return self._load_project(set_id)
 

@@ -329,7 +329,7 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Impor
 
 
 def _choose_first_answers(answers: list[AnswerRecord]) -> list[AnswerRecord]:
-    """Return the first answers with a text, filled up with empty ones."""
+    """Return the first answers to show: those with a text, then empty ones."""
     return sorted(answers, key=lambda record: not record.text)[:MAX_ANSWERS_SHOWN]
 
 

@@ -54,7 +54,7 @@ def upload_file(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
         form = UploadForm(upload_kind, posted, files, too_large=too_large)
         if form.is_valid():
             file, columns = form.cleaned_data["file"], form.cleaned_data.get("columns", "")
-            return stage_posted_file(
+            return check_posted_file(
                 request, question_set, upload_kind, file, form.collect_options(), columns
             )
     context = {
@@ -70,7 +70,7 @@ def upload_file(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     )
 
 
-def stage_posted_file(
+def check_posted_file(
     request: HttpRequest,
     question_set: QuestionSet,
     kind: UploadKind,

@@ -90,8 +90,8 @@ def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) 
     return row
 
 
-def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the question set; raise `Http404` if the user may not see its answers."""
+def get_set_with_answers(request: UserRequest, public_id: UUID) -> QuestionSet:
+    """Return a question set whose answers the user may see; else raise `Http404`."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), public_id)
     # 404 as for an unknown set: experts judge blindly, and learn nothing of the answers.
     if not rights(request.user, question_set).answers:
@@ -99,12 +99,12 @@ def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
     return question_set
 
 
-def get_editable_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the question set; raise an error if the user may not see answers and edit.
+def get_editable_set_with_answers(request: UserRequest, public_id: UUID) -> QuestionSet:
+    """Return a question set that the user may edit, with its answers; else raise an error.
 
-    Raises Http404 as `get_answered_set` does, `RefusedError` if the user may only see it.
+    Raises Http404 as `get_set_with_answers` does, `RefusedError` if the user may only see it.
     """
-    question_set = get_answered_set(request, public_id)
+    question_set = get_set_with_answers(request, public_id)
     if not rights(request.user, question_set).edit:
         raise RefusedError("change")
     return question_set

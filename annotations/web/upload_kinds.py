@@ -44,7 +44,7 @@ class UploadReport(Protocol):
 
 
 @dataclass(frozen=True)
-class Staging:
+class StagedImport:
     """Functions that parse a kind of file into rows, and store the rows after confirmation.
 
     `read` takes the file, `columns` and the named `options`, and returns a stage of `kind`. `store`
@@ -83,7 +83,7 @@ class UploadKind:
     load: Callable[..., UploadReport]
     options: tuple[str, ...] = ()
     initial: dict[str, str] = field(default_factory=dict)
-    stage: Staging | None = None
+    stage: StagedImport | None = None
     names_questions: bool = False
     knows_who: bool = False
     return_link: tuple[str, str] = ("admin:question-set", "To the question set")
@@ -155,7 +155,7 @@ register_upload_kind(
         ColumnNames.parse,
         import_answers,
         ("panel", "duplicates", "create_questions", "update_flags"),
-        stage=Staging(Stage, stage_answers, store_staged, ("panel", "duplicates")),
+        stage=StagedImport(Stage, stage_answers, store_staged, ("panel", "duplicates")),
     )
 )
 register_upload_kind(
@@ -169,7 +169,7 @@ register_upload_kind(
         import_mapped,
         CHOICES,
         # `STORING` are the last of the choices: all others are options of reading.
-        stage=Staging(MappedAnswers, stage_chosen, store_chosen, CHOICES[: -len(STORING)]),
+        stage=StagedImport(MappedAnswers, stage_chosen, store_chosen, CHOICES[: -len(STORING)]),
     )
 )
 register_upload_kind(
@@ -199,7 +199,7 @@ register_upload_kind(
         import_mturk,
         ("panel", "question_template", "duplicates", "update_flags"),
         {"panel": PANEL},
-        Staging(
+        StagedImport(
             StagedBatch, stage_batch, store_batch, ("panel", "question_template", "duplicates")
         ),
     )

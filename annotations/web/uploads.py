@@ -66,7 +66,7 @@ def import_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_ru
         report = _import_file(upload, into, kind, dry_run=dry_run)
     except (InputError, FileNotFoundError) as error:
         # A concurrent request may have imported and deleted the file, which looks like an error.
-        if not upload._state.adding and not _is_not_imported(upload):
+        if not upload._state.adding and not _is_pending_import(upload):
             return
         if isinstance(error, FileNotFoundError):
             error = InputError.from_code(upload.name, "file_gone")
@@ -89,7 +89,7 @@ def import_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_ru
     upload.save()
 
 
-def _is_not_imported(upload: Upload) -> bool:
+def _is_pending_import(upload: Upload) -> bool:
     """Return whether the upload is stored and no concurrent request has imported it.
 
     If one has, its report is stored and must stay. Raises `FileGoneError` if it was discarded.

@@ -17,7 +17,7 @@ from annotations.answering.wording import wording
 from annotations.ledger.appeals import find_rejection
 from annotations.models import Consent, Submission
 from annotations.worker_pages.consent import ASSISTIVE_FIELD, UNCOUNTED_FIELD
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.progress import summarize_progress
 from annotations.worker_pages.rendering import build_return_url, disable_caching, render_worker_page
 from annotations.worker_pages.visit import (
@@ -63,7 +63,7 @@ def show_thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
     if submission.state != Submission.State.SUBMITTED:
         return disable_caching(redirect("worker:go-on", visit.token))
     if submission.source == Submission.Source.IMPORTED:
-        return render_outcome(request, "excluded", collection)
+        return render_end_page(request, "excluded", collection)
     code = submission.code or collection.code_done
     context = {
         "code": code,
@@ -118,13 +118,13 @@ def withdraw_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask the worker to confirm the deletion of all answers; POST deletes them."""
     collection = visit.collection
     if visit.submission.withdrawn_at is not None:
-        return render_outcome(request, "withdrawn", collection, status=200)
+        return render_end_page(request, "withdrawn", collection, status=200)
     if visit.submission.source == Submission.Source.IMPORTED:
-        return render_outcome(request, "excluded", collection)
+        return render_end_page(request, "excluded", collection)
     is_sure = request.method == "POST" and "sure" in request.POST
     if is_sure:
         finishing.withdraw(visit.submission)
-        return render_outcome(request, "withdrawn", collection, status=200)
+        return render_end_page(request, "withdrawn", collection, status=200)
     context = {
         "place": visit.token,
         "is_unticked": request.method == "POST",

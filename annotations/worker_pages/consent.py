@@ -28,7 +28,7 @@ from annotations.editing import is_about_data_use
 from annotations.languages import own_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import format_duration, render_outcome
+from annotations.worker_pages.outcomes import format_duration, render_end_page
 from annotations.worker_pages.rendering import disable_caching, render_worker_page, use_language
 from annotations.worker_pages.visit import Visit, require_open_submission, require_submission
 
@@ -69,14 +69,14 @@ def enter_collection(request: HttpRequest, collection_id: UUID) -> HttpResponse:
                 return _handle_consent_form(request, collection, visitor)
         except TooManyError as error:
             wait = format_duration(error.seconds)
-            response = render_outcome(request, error.code, collection, context={"wait": wait})
+            response = render_end_page(request, error.code, collection, context={"wait": wait})
             response["Retry-After"] = str(error.seconds)
             return response
         except AnsweringError as error:
-            return render_outcome(request, error.code, collection)
+            return render_end_page(request, error.code, collection)
         reason = find_refusal(collection, visitor.external_id)
         if reason:
-            return render_outcome(request, reason, collection)
+            return render_end_page(request, reason, collection)
         return _render_consent(request, collection)
 
 
@@ -123,7 +123,7 @@ def _handle_consent_form(
     """
     if request.POST.get("do") == "decline":
         note_declined(collection)
-        return render_outcome(request, "no_consent", collection)
+        return render_end_page(request, "no_consent", collection)
     if "agree" not in request.POST:
         reason = find_refusal(collection, visitor.external_id)
         if reason:

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from annotations.ledger.appeals import LONGEST, AppealError, create_appeal, find_rejection
 from annotations.ledger.decisions import WithdrawnError
 from annotations.models import Submission
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.rendering import (
     disable_caching,
     format_length_error,
@@ -25,16 +25,16 @@ FIELD = "appeal"
 def show_rejection(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Show a rejection and its appeal; POST sends the worker's appeal."""
     if visit.submission.withdrawn_at is not None:
-        return render_outcome(request, "withdrawn", visit.collection)
+        return render_end_page(request, "withdrawn", visit.collection)
     if visit.submission.source == Submission.Source.IMPORTED:
-        return render_outcome(request, "excluded", visit.collection)
+        return render_end_page(request, "excluded", visit.collection)
     if request.method != "POST":
         return _render_rejection(request, visit)
     text = request.POST.get(FIELD, "")
     try:
         create_appeal(visit.submission, text)
     except WithdrawnError:
-        return render_outcome(request, "withdrawn", visit.collection)
+        return render_end_page(request, "withdrawn", visit.collection)
     except AppealError as error:
         return _render_rejection(request, visit, text.strip(), error.code)
     response = redirect("worker:decision", visit.token)

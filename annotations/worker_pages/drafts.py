@@ -14,7 +14,12 @@ from annotations.answering.places import has_place, keep_place, reserve_again
 from annotations.answering.progress import SurveyProgress
 from annotations.models import Question
 from annotations.worker_pages.rendering import disable_caching
-from annotations.worker_pages.visit import Visit, find_end_code, parse_number, require_submission
+from annotations.worker_pages.visit import (
+    Visit,
+    find_end_code,
+    parse_form_number,
+    require_submission,
+)
 
 STATUS_BY_OUTCOME = {
     drafts.BOTH_KEPT: 409,
@@ -58,7 +63,7 @@ def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
             visit.submission,
             question,
             text,
-            parse_number(request.POST.get("revision", "")),
+            parse_form_number(request.POST.get("revision", "")),
             tab=request.POST.get("tab", "").replace("\x00", "")[:MAX_TAB_LENGTH],
             take_over=False,
         )

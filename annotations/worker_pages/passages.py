@@ -11,7 +11,7 @@ from annotations.answering.reading import finish_reading, open_passage
 from annotations.models import Image
 from annotations.web.images import build_image_response
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.progress import summarize_progress
 from annotations.worker_pages.rendering import disable_caching, render_worker_page
 from annotations.worker_pages.visit import Visit, require_open_submission
@@ -32,12 +32,12 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
         try:
             return _handle_reading_form(request, visit, page)
         except AnsweringError as error:
-            return render_outcome(
-                request, error.code, visit.collection, context=_build_go_on_context(visit)
+            return render_end_page(
+                request, error.code, visit.collection, context=_build_continue_context(visit)
             )
     if visit.progress.was_read(page):
-        return render_outcome(
-            request, "gone", visit.collection, status=410, context=_build_go_on_context(visit)
+        return render_end_page(
+            request, "gone", visit.collection, status=410, context=_build_continue_context(visit)
         )
     if visit.progress.may_read(page):
         return _render_passage(request, visit, page)
@@ -93,6 +93,6 @@ def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> Htt
     return render_worker_page(request, "text.html", visit.collection, context)
 
 
-def _build_go_on_context(visit: Visit) -> dict[str, object]:
+def _build_continue_context(visit: Visit) -> dict[str, object]:
     """Return the template context of an end page with a button to continue."""
     return {"go_on": True, "place": visit.token}

@@ -38,7 +38,7 @@ from annotations.worker_pages.consent import (
     UNCOUNTED_FIELD,
     build_consent_context,
 )
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.preview_pages import (
     BEFORE,
     CONSENT,
@@ -264,7 +264,7 @@ def _render_side_page(
         }
         return render_worker_page(request, "thanks.html", collection, context)
     back = {"panel_code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
-    return render_outcome(request, state.side_page, collection, status=200, context=context | back)
+    return render_end_page(request, state.side_page, collection, status=200, context=context | back)
 
 
 def _render_step(

@@ -22,7 +22,7 @@ from annotations.answering.practice import grade_practice, has_failed, record_fe
 from annotations.answering.progress import FEEDBACK, AnswerPage, NextStep
 from annotations.models import Assignment, OtherText, Question, Response
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.progress import summarize_progress
 from annotations.worker_pages.rendering import (
     disable_caching,
@@ -32,7 +32,7 @@ from annotations.worker_pages.rendering import (
 from annotations.worker_pages.visit import (
     ANSWER,
     Visit,
-    parse_number,
+    parse_form_number,
     read_posted_revision,
     read_posted_texts,
     render_ended_submission,
@@ -161,7 +161,7 @@ def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpR
         record_feedback_read(visit.progress, page)
         if has_failed(visit.progress):
             screen_out(visit.submission)
-            return render_outcome(request, "screened_out", visit.collection, status=200)
+            return render_end_page(request, "screened_out", visit.collection, status=200)
         return visit.redirect_to_next_step()
     context = {
         "progress": summarize_progress(visit.progress, page),
@@ -180,7 +180,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
     texts = read_posted_texts(request)
     if not visit.progress.has_reached(page):
         context = {"texts": list(filter(None, texts.values())), "go_on": True, "place": visit.token}
-        return render_outcome(request, "not_yet", visit.collection, context=context)
+        return render_end_page(request, "not_yet", visit.collection, context=context)
     do = request.POST.get("do", "next")
     with transaction.atomic():
         # Lock the submission first, as a withdrawal does before it deletes the texts.
@@ -196,7 +196,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
         _apply_chosen_alternatives(request, visit, fields)
         # Other texts that this form showed. Those stored since stay unsettled.
         seen_texts = [
-            key for key in map(parse_number, request.POST.getlist("seen")) if key is not None
+            key for key in map(parse_form_number, request.POST.getlist("seen")) if key is not None
         ]
         is_complete = (
             do == "next" and not foreign and _check_completeness(request, fields, outcomes)
@@ -317,7 +317,7 @@ def _apply_chosen_alternatives(
 ) -> None:
     """Replace the text of each field by the alternative that the worker chose."""
     for row in fields:
-        key = parse_number(request.POST.get(row.keep_name, ""))
+        key = parse_form_number(request.POST.get(row.keep_name, ""))
         if key is None:
             continue
         other = OtherText.objects.filter(

@@ -25,7 +25,7 @@ from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT, NextSte
 from annotations.ledger.appeals import find_rejection
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.rendering import disable_caching, render_worker_page, use_language
 
 P = ParamSpec("P")
@@ -158,7 +158,7 @@ def render_ended_submission(request: HttpRequest, visit: Visit, code: str) -> Ht
     }
     if code in ("screened_out", "closed"):
         context["standing"] = find_rejection(visit.submission)
-    return render_outcome(request, code, visit.collection, context=context)
+    return render_end_page(request, code, visit.collection, context=context)
 
 
 def read_posted_texts(request: HttpRequest) -> dict[str, str]:
@@ -183,10 +183,10 @@ def _save_late_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str])
 
 def read_posted_revision(request: HttpRequest, public_id: object) -> int | None:
     """Return the posted revision of the displayed text; None if missing."""
-    return parse_number(request.POST.get(f"revision-{public_id}", ""))
+    return parse_form_number(request.POST.get(f"revision-{public_id}", ""))
 
 
-def parse_number(value: str) -> int | None:
+def parse_form_number(value: str) -> int | None:
     """Return a form value as a number; None unless it has 1 to 9 digits."""
     # 9 digits fit every integer column: larger numbers would be a database error.
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
@@ -196,5 +196,5 @@ def _render_reservation_offer(request: HttpRequest, visit: Visit) -> HttpRespons
     """Return the page that offers to reserve a place again, or shows that none is free."""
     # Only a form reserves a place: a link preview must not.
     if not count_free_places(visit.collection):
-        return render_outcome(request, "place_lost", visit.collection)
+        return render_end_page(request, "place_lost", visit.collection)
     return render_worker_page(request, "come_back.html", visit.collection, {"place": visit.token})

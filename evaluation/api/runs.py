@@ -37,8 +37,8 @@ from annotations.web.rest.problems import ApiProblem, build_field_problem, build
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.rest.versions import VERSION, find_requested_version
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
+    get_set_with_answers,
     get_user_id,
     get_visible_or_404,
     require_requester,
@@ -422,7 +422,7 @@ class ExportViewSet(ApiViewSet):
     @describe_export("Take away answers", RUN, PSEUDONYMS)
     def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the workers' answers with times and flags, one row per answer."""
-        version = self._choose_version(get_answered_set(request, set_id), answered=True)
+        version = self._choose_version(get_set_with_answers(request, set_id), answered=True)
         run = self._find_run(version)
         pseudonyms = parse_flag(request.query_params, "pseudonyms")
         made = exports.build_answers_export(version, run, pseudonyms=pseudonyms, user=request.user)
@@ -431,7 +431,7 @@ class ExportViewSet(ApiViewSet):
     @describe_export("Take away model answers", RUN)
     def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the language models' answers, one row per answer."""
-        version = self._choose_version(get_answered_set(request, set_id), answered=True)
+        version = self._choose_version(get_set_with_answers(request, set_id), answered=True)
         return self._build_download(
             exports.build_model_answers_export(version, self._find_run(version), user=request.user)
         )

@@ -15,7 +15,7 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, build_field_problem
 from annotations.web.rest.serializers import build_serializer
-from annotations.web.scope import get_answered_set, get_editable, get_manageable, get_user_id
+from annotations.web.scope import get_editable, get_manageable, get_set_with_answers, get_user_id
 from evaluation.deletion.report import ImportRow, build_import_rows, select_imports
 from evaluation.deletion.storage import erasing, removals, undoing
 from evaluation.deletion.storage.record import DependentRows, ForbiddenRemovalError
@@ -318,7 +318,7 @@ class ImportViewSet(ApiViewSet):
     )
     def list(self, request: Request, set_id: Any) -> Response:
         """List the imports of a question set."""
-        page = load_page(request, select_imports(get_answered_set(request, set_id)), NEWEST)
+        page = load_page(request, select_imports(get_set_with_answers(request, set_id)), NEWEST)
         body = ImportSerializer(build_import_rows(page), many=True).data
         return Response(build_page_body(request, body, page.next))
 
@@ -352,4 +352,6 @@ class ImportViewSet(ApiViewSet):
 
     def _get_import(self, request: Request, set_id: Any, import_id: Any) -> Import:
         """Return an import of a set whose answers the user may read and which the user may edit."""
-        return get_editable(request, select_imports(get_answered_set(request, set_id)), import_id)
+        return get_editable(
+            request, select_imports(get_set_with_answers(request, set_id)), import_id
+        )

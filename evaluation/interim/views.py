@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering import monitor
 from annotations.desk.collecting import monitor_page, pages
-from annotations.web.scope import get_editable_answered_set, get_user_id
+from annotations.web.scope import get_editable_set_with_answers, get_user_id
 from annotations.web.texts import mark_code
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import SITE, OptionError
@@ -48,7 +48,7 @@ def admit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 @require_POST
 def start_grading(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Start an interim grading in the background; repeating starts no second one."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")

@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotations.desk.uploads import stage_posted_file
+from annotations.desk.uploads import check_posted_file
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet, QuestionSetVersion, is_operator, rights
@@ -406,7 +406,7 @@ def _take_file(
         return None
     switches = {switch: switch in request.POST for switch in file.switches}
     if file.upload:
-        return stage_posted_file(request, question_set, KINDS[file.upload], sent, switches)
+        return check_posted_file(request, question_set, KINDS[file.upload], sent, switches)
     assert file.take is not None
     source = make_bytes_source(sent.name or file.name, sent.read())
     try:

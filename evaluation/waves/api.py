@@ -20,7 +20,7 @@ from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem, build_field_problem, build_parameter_problem
 from annotations.web.rest.serializers import build_serializer
-from annotations.web.scope import get_answered_set, get_editable
+from annotations.web.scope import get_editable, get_set_with_answers
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 from evaluation.waves import storage
@@ -78,7 +78,7 @@ class WaveViewSet(ApiViewSet):
     @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Create the next wave of a question set."""
-        get_answered_set(request, set_id)
+        get_set_with_answers(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         values = self.validate_body(WaveSerializer).validated_data
         try:
@@ -165,7 +165,7 @@ class EarlierWaveViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Return the earlier wave of a question set."""
-        question_set = get_answered_set(request, set_id)
+        question_set = get_set_with_answers(request, set_id)
         return Response(
             self._build_body(question_set, storage.load_earlier_wave(request, question_set))
         )
@@ -234,7 +234,7 @@ class EarlierWaveViewSet(ApiViewSet):
 
     def _get_editable_set(self, request: Request, set_id: UUID) -> QuestionSet:
         """Return a question set that the user may edit; else raise 404 or RefusedError."""
-        get_answered_set(request, set_id)
+        get_set_with_answers(request, set_id)
         return get_editable(request, QuestionSet.objects.all(), set_id)
 
     def _build_body(self, question_set: QuestionSet, earlier: QuestionSet | None) -> dict[str, Any]:

@@ -142,7 +142,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
                 pattern.default_args,
                 pattern.name,
             )
-            for pattern in list_url_patterns()
+            for pattern in iterate_url_patterns()
         ]
 
     def wrap_view(self, view: View) -> View:
@@ -198,7 +198,7 @@ def _raise_not_found(request: HttpRequest) -> HttpResponseBase:
     raise Http404
 
 
-def list_url_patterns() -> Iterator[URLPattern]:
+def iterate_url_patterns() -> Iterator[URLPattern]:
     """Yield the URL patterns of the pages of all installed packages."""
     for module in URL_MODULES:
         package = module.rpartition(".")[0]

@@ -42,7 +42,7 @@ def send_request_id(headers: dict[str, Any] | None = None, **_: Any) -> None:
 @task_prerun.connect
 def restore_request_id(task: Any = None, **_: Any) -> None:
     """Set the request id of log records to that of the request that sent the task."""
-    request_log.take_id_from_task(task.request)
+    request_log.set_id_from_task(task.request)
 
 
 @worker_init.connect

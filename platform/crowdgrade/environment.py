@@ -321,7 +321,7 @@ SYSTEM: Final = frozenset({"PATH", "HOME", "TMPDIR", "DJANGO_SETTINGS_MODULE", "
 DECLARED: Final = frozenset(name for variable in VARIABLES for name in variable.names)
 
 
-def read_text(name: str) -> str | None:
+def read_variable(name: str) -> str | None:
     """Return an environment variable's value, stripped; None if it is empty or not set.
 
     Raises LookupError for a name that `VARIABLES` does not declare.
@@ -333,7 +333,7 @@ def read_text(name: str) -> str | None:
 
 def read_flag(name: str, *, default: bool = False) -> bool:
     """Return whether an environment variable is set to yes; `default` if it is not set."""
-    value = read_text(name)
+    value = read_variable(name)
     if value is None:
         return default
     if value.lower() not in YES + NO:
@@ -343,7 +343,7 @@ def read_flag(name: str, *, default: bool = False) -> bool:
 
 def read_number(name: str, default: int) -> int:
     """Return an environment variable's positive integer; `default` if it is not set."""
-    value = read_text(name)
+    value = read_variable(name)
     if value is None:
         return default
     if not value.isdecimal() or not int(value):
@@ -353,7 +353,7 @@ def read_number(name: str, default: int) -> int:
 
 def read_rate(name: str, default: str) -> str:
     """Return an environment variable's rate, such as 600/minute; `default` if it is not set."""
-    value = read_text(name) or default
+    value = read_variable(name) or default
     if not re.fullmatch(r"[1-9]\d{0,8}/(second|minute|hour|day)", value):
         raise ImproperlyConfigured(f"{name} is {value!r}: write such as 600/minute")
     return value
@@ -361,7 +361,7 @@ def read_rate(name: str, default: str) -> str:
 
 def read_list(name: str, default: list[str]) -> list[str]:
     """Return an environment variable's comma-separated entries; `default` if it is not set."""
-    value = read_text(name)
+    value = read_variable(name)
     if value is None:
         return default
     return [entry.strip() for entry in value.split(",") if entry.strip()]
@@ -369,7 +369,7 @@ def read_list(name: str, default: list[str]) -> list[str]:
 
 def read_choice(name: str, choices: tuple[str, ...]) -> str:
     """Return an environment variable's value, one of `choices`; the first if it is not set."""
-    value = read_text(name) or choices[0]
+    value = read_variable(name) or choices[0]
     if value not in choices:
         raise ImproperlyConfigured(f"{name} is {value!r}: write {' or '.join(choices)}")
     return value
@@ -377,7 +377,7 @@ def read_choice(name: str, choices: tuple[str, ...]) -> str:
 
 def read_secret(name: str, least: int) -> str:
     """Return an environment variable's secret of at least `least` characters; "" if not set."""
-    value = read_text(name) or ""
+    value = read_variable(name) or ""
     if value and len(value) < least:
         raise ImproperlyConfigured(f"{name} has fewer than {least} characters: write a longer one")
     return value

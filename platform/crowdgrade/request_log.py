@@ -84,7 +84,7 @@ def add_id_to_task(headers: dict[str, Any] | None) -> None:
         headers[TASK_HEADER] = request_id.get()
 
 
-def take_id_from_task(request: Any) -> None:
+def set_id_from_task(request: Any) -> None:
     """Set the current request id to that of a task's headers; "" if it has no valid one."""
     # Celery puts unknown headers of a message among the attributes of the task's request.
     value = getattr(request, TASK_HEADER, None) or (request.headers or {}).get(TASK_HEADER)

@@ -87,7 +87,8 @@ class Child:
         self._close_lifeline()
         self.start_at, self.process = now + self.pause, None
         report(
-            f"{self.name} ended ({describe_exit(code)}); starting it again in {self.pause:.0f} s"
+            f"{self.name} ended ({describe_exit_code(code)}); "
+            f"starting it again in {self.pause:.0f} s"
         )
 
     def terminate(self) -> None:
@@ -118,7 +119,7 @@ class Child:
             self.process.stdin.close()
 
 
-def describe_exit(code: int) -> str:
+def describe_exit_code(code: int) -> str:
     """Return the text of a process's exit code; negative codes are signals."""
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
@@ -155,7 +156,7 @@ def raise_on_signal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def supervise(
+def supervise_children(
     children: Sequence[Child],
     report: Callable[[str], None],
     until: Callable[[], bool] | None = None,

@@ -48,7 +48,7 @@ SECONDS_TO_FINISH = 15
 """Limit for the requests that are in progress when the process is asked to end."""
 
 
-class Task(WSGITask):  # type: ignore[misc]
+class RequestTask(WSGITask):  # type: ignore[misc]
     """Waitress task for one request; responses to HEAD have no body."""
 
     @property
@@ -58,10 +58,10 @@ class Task(WSGITask):  # type: ignore[misc]
         return bool(super().has_body) and (self.request.command != "HEAD" or has_length)
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
-    """A client's connection; `since` is when its current request or wait began."""
+class ClientChannel(HTTPChannel):  # type: ignore[misc]
+    """Connection of a client; `since` is when its current request or idle time began."""
 
-    task_class = Task
+    task_class = RequestTask
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.since = time.time()
@@ -89,11 +89,11 @@ class Channel(HTTPChannel):  # type: ignore[misc]
 class WebServer(TcpWSGIServer):  # type: ignore[misc]
     """Waitress server; at the limit of connections, a new one replaces an idle one."""
 
-    channel_class = Channel
+    channel_class = ClientChannel
     most = MAX_CONNECTIONS
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self.late: list[Channel] = []
+        self.late: list[ClientChannel] = []
         super().__init__(*args, **options)
 
     def handle_accept(self) -> None:
@@ -150,7 +150,7 @@ def open_listening_sockets(host: str, port: int) -> list[socket.socket]:
     return listening
 
 
-def build_server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
+def build_web_server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
     """Return a web server (not started) on listening sockets that other processes may share."""
     most = _compute_max_connections()
     adjustments = Adjustments(
@@ -197,7 +197,9 @@ def serve_until_stopped(running: MultiSocketServer, stop: threading.Event) -> No
 
     def is_over() -> bool:
         """Return whether no request is in progress, or the deadline has passed."""
-        channels = [channel for channel in running.map.values() if isinstance(channel, Channel)]
+        channels = [
+            channel for channel in running.map.values() if isinstance(channel, ClientChannel)
+        ]
         for channel in channels:
             # So that no client sends another request over a connection that stayed open.
             if channel.is_idle:
@@ -245,7 +247,7 @@ def run_web_server(host: str, port: str, *files: str) -> None:
     # All web processes lock the same file, so that the site decodes one picture at a time.
     images.set_lock_file(settings.HOME / "pictures.lock")
     shared = [socket.socket(fileno=int(file)) for file in files]
-    running = build_server(application, shared or open_listening_sockets(host, int(port)))
+    running = build_web_server(application, shared or open_listening_sockets(host, int(port)))
     stop = threading.Event()
 
     def stop_server(*_: Any) -> None:

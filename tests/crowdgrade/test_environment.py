@@ -16,7 +16,7 @@ CODE = [
     *(ROOT / "platform" / "crowdgrade").rglob("*.py"),
     ROOT / "manage.py",
 ]
-READERS = {"read_text", "read_flag", "read_number", "read_rate", "read_list", "read_choice"}
+READERS = {"read_variable", "read_flag", "read_number", "read_rate", "read_list", "read_choice"}
 READERS |= {"read_secret", "getenv"}
 METHODS = {"get", "pop", "setdefault"}
 CHOSEN = {("evaluation/core/backends/server.py", "self.api_key_env")}
@@ -90,7 +90,7 @@ def test_code_reads_declared_variables_only():
         'os.environ.get("UNDECLARED", "")',
         'os.getenv("UNDECLARED")',
         'from crowdgrade.environment import read_number\nread_number("UNDECLARED", 3)',
-        'import crowdgrade.environment as environment\nenvironment.read_text("UNDECLARED")',
+        'import crowdgrade.environment as environment\nenvironment.read_variable("UNDECLARED")',
         'NAME = "UNDECLARED"\nos.environ.pop(NAME)',
     ],
 )
@@ -102,7 +102,7 @@ def test_each_way_of_reading_is_found(tmp_path, line):
 
 def test_an_undeclared_variable_is_refused_when_it_is_read():
     with pytest.raises(LookupError):
-        environment.read_text("UNDECLARED")
+        environment.read_variable("UNDECLARED")
 
 
 def test_the_table_of_the_document_is_the_declaration():

@@ -35,7 +35,7 @@ def own_documents(tmp_path, monkeypatch):
     )
     (tmp_path / "cables.md").write_text("# Cables\n\n## At sea\n\nThe spring of 1858; tides.\n")
     (tmp_path / "secret.md").write_text("# Not in the contents\n")
-    caches = (documents.load_document, documents.list_slugs)
+    caches = (documents.load_document, documents.list_document_slugs)
     monkeypatch.setattr(documents, "FOLDER", tmp_path)
     for cached in caches:
         cached.cache_clear()
@@ -52,7 +52,7 @@ def test_the_contents_page_names_every_document_once():
 
 def test_every_document_is_a_page_whose_links_lead_to_pages_and_their_headings(reader):
     pages = {slug: reader.get(reverse("admin:help-document", args=[slug]))
-             for slug in documents.list_slugs()}  # fmt: skip
+             for slug in documents.list_document_slugs()}  # fmt: skip
     assert {page.status_code for page in pages.values()} == {200}
     texts = {slug: page.content.decode() for slug, page in pages.items()}
     wrong = []
@@ -121,7 +121,7 @@ def test_the_search_page_says_how_many_sections_it_found_or_that_there_are_none(
 
 def test_an_installation_without_documents_says_so(reader, tmp_path, own_documents, monkeypatch):
     monkeypatch.setattr(documents, "FOLDER", tmp_path / "absent")
-    for cached in (documents.load_document, documents.list_slugs):
+    for cached in (documents.load_document, documents.list_document_slugs):
         cached.cache_clear()
     shown = reader.get("/admin/help/")
     assert (shown.status_code, shown.context_data["document"]) == (200, None)

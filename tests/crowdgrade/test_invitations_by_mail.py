@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdgrade.invitation_links.links import find_invitation_link
-from crowdgrade.invitation_links.mailing import MOST_A_DAY, MOST_ADDRESSES, split_addresses
+from crowdgrade.invitation_links.mailing import MOST_A_DAY, MOST_ADDRESSES, parse_mail_addresses
 from crowdgrade.models import InvitationLink
 from tests.annotations import world
 from tests.annotations.answering.conftest import made_set
@@ -117,7 +117,7 @@ def test_without_a_mail_server_the_page_says_so_and_ignores_addresses(client, ti
 )
 def test_addresses_that_cannot_be_used_send_nothing_and_stay_in_the_form(client, tides, text, code):
     with pytest.raises(ValidationError) as refused:
-        split_addresses(text)
+        parse_mail_addresses(text)
     assert refused.value.code == code
     page = invite(client, tides, text)
     assert page.status_code == 400

@@ -22,7 +22,7 @@ def serve(monkeypatch):
 
     def start(application, most=10):
         monkeypatch.setattr(web_server, "MAX_CONNECTIONS", most)
-        server = web_server.build_server(
+        server = web_server.build_web_server(
             application, web_server.open_listening_sockets("127.0.0.1", 0)
         )
         stop = threading.Event()
@@ -134,11 +134,13 @@ def test_a_byte_now_and_then_does_not_keep_an_unfinished_request(serve, monkeypa
 def test_maintenance_leaves_a_late_connection_open_until_the_round_is_over():
     # Closed within the round, its file number may go to a connection accepted in the same round,
     # and the loop would then close that one: it still has an event of the number.
-    running = web_server.build_server(hello, web_server.open_listening_sockets("127.0.0.1", 0))
+    running = web_server.build_web_server(hello, web_server.open_listening_sockets("127.0.0.1", 0))
     [server] = [one for one in running.map.values() if isinstance(one, web_server.WebServer)]
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        channel = web_server.Channel(server, ours, ("127.0.0.1", 1), server.adj, map=server._map)
+        channel = web_server.ClientChannel(
+            server, ours, ("127.0.0.1", 1), server.adj, map=server._map
+        )
         channel.received(BEGUN)
         server.maintenance(time.time() + web_server.HEAD_SECONDS + 1)
         assert channel.connected
@@ -259,7 +261,7 @@ def test_two_servers_share_a_port_and_one_of_them_suffices(monkeypatch):
 
         shared = [socket.socket(fileno=os.dup(one.fileno())) for one in listening]
         stop = threading.Event()
-        server = web_server.build_server(application, shared)
+        server = web_server.build_web_server(application, shared)
         names[name] = (
             stop,
             threading.Thread(target=web_server.serve_until_stopped, args=(server, stop)),

@@ -19,7 +19,7 @@ from annotations.answering.rank_notice import find_rank_notice
 from annotations.desk.collecting.forms import PlacesForm, WorkerIdsForm
 from annotations.models import Collection, QuestionSet, Submission, rights
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
-from annotations.web.scope import get_answered_set, select_visible
+from annotations.web.scope import get_set_with_answers, select_visible
 
 STATE_LABELS = {
     "open": "answering",
@@ -44,7 +44,7 @@ def show_collection(
 
     `add` and `ids` are invalid forms, shown again with their errors and status 400.
     """
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     context = build_collection_context(request, question_set, "People answer")
     latest = question_set.latest_version()
@@ -69,7 +69,7 @@ def show_collection(
 @require_GET
 def render_progress_section(request: HttpRequest, set_id: UUID) -> TemplateResponse:
     """Return the HTML of the progress section, which the collection page's script polls."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")

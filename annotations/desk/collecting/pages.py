@@ -25,7 +25,7 @@ from annotations.exchange.writing.formats import write_csv
 from annotations.models import Collection, QuestionSet, is_counting_signals
 from annotations.web.downloads import build_download_response
 from annotations.web.lists import AdmissionFilter
-from annotations.web.scope import get_editable_answered_set, select_visible
+from annotations.web.scope import get_editable_set_with_answers, select_visible
 
 STATE_MESSAGES = {
     "open": "It is open.",
@@ -37,7 +37,7 @@ STATE_MESSAGES = {
 
 def edit_collection_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the settings of the newest collection; POST saves them or publishes a new one."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     collection = _find_or_build_collection(question_set)
     is_new = collection.pk is None
     visible_sets = select_visible(request, QuestionSet.objects.all())
@@ -219,7 +219,7 @@ def _load_editable_collection(request: HttpRequest, set_id: UUID) -> tuple[Quest
 
     Else `Http404` or `RefusedError` is raised.
     """
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")
@@ -227,5 +227,5 @@ def _load_editable_collection(request: HttpRequest, set_id: UUID) -> tuple[Quest
 
 
 def _name_state(collection: Collection) -> str:
-    """Return the collection's state as a past participle for a message, such as "paused"."""
+    """Return what was done to reach the collection's state, for a message: "opened", "paused"."""
     return {"open": "opened", "paused": "paused", "closed": "closed"}[collection.state]

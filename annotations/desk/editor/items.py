@@ -155,7 +155,7 @@ def _delete_item(
     if blockers:
         text = f"It cannot be deleted: {', '.join(blockers)} depend on it."
     context = {
-        **_build_context(question_set, f"Delete {noun} {item.external_id}?"),
+        **_build_editor_context(question_set, f"Delete {noun} {item.external_id}?"),
         "text": text,
         "held": blockers,
         "quoted": (getattr(item, "title", "") or item.text)[:300],
@@ -278,7 +278,7 @@ def _render_form_page(
         mark = hash_fields(row, form.watched) if row else ""
     published = bool(row and _get_version(row).is_published)
     context = {
-        **_build_context(question_set, title),
+        **_build_editor_context(question_set, title),
         "form": form,
         "item": item,
         "noun": "texts" if isinstance(form, TextsForm) else form.instance._meta.verbose_name,
@@ -301,8 +301,8 @@ def _get_version(row: Any) -> QuestionSetVersion:
     return row if isinstance(row, QuestionSetVersion) else row.version
 
 
-def _build_context(question_set: QuestionSet, title: str) -> dict[str, Any]:
-    """Return the template context that all pages of this module share."""
+def _build_editor_context(question_set: QuestionSet, title: str) -> dict[str, Any]:
+    """Return the template context that all forms of the editor share, with its breadcrumbs."""
     trail: Breadcrumbs = [
         *build_breadcrumbs(question_set),
         ("Editor", _build_editor_url(question_set)),

@@ -116,7 +116,7 @@ def list_languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
             error = f"{capfirst(str(refused))}."
     version = question_set.latest_version()
     context = {
-        **_build_context(question_set, version, "Languages"),
+        **_build_languages_context(question_set, version, "Languages"),
         "error": error,
         "typed": typed[:80],
         "progress": list_language_progress(version) if version is not None else [],
@@ -207,10 +207,10 @@ def _render_translations_page(
     # By `id`: a version, a passage and a question can have the same primary key.
     boxes: dict[int, list[TextBox]] = {id(row): [] for row in page_rows}
     for piece in sheet.pieces:
-        boxes[id(piece.row)].append(_build_box(piece, typed, outcome))
+        boxes[id(piece.row)].append(_build_text_box(piece, typed, outcome))
     known = {piece.key for piece in sheet.pieces}
     context = {
-        **_build_context(question_set, version, f"Translate into {name_of(language)}"),
+        **_build_languages_context(question_set, version, f"Translate into {name_of(language)}"),
         "language": language,
         "name": name_of(language),
         "direction": direction(language),
@@ -219,7 +219,9 @@ def _render_translations_page(
         "has_frame": resolve_interface_language(language).partition("-")[0]
         == language.lower().partition("-")[0],
         "progress": list_language_progress(version, build_sheets(version, rows)),
-        "groups": [(_label_row(row), boxes[id(row)]) for row in page_rows if boxes[id(row)]],
+        "groups": [
+            (_build_row_heading(row), boxes[id(row)]) for row in page_rows if boxes[id(row)]
+        ],
         "seen": sheet.seen,
         "why": outcome.why or (PUBLISHED if version.is_published else ""),
         "said": outcome.message,
@@ -281,7 +283,7 @@ def remove_draft_language(request: HttpRequest, set_id: UUID, language: str) -> 
     if version.is_published:
         text = f"Version {version.number} is published and keeps its languages."
     context = {
-        **_build_context(question_set, version, f"Take {name_of(language)} away?"),
+        **_build_languages_context(question_set, version, f"Take {name_of(language)} away?"),
         "text": text,
         "quoted": "",
         "button": "" if version.is_published else "Take it away",
@@ -323,7 +325,7 @@ def _list_unfinished_rows(sheet: Sheet) -> list[Row]:
     return rows
 
 
-def _build_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
+def _build_text_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
     """Return the input box of a text, filled with the posted translation or the stored one."""
     stored = _format_text(piece.said)
     box = TextBox(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))
@@ -380,7 +382,7 @@ def list_language_progress(
     return [(row, name_of(row.language), own_name(row.language)) for row in rows]
 
 
-def _label_row(row: Row) -> str:
+def _build_row_heading(row: Row) -> str:
     """Return the heading shown above the texts of a version, passage or question."""
     if isinstance(row, QuestionSetVersion):
         return "Before the first question"
@@ -395,10 +397,10 @@ def _parse_page_number(text: str) -> int:
     )
 
 
-def _build_context(
+def _build_languages_context(
     question_set: QuestionSet, version: QuestionSetVersion | None, title: str
 ) -> dict[str, Any]:
-    """Return the template context that all pages of this module share."""
+    """Return the template context that the pages of a version's languages share."""
     editor = reverse("admin:editor", args=[question_set.public_id])
     return {
         "title": title,

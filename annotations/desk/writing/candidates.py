@@ -15,14 +15,14 @@ from django.views.decorators.http import require_GET
 from annotations import writing as rules
 from annotations.desk.writing.forms import CandidateVerdictForm, NewQuestionSetForm
 from annotations.desk.writing.participants import build_participant_context, load_membership
-from annotations.desk.writing.requester import build_writing_breadcrumbs, find_project
+from annotations.desk.writing.requester import build_writing_breadcrumbs, find_writing_project
 from annotations.models import CandidateQuestion, QuestionSet, WritingMember, WritingProject, rights
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import CandidateFilter
 from annotations.web.pages import Breadcrumbs
 from annotations.web.scope import (
-    get_answered_set,
-    get_editable_answered_set,
+    get_editable_set_with_answers,
+    get_set_with_answers,
     get_user_id,
     select_visible,
 )
@@ -33,8 +33,8 @@ PREVIEWED = 20
 
 def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show progress and list of a set's candidate questions, or how to generate them."""
-    question_set = get_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     context = {
         "title": "Questions with several answers",
         "subtitle": question_set.name,
@@ -58,7 +58,7 @@ def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def show_candidate(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> HttpResponse:
     """Show a candidate with the model's verdicts, the votes and its origin."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     row = get_object_or_404(
         select_visible(request, CandidateQuestion.objects.all()).filter(
             project__version__question_set=question_set
@@ -80,7 +80,7 @@ def show_candidate(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> Ht
 
 def create_candidate_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Preview a new question set with the accepted candidates; POST creates it."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     project = _load_project(question_set)
     rows = list(rules.select_addable(project).prefetch_related("votes__validator"))
     signed = rules.sign_preview(rows)
@@ -119,7 +119,7 @@ def create_candidate_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_GET
 def export_candidates(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Return all accepted candidates as JSON for ``evaluate maqa``, with their origin."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     project = _load_project(question_set)
     rows = select_visible(request, CandidateQuestion.objects.all()).filter(project=project)
     listed = list(rules.export_candidates(rows))
@@ -178,7 +178,7 @@ def verify_candidate(request: HttpRequest, project_id: UUID, verify_id: UUID) ->
 
 def _load_project(question_set: QuestionSet) -> WritingProject:
     """Return the writing project of a question set; raise `Http404` without one."""
-    project = find_project(question_set)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("nothing was generated for this set")
     return project

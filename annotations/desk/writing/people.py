@@ -14,9 +14,9 @@ from django.views.decorators.http import require_POST
 from annotations import writing as rules
 from annotations.desk.people import PENDING_NOTICE
 from annotations.desk.writing.forms import ProjectMemberForm, TeamInvitationForm
-from annotations.desk.writing.requester import build_writing_breadcrumbs, find_project
+from annotations.desk.writing.requester import build_writing_breadcrumbs, find_writing_project
 from annotations.models import QuestionSet, Team, WritingProject
-from annotations.web.scope import get_answered_set, get_manageable, select_visible
+from annotations.web.scope import get_manageable, get_set_with_answers, select_visible
 
 
 def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
@@ -95,9 +95,9 @@ def _load_managed_project(request: HttpRequest, set_id: UUID) -> tuple[QuestionS
 
     Else `Http404` or `RefusedError` is raised.
     """
-    get_answered_set(request, set_id)
+    get_set_with_answers(request, set_id)
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
-    project = find_project(question_set)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
     return question_set, project

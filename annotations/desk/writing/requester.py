@@ -20,9 +20,9 @@ from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import ProblemFilter
 from annotations.web.pages import Breadcrumbs, build_breadcrumbs
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
-    get_editable_answered_set,
+    get_editable_set_with_answers,
+    get_set_with_answers,
     get_user_id,
     select_visible,
 )
@@ -35,8 +35,8 @@ def show_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
     The query parameter `state` filters the problems.
     """
-    question_set = get_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     context = {
         "title": "Writing problems without an answer",
         "subtitle": question_set.name,
@@ -67,7 +67,7 @@ def show_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_POST
 def start_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Start a writing project for the latest version of a question set."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     latest = question_set.latest_version()
     try:
         if latest is None:
@@ -107,7 +107,7 @@ def edit_project_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> HttpResponse:
     """Show a problem with votes and history; POST returns it to its author or drops it."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     if request.method == "POST":
         # Viewers see a problem with its votes, but do not decide about it.
         get_editable(request, QuestionSet.objects.all(), set_id)
@@ -154,8 +154,8 @@ def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> Http
 @require_GET
 def export_problems(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Stream the accepted problems and their original questions in UMWP's JSON Lines format."""
-    question_set = get_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
     return StreamingHttpResponse(
@@ -165,7 +165,7 @@ def export_problems(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     )
 
 
-def find_project(question_set: QuestionSet) -> WritingProject | None:
+def find_writing_project(question_set: QuestionSet) -> WritingProject | None:
     """Return the writing project of the newest version that has one; None if no version has one."""
     return (
         WritingProject.objects.filter(version__question_set=question_set)
@@ -188,8 +188,8 @@ def _load_editable_project(
 
     Else `Http404` or `RefusedError` is raised.
     """
-    question_set = get_editable_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_editable_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
     return question_set, project

@@ -28,8 +28,8 @@ from annotations.web.rest.serializers import ExcerptField, annotate_excerpt, bui
 from annotations.web.rest.uploads import describe_bulk_upload
 from annotations.web.rest.versions import VERSION, find_requested_version
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
+    get_set_with_answers,
     get_user_id,
     get_visible_or_404,
     require_requester,
@@ -295,7 +295,7 @@ class ModelAnswerViewSet(BulkViewSet):
 
     def list(self, request: Request, set_id: Any) -> Response:
         """List the model answers to a version, with the beginnings of their texts."""
-        question_set = get_answered_set(request, set_id)
+        question_set = get_set_with_answers(request, set_id)
         version = find_requested_version(request, question_set, answered=True)
         rows = select_visible(request, LLMResponse.objects.all()).filter(question__version=version)
         if question := parse_public_id(request.query_params, "question"):

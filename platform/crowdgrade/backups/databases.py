@@ -120,7 +120,7 @@ def count_table_rows(tables: Iterable[str]) -> dict[str, int]:
             cursor.execute(sql)
             return cursor.fetchall()
 
-        return _count_rows(run_query, tables)
+        return _query_row_counts(run_query, tables)
 
 
 def describe_other_use() -> str | None:
@@ -149,8 +149,8 @@ def describe_other_use() -> str | None:
     return None
 
 
-def _count_rows(query: Query, tables: Iterable[str]) -> dict[str, int]:
-    """Return the number of rows by table."""
+def _query_row_counts(query: Query, tables: Iterable[str]) -> dict[str, int]:
+    """Return the number of rows by table, each counted by an SQL query."""
     # Names of tables of the database itself, never of a user.
     return {name: int(query(f'SELECT COUNT(*) FROM "{name}"')[0][0]) for name in tables}  # noqa: S608
 
@@ -165,7 +165,9 @@ def _read_contents(query: Query, version: str, tables: Iterable[str]) -> Databas
     if UPLOAD_TABLE in names:
         rows = query(SELECT_UPLOADS)
         uploads = sorted({name for row in rows for name in row if name})
-    return DatabaseContents(version, tuple(migrations), _count_rows(query, names), tuple(uploads))
+    return DatabaseContents(
+        version, tuple(migrations), _query_row_counts(query, names), tuple(uploads)
+    )
 
 
 def _copy_sqlite(target: Path) -> DatabaseContents:
@@ -248,7 +250,7 @@ def _open_snapshot() -> Iterator[tuple[str, Query, str]]:
 
 
 def _replace_postgresql(copy: Path) -> None:
-    """Replace the schema "public" by a dump, in one transaction."""
+    """Replace the PostgreSQL schema "public" by a dump, in one transaction."""
     script = copy.with_suffix(".sql")
     script.touch(mode=0o600)
     _run_program("pg_restore", "--no-owner", "--no-privileges", "--file", str(script), str(copy))

@@ -23,7 +23,7 @@ from crowdgrade.backups import databases
 from crowdgrade.backups.archive import UPLOADS, Manifest, open_backup
 from crowdgrade.backups.messages import BackupError
 from crowdgrade.command_help import OWN_APPS
-from crowdgrade.environment import read_text
+from crowdgrade.environment import read_variable
 from crowdgrade.home import KEY_FILE, create_private_folder
 from crowdgrade.supervisor import LOCK_FILE, AlreadyRunningError, hold_lock
 from evaluation.deletion.storage import erasing
@@ -75,7 +75,7 @@ def restore_backup(
             n_migrated = _migrate_database(manifest)
             n_erased = repeat_erasures(workers, submissions)
     connections.close_all()
-    chosen = read_text("SECRET_KEY")
+    chosen = read_variable("SECRET_KEY")
     return RestoreResult(manifest, n_migrated, n_erased, chosen is not None and chosen != key)
 
 

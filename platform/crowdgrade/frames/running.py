@@ -80,7 +80,7 @@ def _ignore_progress(_stage: str, _done: int, _total: int) -> None:
 def _write_vectors(
     folder: Path, given: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Write the given embeddings to files; return the option that reads them."""
+    """Write the given embeddings to a file; return the option that reads it, {} without any."""
     there = {name: array for name, array in arrays.items() if array is not None}
     if not there:
         return {}

@@ -69,7 +69,7 @@ def find_documents_folder() -> Path | None:
 def load_document(slug: str) -> Document | None:
     """Return a document by its slug; None if the contents page does not list it."""
     folder = find_documents_folder()
-    if folder is None or (slug != CONTENTS and slug not in list_slugs()):
+    if folder is None or (slug != CONTENTS and slug not in list_document_slugs()):
         return None
     source = (folder / f"{slug}.md").read_text(encoding="utf-8")
     # Comments are marks for programs that write parts of the documents.
@@ -84,7 +84,7 @@ def load_document(slug: str) -> Document | None:
 
 
 @cache
-def list_slugs() -> Sequence[str]:
+def list_document_slugs() -> Sequence[str]:
     """Return the slugs of the documents in the contents page's order; [] without that page."""
     folder = find_documents_folder()
     if folder is None:
@@ -111,7 +111,7 @@ def search_sections(query: str) -> list[SearchResult]:
     ranked: list[tuple[int, int, SearchResult]] = []
     if not patterns:
         return []
-    documents = [document for slug in list_slugs() if (document := load_document(slug))]
+    documents = [document for slug in list_document_slugs() if (document := load_document(slug))]
     for document in documents:
         for section in document.sections:
             whole = f"{section.title} {section.text}"
@@ -209,7 +209,7 @@ def _find_site_url(link: str) -> str | None:
     if parts.scheme or not parts.path:
         return link
     name = parts.path.removesuffix(".md")
-    if name == parts.path or (name not in list_slugs() and name != CONTENTS):
+    if name == parts.path or (name not in list_document_slugs() and name != CONTENTS):
         return None
     fragment = f"#{parts.fragment}" if parts.fragment else ""
     return reverse("admin:help-document", args=[name]) + fragment

@@ -78,8 +78,8 @@ def find_invitation_link(token: str) -> InvitationLink | None:
     return rows.filter(token_hash=hash_token(token)).first()
 
 
-def find_invited_link(address: str) -> InvitationLink | None:
-    """Return the open invitation that an address of this site leads to; None for any other."""
+def find_open_invitation(address: str) -> InvitationLink | None:
+    """Return the open invitation link to which a URL path of this site leads; None for others."""
     try:
         match = resolve(address)
     except Resolver404:

@@ -72,8 +72,8 @@ class MailResult:
         return FAILURES.get(self.error, "")
 
 
-def split_addresses(text: str) -> list[str]:
-    """Return the distinct mail addresses in a text.
+def parse_mail_addresses(text: str) -> list[str]:
+    """Return the distinct mail addresses in a text, in order.
 
     Raises ValidationError (`invalid_email`, `too_many`), which names what is wrong.
     """
@@ -119,7 +119,7 @@ def invite_by_mail(
     return _send_links(made)
 
 
-def mail_again(link: InvitationLink, build_address: Callable[[str], str]) -> MailResult:
+def mail_invitation_again(link: InvitationLink, build_address: Callable[[str], str]) -> MailResult:
     """Send an invitation again with a new link and return the result.
 
     The earlier link becomes invalid.

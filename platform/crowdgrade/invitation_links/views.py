@@ -42,8 +42,8 @@ from crowdgrade.invitation_links.mailing import (
     MailResult,
     count_mails_left,
     invite_by_mail,
-    mail_again,
-    split_addresses,
+    mail_invitation_again,
+    parse_mail_addresses,
 )
 from crowdgrade.models.invitation_links import VALID_FOR, InvitationLink
 
@@ -87,7 +87,7 @@ class InvitationLinkForm(forms.Form):
 
     def clean_emails(self) -> list[str]:
         """Return the mail addresses; raise `ValidationError` if invalid or too many for today."""
-        addresses = split_addresses(self.cleaned_data["emails"])
+        addresses = parse_mail_addresses(self.cleaned_data["emails"])
         left = count_mails_left(int(self.user.pk or 0))
         if len(addresses) > left and not is_operator(self.user):
             text = "You may send %(left)s more mails today, %(most)s a day."
@@ -131,7 +131,7 @@ def withdraw_requester_link(request: HttpRequest, requester_link_id: UUID) -> Ht
 def mail_set_link_again(request: HttpRequest, set_id: UUID, link_id: UUID) -> HttpResponse:
     """Send an invitation to a question set again, with a new link."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
-    return _mail_again(request, question_set, link_id)
+    return _mail_link_again(request, question_set, link_id)
 
 
 @never_cache
@@ -139,7 +139,7 @@ def mail_set_link_again(request: HttpRequest, set_id: UUID, link_id: UUID) -> Ht
 def mail_requester_link_again(request: HttpRequest, requester_link_id: UUID) -> HttpResponse:
     """Send an invitation of a requester again, with a new link."""
     _require_operator(request)
-    return _mail_again(request, None, requester_link_id)
+    return _mail_link_again(request, None, requester_link_id)
 
 
 @never_cache
@@ -197,7 +197,7 @@ def _redirect_after_joining(
     return redirect("admin:question-set", link.question_set.public_id)
 
 
-def _mail_again(
+def _mail_link_again(
     request: HttpRequest, question_set: QuestionSet | None, link_id: UUID
 ) -> HttpResponse:
     """Send a mailed link again and show the result; raise `Http404` for other links."""
@@ -211,7 +211,7 @@ def _mail_again(
         messages.error(request, "Not sent again yet: wait a minute, or a day.", "mail_too_soon")
         return _redirect_to_links(question_set)
     try:
-        mailed = [mail_again(link, partial(_build_join_url, request))]
+        mailed = [mail_invitation_again(link, partial(_build_join_url, request))]
     except InvitationError as error:
         messages.error(request, str(error), error.code)
         return _redirect_to_links(question_set)

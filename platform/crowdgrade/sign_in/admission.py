@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from crowdgrade.invitation_links.links import (
     InvitationError,
-    find_invited_link,
+    find_open_invitation,
     use_invitation_link,
 )
 from crowdgrade.models import InvitationLink
@@ -47,7 +47,7 @@ def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
     user = cast("User | None", sociallogin.user) if sociallogin.is_existing else None
     if user is not None and not user.is_active:
         return "inactive"
-    if _is_invited(email, user) or find_invited_link(sociallogin.state.get("next") or ""):
+    if _is_invited(email, user) or find_open_invitation(sociallogin.state.get("next") or ""):
         return ""
     if openid.domains and not email:
         return "unverified"

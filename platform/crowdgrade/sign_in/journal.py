@@ -25,7 +25,7 @@ METHODS: Final = {"password": "password", "socialaccount": "openid"}
 Event = SignInEvent.Event
 
 
-def log_event(event: str, user: Any, detail: str, request: HttpRequest | None) -> None:
+def log_sign_in_event(event: str, user: Any, detail: str, request: HttpRequest | None) -> None:
     """Store an entry of the sign-in log, unless an address has too many failures.
 
     At most `MOST_FAILURES` failures of one address are stored in `PERIOD`.
@@ -50,7 +50,7 @@ def log_sign_in(request: HttpRequest, user: User, **sent: Any) -> None:
     """Log that a user is signed in (signal receiver)."""
     records = get_authentication_records(request, user)
     method = METHODS.get(records[0]["method"], "") if records else "new account"
-    log_event(Event.SIGNED_IN, user, method, request)
+    log_sign_in_event(Event.SIGNED_IN, user, method, request)
 
 
 def log_failed_sign_in(
@@ -59,7 +59,7 @@ def log_failed_sign_in(
     """Log a wrong password, with the name of an existing account only (signal receiver)."""
     # A name without an account may be a password that was typed into the wrong field.
     user = User.objects.filter(username=credentials.get("username", "")).first()
-    log_event(Event.FAILED, user, "password", request)
+    log_sign_in_event(Event.FAILED, user, "password", request)
 
 
 def log_factor_added(
@@ -70,7 +70,7 @@ def log_factor_added(
 
     from crowdgrade.sign_in.codes import accept_code_once
 
-    log_event(Event.FACTOR_ADDED, user, authenticator.type, request)
+    log_sign_in_event(Event.FACTOR_ADDED, user, authenticator.type, request)
     if authenticator.type == Authenticator.Type.TOTP:
         # The code that added the app is used: it must not sign in as well.
         accept_code_once(authenticator, request.POST.get("code", ""))
@@ -102,18 +102,19 @@ def connect_receivers() -> None:
 
 def log_account_linked(request: HttpRequest, sociallogin: Any, **_: Any) -> None:
     """Log that an account was linked with an identity of the provider (signal receiver)."""
-    log_event(Event.LINKED, sociallogin.user, "openid", request)
+    log_sign_in_event(Event.LINKED, sociallogin.user, "openid", request)
 
 
 def log_account_unlinked(request: HttpRequest, socialaccount: Any, **_: Any) -> None:
     """Log that the link of an account was removed (signal receiver)."""
-    log_event(Event.UNLINKED, socialaccount.user, "openid", request)
+    log_sign_in_event(Event.UNLINKED, socialaccount.user, "openid", request)
 
 
 def _build_factor_receiver(event: str) -> Any:
     """Return a receiver that logs an event of a second factor."""
 
     def log_factor(request: HttpRequest, user: User, authenticator: Any, **_: Any) -> None:
-        log_event(event, user, authenticator.type, request)
+        """Log the event, with the type of the second factor (signal receiver)."""
+        log_sign_in_event(event, user, authenticator.type, request)
 
     return log_factor

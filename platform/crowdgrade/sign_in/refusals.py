@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from requests import RequestException
 
-from crowdgrade.sign_in.journal import log_event
+from crowdgrade.sign_in.journal import log_sign_in_event
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def find_refusal_code(error: Any, exception: Exception | None) -> str:
 def refuse_sign_in(request: HttpRequest, code: str, user: Any = None) -> HttpResponse:
     """Log a refused sign-in and return its page: 403, or 502 if the provider is the cause."""
     if code != "cancelled":
-        log_event("refused", user, code, request)
+        log_sign_in_event("refused", user, code, request)
     context = {
         **admin.site.each_context(request),
         "title": "You are not signed in",

@@ -36,6 +36,7 @@ def wrap_public_view(view: View, title: str = "") -> Any:
 
     @functools.wraps(view)
     def view_with_status(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Return the response of the view, with status 400 if its form is invalid."""
         response = view(request, *args, **kwargs)
         context = getattr(response, "context_data", None)
         if context is None:

@@ -19,7 +19,7 @@ from crowdgrade.supervisor import (
     Stopped,
     hold_lock,
     raise_on_signal,
-    supervise,
+    supervise_children,
 )
 from crowdgrade.web_server import open_listening_sockets
 from evaluation.core.messages.console import ProgressBars
@@ -76,7 +76,7 @@ class Command(BaseCommand):
         if self._serve:
             call_command("collectstatic", verbosity=0, interactive=False)
             children += processes.build_web_servers(self._listening, log=settings.HOME / "web.log")
-        supervise(children, self.stderr.write, self._report_when_finished)
+        supervise_children(children, self.stderr.write, self._report_when_finished)
         if self._graded_run.state != Run.State.DONE:
             raise CommandError(
                 f"the grading {self._graded_run.state}: {TERMINAL.format(self._graded_run.error)}"

@@ -18,7 +18,7 @@ from crowdgrade.supervisor import (
     Stopped,
     hold_lock,
     raise_on_signal,
-    supervise,
+    supervise_children,
 )
 from crowdgrade.web_server import open_listening_sockets
 
@@ -53,7 +53,7 @@ class Command(BaseCommand):
                     *processes.build_web_servers(listening),
                     processes.build_background_process(),
                 ]
-                supervise(children, self.stderr.write)
+                supervise_children(children, self.stderr.write)
         except AlreadyRunningError as error:
             raise CommandError(
                 f"the site is running already: another process holds {error}"
