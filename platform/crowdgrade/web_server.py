@@ -7,9 +7,9 @@ response, in time. At the limit a new connection replaces a waiting one: the old
 that has the most.
 
 Several processes serve one port with the same listening sockets. The supervisor opens them once
-(`listen`); each process inherits them as files, whose numbers follow the port. A free process
-accepts the next connection, and while one restarts no client is refused. After SIGTERM or Ctrl-C a
-process accepts no more, finishes the requests it has, and ends.
+(`open_listening_sockets`); each process inherits them as files, whose numbers follow the port. A
+free process accepts the next connection, and while one restarts no client is refused. After SIGTERM
+or Ctrl-C a process accepts no more, finishes the requests it has, and ends.
 """
 
 from __future__ import annotations
