@@ -118,7 +118,7 @@ def _find_help_text(statements: Sequence[ast.stmt]) -> str:
 
 
 def _cut_first_sentence(text: str) -> str:
-    """Return a text up to the first ".", ";" or ":", without parentheses."""
+    """Return a text up to its first ".", ";" or ":", without the parts in parentheses."""
     text = _ASIDE.sub("", text)
     for end in (". ", "; ", ": "):
         text = text.partition(end)[0]

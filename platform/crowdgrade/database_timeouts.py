@@ -45,7 +45,7 @@ def limit_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
 
 
 def limit_new_connections() -> None:
-    """Limit the waiting time of all connections that this process opens from now on."""
+    """Limit the waiting time of all PostgreSQL connections that this process opens from now on."""
     connection_created.connect(_limit_new_connection, dispatch_uid="database_timeouts")
 
 

@@ -468,7 +468,7 @@ STORAGES = {
 }
 UPLOAD_BYTES = read_number("UPLOAD_MB", 100) * 1024**2
 FILE_UPLOAD_HANDLERS = [
-    "annotations.web.size_limit.SizeLimit",
+    "annotations.web.size_limit.SizeLimitHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

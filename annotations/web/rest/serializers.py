@@ -115,6 +115,6 @@ class ExcerptField(serializers.CharField):
 
 
 def annotate_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
-    """Return rows annotated with `excerpt`, the beginning of their text."""
+    """Return the rows annotated with `excerpt`, the beginning of their text for `ExcerptField`."""
     annotated: QuerySet[Any, Any] = rows.annotate(excerpt=select_beginning("text"))
     return annotated

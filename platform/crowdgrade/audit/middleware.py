@@ -50,7 +50,7 @@ class ExportLogMiddleware:
 
 
 def find_download_name(response: HttpResponseBase) -> str:
-    """Return the file name of a download; "" for other responses."""
+    """Return the file name of a download ("file" if it has none); "" for other responses."""
     header = Message()
     header["Content-Disposition"] = response.headers.get("Content-Disposition", "")
     if header.get_content_disposition() != "attachment":

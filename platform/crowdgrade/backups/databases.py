@@ -90,7 +90,7 @@ def list_tables() -> list[str]:
 
 
 def list_foreign_tables(tables: Iterable[str]) -> list[str]:
-    """Return the tables that no version of Crowdgrade has created."""
+    """Return those of `tables` that belong to no app of this site, nor to Django."""
     labels = tuple(f"{app_config.label}_" for app_config in apps.get_app_configs())
     return [name for name in tables if not name.startswith((*labels, "django_", "knox_"))]
 
@@ -124,7 +124,10 @@ def count_table_rows(tables: Iterable[str]) -> dict[str, int]:
 
 
 def describe_other_use() -> str | None:
-    """Return what else uses the database, as text; None if nothing does."""
+    """Return what else uses the database, as text; None if nothing does.
+
+    Closes the connections of this process, and empties the write-ahead log of SQLite.
+    """
     if get_engine() == POSTGRESQL:
         with connection.cursor() as cursor:
             # Without those of no user: the server's own, such as autovacuum, end by themselves.

@@ -246,7 +246,7 @@ class Result:
 
 
 def choose_library(loaded: Mapping[str, Any]) -> Any:
-    """Return pandas or Polars: the one that is loaded, else one that is installed.
+    """Return pandas or Polars, as narwhals names it: a loaded one, else an installed one.
 
     Raises ImportError without either.
     """

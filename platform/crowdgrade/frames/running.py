@@ -128,7 +128,7 @@ def _translate_backend_error(error: BackendError, folder: Path) -> BackendError:
 
 
 def _choose_library(values: Mapping[str, Any]) -> Any:
-    """Return the library of the first DataFrame among the inputs, else an installed one."""
+    """Return the library of the first DataFrame among the inputs; else as `choose_library`."""
     for name, value in values.items():
         for one in value if isinstance(value, (list, tuple)) else [value]:
             frame = convert_to_frame(name, one)

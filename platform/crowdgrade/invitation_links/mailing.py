@@ -93,7 +93,7 @@ def parse_mail_addresses(text: str) -> list[str]:
 
 
 def count_mails_left(user_id: int) -> int:
-    """Return the number of mails that a user may still send in these 24 hours."""
+    """Return how many mails a user may still send, after those of the last 24 hours."""
     since = timezone.now() - timedelta(days=1)
     rows = InvitationLink.objects.filter(created_by=user_id, mailed_at__gt=since)
     return max(0, MOST_A_DAY - (rows.aggregate(n=Sum("n_mails"))["n"] or 0))

@@ -31,5 +31,5 @@ class Preferences(models.Model):
 
 
 def has_single_keys(user: Any) -> bool:
-    """Return whether single keys press buttons for a user; runs one query."""
+    """Return whether a single key presses a button for a user; runs one query."""
     return not Preferences.objects.filter(user=user.pk, single_keys=False).exists()

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def build_metrics() -> bytes:
+def format_metrics() -> bytes:
     """Return all metrics in Prometheus's text format, encoded."""
     registry = CollectorRegistry()
     register_request_metrics(registry)

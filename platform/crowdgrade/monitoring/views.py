@@ -41,9 +41,9 @@ def send_metrics(request: HttpRequest) -> HttpResponse:
             content_type="text/plain; charset=utf-8",
         )
     # prometheus-client is loaded by the first request that needs it.
-    from crowdgrade.monitoring.metrics import CONTENT_TYPE, build_metrics
+    from crowdgrade.monitoring.metrics import CONTENT_TYPE, format_metrics
 
-    return HttpResponse(build_metrics(), content_type=CONTENT_TYPE)
+    return HttpResponse(format_metrics(), content_type=CONTENT_TYPE)
 
 
 def may_read_metrics(request: HttpRequest) -> bool:

@@ -218,7 +218,7 @@ class OpenIDCallbackView(OAuth2CallbackView):
     """View to which the provider redirects; gives the nonce of the session to the adapter."""
 
     def _get_state(self, request: HttpRequest, provider: OpenIDProvider) -> Any:
-        """Return (state of the sign-in, response for an invalid one), as allauth does."""
+        """Return allauth's (state, response to an invalid state); give the nonce to the adapter."""
         state, response = super()._get_state(request, provider)
         if state is not None:
             self.adapter.nonce = state.get("nonce") or ""  # type: ignore[attr-defined]

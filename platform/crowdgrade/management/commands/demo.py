@@ -83,7 +83,7 @@ class Command(BaseCommand):
             )
 
     def _open_sockets(self) -> list[socket.socket]:
-        """Return listening sockets; raise `CommandError` if the port is in use."""
+        """Return listening sockets at the demo's port; raise `CommandError` if it is in use."""
         try:
             return open_listening_sockets(HOST, self._port)
         except OSError:
