@@ -31,9 +31,9 @@ def main() -> None:
         if isinstance(error, ImproperlyConfigured) and not settings.configured:
             sys.exit(f"Error: {error}")
         # Loaded only now: an outage is rare, and most commands are quick.
-        from crowdgrade.outages import describe_for_operator
+        from crowdgrade.outages import describe_outage
 
-        said = describe_for_operator(error)
+        said = describe_outage(error)
         if said is None:
             raise
         sys.exit(f"Error: {said}")

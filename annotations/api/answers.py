@@ -22,16 +22,16 @@ from annotations.exchange.reading.duplicates import Duplicates
 from annotations.models import COUNTERS, QuestionSet, Response
 from annotations.web.paging import OLDEST
 from annotations.web.query import parse_public_id
-from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, read_options
+from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, read_import_options
 from annotations.web.rest.examples import ANSWER_REPORT, ANSWER_ROWS
-from annotations.web.rest.idempotency import repeatable_after_reading
+from annotations.web.rest.idempotency import make_repeatable_after_reading
 from annotations.web.rest.paging import build_page_body, load_page
-from annotations.web.rest.serializers import Excerpt, annotate_excerpt
+from annotations.web.rest.serializers import ExcerptField, annotate_excerpt
 from annotations.web.rest.uploads import describe_bulk_upload
-from annotations.web.rest.versions import VERSION, select_version
+from annotations.web.rest.versions import VERSION, find_requested_version
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
+    get_set_with_answers,
     get_user_id,
     get_visible_or_404,
     select_visible,
@@ -47,7 +47,7 @@ class AnswerRowSerializer(serializers.ModelSerializer[Response]):
     worker = serializers.CharField(source="submission.worker.external_id")
     worker_id = serializers.UUIDField(source="submission.worker.public_id")
     panel = serializers.CharField(source="submission.worker.panel", help_text="Of the worker's id.")
-    excerpt = Excerpt()
+    excerpt = ExcerptField()
 
     class Meta:
         """Model of the serializer, and its JSON fields in order."""
@@ -139,8 +139,8 @@ class AnswerViewSet(BulkViewSet):
 
     def list(self, request: Request, set_id: Any) -> Reply:
         """Return a page of a version's submitted answers, with the beginnings of their texts."""
-        question_set = get_answered_set(request, set_id)
-        version = select_version(request, question_set, answered=True)
+        question_set = get_set_with_answers(request, set_id)
+        version = find_requested_version(request, question_set, answered=True)
         rows = select_visible(request, Response.objects.all()).filter(
             submission__version=version, state=Response.State.SUBMITTED
         )
@@ -162,22 +162,22 @@ class AnswerViewSet(BulkViewSet):
         answer = get_visible_or_404(request, _join_names(rows), answer_id)
         return Reply(AnswerSerializer(answer).data)
 
-    @repeatable_after_reading
+    @make_repeatable_after_reading
     def create(self, request: Request, set_id: Any) -> Generator[None, None, Reply]:
         """Import the answers in the request body: all rows or none."""
         into = get_editable(request, QuestionSet.objects.all(), set_id)
-        storing = read_options(request, AnswerOptionsSerializer)
+        storing = read_import_options(request, AnswerOptionsSerializer)
         reading = {"panel": storing.pop("panel"), "duplicates": storing.pop("duplicates")}
         reading["duplicates"] = Duplicates(reading["duplicates"])
         storing["imported_by"] = get_user_id(request)
-        with self.convert_row_errors(), stage_answers(self.source(), **reading) as stage:
+        with self.convert_row_errors(), stage_answers(self.build_source(), **reading) as stage:
             dry_run = storing.pop("dry_run")
             if not dry_run:
                 prepare_answers(into, stage, **storing)
             # Nothing is stored before; the rest runs in one transaction with the Idempotency-Key.
             yield
             report = store_staged_answers(into, stage, dry_run=dry_run, **storing)
-        return self.build_response(into, report)
+        return self.build_report_response(into, report)
 
 
 def _join_names(rows: QuerySet[Response]) -> QuerySet[Response]:

@@ -25,12 +25,12 @@ from annotations.models.collections import MOST_PLACES
 from annotations.web.paging import Keyset
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictSerializer
 from annotations.web.rest.examples import SET
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from annotations.web.scope import get_answered_set, get_editable, select_visible
+from annotations.web.scope import get_editable, get_set_with_answers, select_visible
 
 MAX_IDS = 20_000
 BY_ID = Keyset("admission", ("external_id",), texts=("external_id",))
@@ -242,7 +242,7 @@ class AdmissionSerializer(serializers.ModelSerializer[Admission]):
         read_only_fields = fields
 
 
-@rename_keys(given="n_ids")
+@add_renamed_keys(given="n_ids")
 class AdmissionReportSerializer(serializers.Serializer[Any]):
     """Result of adding worker ids to the admission list: counts of ids and of new ones."""
 
@@ -250,7 +250,7 @@ class AdmissionReportSerializer(serializers.Serializer[Any]):
     new = serializers.IntegerField(help_text="Of them, those that were not on the list.")
 
 
-@rename_keys(given="n_ids")
+@add_renamed_keys(given="n_ids")
 class StruckSerializer(serializers.Serializer[Any]):
     """Result of removing worker ids from the admission list: counts of removed and kept ids."""
 
@@ -273,7 +273,7 @@ class CollectionViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Return the settings and state of the newest collection; 404 if there is none."""
-        return self._build_response(_find_collection(get_answered_set(request, set_id)))
+        return self._build_response(_find_collection(get_set_with_answers(request, set_id)))
 
     @extend_schema(
         operation_id="collecting_publish",
@@ -301,11 +301,11 @@ class CollectionViewSet(ApiViewSet):
             )
         ],
     )
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Publish the latest version to workers, or change its settings if it is published."""
         question_set = self._load_editable_set(set_id)
-        values = self.checked(CollectionSerializer, partial=True).validated_data
+        values = self.validate_body(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded(values)
         here = request.build_absolute_uri("/").rstrip("/")
         with transaction.atomic():
@@ -327,7 +327,7 @@ class CollectionViewSet(ApiViewSet):
     def partial_update(self, request: Request, set_id: UUID) -> Response:
         """Change the settings in the request body; other settings stay."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(CollectionSerializer, partial=True).validated_data
+        values = self.validate_body(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded(values)
         with transaction.atomic():
             _apply_rules(lambda: rules.change(collection, **values))
@@ -347,7 +347,7 @@ class CollectionViewSet(ApiViewSet):
     def set_state(self, request: Request, set_id: UUID) -> Response:
         """Open, pause or close the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(CollectionStateSerializer).validated_data
+        values = self.validate_body(CollectionStateSerializer).validated_data
         if not rules.set_state(collection, values["state"], values.get("was")):
             text = CHANGES.text("other_state", state=collection.state, was=values["was"])
             fault = Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")
@@ -364,11 +364,11 @@ class CollectionViewSet(ApiViewSet):
         responses=CollectionSerializer,
         examples=[OpenApiExample("Ten more", value={"more": 10, "was": 40}, request_only=True)],
     )
-    @repeatable
+    @make_repeatable
     def add_places(self, request: Request, set_id: UUID) -> Response:
         """Add places for further workers to the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(MorePlacesSerializer).validated_data
+        values = self.validate_body(MorePlacesSerializer).validated_data
         added = _apply_rules(
             lambda: rules.add_places(collection, values["more"], values.get("was")),
             places="more",
@@ -392,7 +392,7 @@ class CollectionViewSet(ApiViewSet):
     def make_signed_links(self, request: Request, set_id: UUID) -> Response:
         """Return a signed link for each requested worker id; nothing is stored."""
         collection = _find_collection(self._load_editable_set(set_id))
-        ids = self.checked(PanelIdsSerializer).validated_data["workers"]
+        ids = self.validate_body(PanelIdsSerializer).validated_data["workers"]
         rows = [{"worker": name, "link": links.build_signed_link(collection, name)} for name in ids]
         return Response({"links": rows})
 
@@ -404,7 +404,7 @@ class CollectionViewSet(ApiViewSet):
     )
     def list_admissions(self, request: Request, set_id: UUID) -> Response:
         """List the workers on the admission list, sorted by id."""
-        rows = _find_collection(get_answered_set(request, set_id)).admissions.all()
+        rows = _find_collection(get_set_with_answers(request, set_id)).admissions.all()
         page = load_page(request, rows, BY_ID)
         data = AdmissionSerializer(page.rows, many=True).data
         return Response(build_page_body(request, data, page.next))
@@ -422,11 +422,11 @@ class CollectionViewSet(ApiViewSet):
             )
         ],
     )
-    @repeatable
+    @make_repeatable
     def admit(self, request: Request, set_id: UUID) -> Response:
         """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(AdmittedSerializer).validated_data
+        values = self.validate_body(AdmittedSerializer).validated_data
         new = rules.admit(collection, values["workers"], values.get("why", ""))
         counts = {"given": len(values["workers"]), "new": new}
         return Response(AdmissionReportSerializer(counts).data)
@@ -443,14 +443,14 @@ class CollectionViewSet(ApiViewSet):
     def strike(self, request: Request, set_id: UUID) -> Response:
         """Remove worker ids from the admission list; repeating the request has no effect."""
         collection = _find_collection(self._load_editable_set(set_id))
-        ids = self.checked(PanelIdsSerializer).validated_data["workers"]
+        ids = self.validate_body(PanelIdsSerializer).validated_data["workers"]
         struck = rules.remove_admissions(collection, ids)
         counts = {"given": len(ids), "off": struck.off, "by_score": struck.by_score}
         return Response(StruckSerializer(counts).data)
 
     def _load_editable_set(self, set_id: UUID) -> QuestionSet:
         """Return a question set that the user may change; raise Http404 or 403 otherwise."""
-        get_answered_set(self.request, set_id)
+        get_set_with_answers(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
     def _pop_excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:

@@ -18,16 +18,20 @@ from annotations.exchange.presets.demographics import DemographicMapping, Status
 from annotations.exchange.presets.joining import DemographicJoin
 from annotations.exchange.problems import InputError
 from annotations.models import QuestionSet, Upload
-from annotations.web.demographic_uploads import open_staged, preview_upload, propose_options
+from annotations.web.demographic_uploads import (
+    open_demographic_source,
+    preview_demographic_join,
+    propose_demographic_options,
+)
 from annotations.web.rest.base import StrictSerializer
-from annotations.web.rest.bulk import CSV, LINES, BulkViewSet, CsvParser, read_options
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.bulk import CSV, LINES, BulkViewSet, CsvParser, read_import_options
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.problems import ApiProblem, build_field_problem
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import get_editable, get_user_id, select_visible
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
-from annotations.web.uploads import FileGoneError, read_upload, stage_upload
+from annotations.web.uploads import FileGoneError, import_upload, stage_upload
 
 MAX_ROLES = 1000
 """Most columns that a request may give a role."""
@@ -194,14 +198,14 @@ class DemographicViewSet(BulkViewSet):
         request=BODIES,
         responses={201: DemographicUploadSerializer},
     )
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: Any) -> Response:
         """Store an uploaded demographic export, and return the preview of its join."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        name = read_options(request, JoinOptionsSerializer)["name"]
+        name = read_import_options(request, JoinOptionsSerializer)["name"]
         with self.convert_row_errors():
-            arranged = locate_table(self.source(), TableChoice())
-            options = propose_options(arranged, read_head(arranged.source))
+            arranged = locate_table(self.build_source(), TableChoice())
+            options = propose_demographic_options(arranged, read_head(arranged.source))
         staged = self._store_upload(question_set, arranged, name, options, get_user_id(request))
         body = self._describe(request, question_set, staged)
         address = request.build_absolute_uri(f"{staged.public_id}/")
@@ -224,13 +228,13 @@ class DemographicViewSet(BulkViewSet):
     def partial_update(self, request: Request, set_id: Any, upload_id: Any) -> Response:
         """Store roles and rule of an upload that is not joined yet, and return its preview."""
         question_set, staged = self._load(request, set_id, upload_id)
-        values = self.checked(ChoicesSerializer).validated_data
+        values = self.validate_body(ChoicesSerializer).validated_data
         if staged.state == Upload.State.DONE or not staged.file:
             raise ApiProblem("conflict", "It is joined already, or would change nothing.")
         mapping = staged.options["mapping"]
         if "mapping" in values:
             roles = dict(values["mapping"])
-            known = read_head(open_staged(staged)).header
+            known = read_head(open_demographic_source(staged)).header
             used = [roles["worker"], roles["status"], *roles["extra"]]
             if unknown := next((name for name in used if name and name not in known), None):
                 raise build_field_problem("mapping", f"the file has no column {unknown!r}")
@@ -239,7 +243,7 @@ class DemographicViewSet(BulkViewSet):
         keep_ids = values.get("keep_ids", staged.options.get("keep_ids", False))
         chosen = {"mapping": mapping, "statuses": rule, "keep_ids": keep_ids}
         staged.options = {**staged.options, **chosen}
-        read_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
+        import_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
         return Response(self._describe(request, question_set, staged))
 
     @extend_schema(operation_id="demographics_discard", summary="Discard a demographic export")
@@ -262,7 +266,7 @@ class DemographicViewSet(BulkViewSet):
         question_set, staged = self._load(request, set_id, upload_id)
         if staged.state == Upload.State.CHECKED and staged.file:
             try:
-                read_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=False)
+                import_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=False)
             except FileGoneError:
                 raise Http404("it was discarded") from None
             staged.refresh_from_db()
@@ -332,9 +336,9 @@ class DemographicViewSet(BulkViewSet):
         """Return the preview of a stored file, and its columns."""
         sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
         editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
-        preview = preview_upload(staged, question_set, editable.filter(may_change=True))
+        preview = preview_demographic_join(staged, question_set, editable.filter(may_change=True))
         try:
-            columns = [name for name in read_head(open_staged(staged)).header if name]
+            columns = [name for name in read_head(open_demographic_source(staged)).header if name]
         except InputError:
             columns = []
         return {

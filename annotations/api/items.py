@@ -15,11 +15,11 @@ from annotations.exchange.problems import InputError
 from annotations.exchange.reading.source import make_rows_source
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.web.paging import POSITION
-from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, read_options
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.bulk import BulkViewSet, ImportOptionsSerializer, read_import_options
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault
-from annotations.web.rest.versions import select_version
+from annotations.web.rest.versions import find_requested_version
 from annotations.web.scope import get_editable, get_user_id, get_visible_or_404
 
 
@@ -40,7 +40,7 @@ class ItemViewSet(BulkViewSet):
     def list(self, request: Request, set_id: Any) -> Response:
         """Return a page of the version's questions (or passages) with text beginnings."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
-        version = select_version(request, question_set)
+        version = find_requested_version(request, question_set)
         rows = self.select_rows().select_related(None).filter(version=version)
         page = load_page(request, rows.defer("text", "metadata"), POSITION)
         return Response(
@@ -51,11 +51,11 @@ class ItemViewSet(BulkViewSet):
         """Return one question (or passage) with its full text."""
         return Response(self.get_serializer(self._load_item(request, set_id)).data)
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: Any) -> Response:
         """Import the questions (or passages) in the request body: all rows or none."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        options = read_options(request, ImportOptionsSerializer)
+        options = read_import_options(request, ImportOptionsSerializer)
         options["imported_by"] = get_user_id(request)
         return self.import_rows(type(self).load, question_set, options)
 
@@ -72,7 +72,7 @@ class ItemViewSet(BulkViewSet):
                     f"Version {row.version.number} is published and keeps its words; new rows open "
                     "the next version.",
                 )
-            checked = self.checked(self.get_serializer_class(), partial=True)
+            checked = self.validate_body(self.get_serializer_class(), partial=True)
             fields = checked.fields
             # The raw values, because the reader of files converts them itself.
             sent = {k: v for k, v in checked.initial_data.items() if not fields[k].read_only}

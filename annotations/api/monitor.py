@@ -19,8 +19,8 @@ from annotations.answering.monitor import (
 from annotations.answering.rank_notice import MESSAGES, find_rank_notice
 from annotations.models import Collection, Submission
 from annotations.web.rest.base import ApiViewSet
-from annotations.web.rest.renamed_keys import rename_keys
-from annotations.web.scope import get_answered_set
+from annotations.web.rest.renamed_keys import add_renamed_keys
+from annotations.web.scope import get_set_with_answers
 
 
 class StageSerializer(serializers.Serializer[Any]):
@@ -34,14 +34,14 @@ class StageSerializer(serializers.Serializer[Any]):
     people = serializers.IntegerField()
 
 
-@rename_keys(said="message")
+@add_renamed_keys(said="message")
 class LeftSerializer(StageSerializer):
     """Number of workers who dropped out at a stage, also as a sentence."""
 
     said = serializers.CharField()
 
 
-@rename_keys(so_far="cost_to_date", at_the_end="cost_of_all_places")
+@add_renamed_keys(so_far="cost_to_date", at_the_end="cost_of_all_places")
 class MoneySerializer(serializers.Serializer[Any]):
     """Pay and costs of a collection; amounts include the panel's fee, except `pay` and `hourly`."""
 
@@ -135,7 +135,7 @@ class MonitorViewSet(ApiViewSet):
     )
     def read_progress(self, request: Request, set_id: UUID) -> Response:
         """Return workers by state, places, times, stages, costs and devices of the collection."""
-        collection = find_newest_collection(get_answered_set(request, set_id))
+        collection = find_newest_collection(get_set_with_answers(request, set_id))
         if collection is None:
             raise Http404("it is not published to workers")
         figures = {

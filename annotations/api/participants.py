@@ -17,7 +17,7 @@ from annotations.models import WritingMember, WritingProject, WrittenProblem
 from annotations.web.paging import NEWEST
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.paging import build_page_body, load_page
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.scope import RefusedError, get_user_id
 
 WRITER, VALIDATOR = WritingMember.Role.WRITER, WritingMember.Role.VALIDATOR
@@ -102,7 +102,7 @@ class CheckTaskSerializer(serializers.Serializer[Any]):
     note = serializers.CharField(allow_blank=True)
 
 
-@rename_keys(said="checked")
+@add_renamed_keys(said="checked")
 class CheckTasksSerializer(serializers.Serializer[Any]):
     """Problems that the user is to check, in random order, and those with a changeable vote."""
 
@@ -184,7 +184,7 @@ class TakingPartViewSet(ApiViewSet):
     def write(self, request: Request, project_id: Any, own_id: Any) -> Response:
         """Save one of the user's problems as a draft, or submit it with `hand_in`."""
         problem = get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
-        values = self.checked(WritingOfProblemSerializer).validated_data
+        values = self.validate_body(WritingOfProblemSerializer).validated_data
         store = rules.submit if values["hand_in"] else rules.save
         try:
             store(problem, values["text"], values["category"])
@@ -239,7 +239,7 @@ class TakingPartViewSet(ApiViewSet):
         member = self._load_member(project_id, VALIDATOR)
         if rules.find_task(member.project, get_user_id(request), check_id) is None:
             raise Http404
-        values = self.checked(CheckVoteSerializer).validated_data
+        values = self.validate_body(CheckVoteSerializer).validated_data
         vote = (values["answerable"], values["category"], values["note"])
         try:
             rules.vote(member.project, get_user_id(request), check_id, *vote)

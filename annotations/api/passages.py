@@ -15,7 +15,7 @@ from annotations.exchange.reading.questions import LONGEST_BESIDE, read_passages
 from annotations.models import Passage, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
 from annotations.web.rest.examples import PASSAGE_REPORT, PASSAGE_ROWS
-from annotations.web.rest.serializers import Excerpt, annotate_excerpt
+from annotations.web.rest.serializers import ExcerptField, annotate_excerpt
 from annotations.web.rest.uploads import describe_bulk_upload
 from annotations.web.rest.versions import VERSION
 
@@ -25,7 +25,7 @@ class PassageRowSerializer(serializers.ModelSerializer[Passage]):
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     passage = serializers.CharField(source="external_id", help_text="The id in files.")
-    excerpt = Excerpt()
+    excerpt = ExcerptField()
 
     class Meta:
         """Model of the serializer, and its JSON fields in order."""

@@ -31,7 +31,7 @@ from annotations.exchange.reading.questions import LONGEST_BESIDE
 from annotations.models import Image, Passage, QuestionSet
 from annotations.web.images import build_image_response
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.negotiation import AnyForm
+from annotations.web.rest.negotiation import FileNegotiation
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.scope import get_editable, get_user_id, get_visible_or_404
 
@@ -66,7 +66,7 @@ class PictureViewSet(ApiViewSet):
         """Name of the rate limit for uploads, as decoding an image is costly; else None."""
         return "bulk" if self.request.method == "PUT" else None
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted size in bytes of an upload form with an image."""
         return LARGEST_IMAGE + FORM_OVERHEAD
 
@@ -82,7 +82,7 @@ class PictureViewSet(ApiViewSet):
         """Check an uploaded image and attach it to the passage; replace an earlier one."""
         # Rights first: the form's errors must not disclose anything to others.
         self._load_passage(set_id, passage_id)
-        values = self.checked(PictureSerializer).validated_data
+        values = self.validate_body(PictureSerializer).validated_data
         # Before the transaction: decoding may wait, and SQLite has only one writer.
         checked = _read_picture(values["picture"], get_user_id(request))
         with transaction.atomic():
@@ -128,7 +128,7 @@ class ImageViewSet(ApiViewSet):
     """API endpoint that serves the image files of passages."""
 
     queryset = Image.objects.all()
-    content_negotiation_class = AnyForm
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="images_read",

@@ -22,12 +22,12 @@ from annotations.editing import (
     lock_draft,
 )
 from annotations.models import Question, QuestionSet, QuestionSetVersion, Submission
-from annotations.web.lists import SetFilter
+from annotations.web.lists import QuestionSetFilter
 from annotations.web.paging import NEWEST
 from annotations.web.query import parse_flag
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault
 from annotations.web.scope import (
@@ -145,7 +145,7 @@ ARCHIVED = OpenApiParameter(
         summary="List question sets, newest first",
         filters=True,
         parameters=[
-            build_sort_parameter(SetFilter),
+            build_sort_parameter(QuestionSetFilter),
             OpenApiParameter("search", str, description="A part of the name."),
             ARCHIVED,
         ],
@@ -174,7 +174,7 @@ class QuestionSetViewSet(ApiViewSet):
     lookup_url_kwarg = "set_id"
     serializer_class = QuestionSetSerializer
     filter_backends = (DjangoFilterBackend,)  # for the schema: filtered by `load_filtered_page`
-    filterset_class = SetFilter
+    filterset_class = QuestionSetFilter
 
     def get_serializer_class(self) -> Any:
         """Return the serializer: for lists the one without the long texts."""
@@ -188,16 +188,16 @@ class QuestionSetViewSet(ApiViewSet):
         # PostgreSQL refuses NUL in a parameter.
         if search := request.query_params.get("search", "").replace("\0", ""):
             rows = rows.filter(name__icontains=search)
-        sets = SetFilter(request.query_params, rows, user=request.user)
+        sets = QuestionSetFilter(request.query_params, rows, user=request.user)
         page = load_filtered_page(request, sets)
         body = self.get_serializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request) -> Response:
         """Create a question set owned by the user, without a version."""
         owner = require_requester(request)
-        values = self.checked(QuestionSetSerializer).validated_data
+        values = self.validate_body(QuestionSetSerializer).validated_data
         question_set = _save_set(QuestionSet(owner_id=owner, **values))
         return Response(
             self._serialize_set(question_set),
@@ -214,7 +214,7 @@ class QuestionSetViewSet(ApiViewSet):
     def partial_update(self, request: Request, set_id: Any) -> Response:
         """Change the fields of a question set that the request body contains."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(QuestionSetSerializer, partial=True).validated_data
+        values = self.validate_body(QuestionSetSerializer, partial=True).validated_data
         for name, value in values.items():
             setattr(question_set, name, value)
         return Response(self._serialize_set(_save_set(question_set)))
@@ -241,7 +241,7 @@ class QuestionSetViewSet(ApiViewSet):
     def change_texts(self, request: Request, set_id: Any) -> Response:
         """Change language, guidelines or consent text of the draft."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(TextsSerializer, partial=True).validated_data
+        values = self.validate_body(TextsSerializer, partial=True).validated_data
         try:
             with lock_draft(question_set) as draft:
                 for name, value in values.items():

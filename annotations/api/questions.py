@@ -17,7 +17,7 @@ from annotations.models import Question, QuestionSetVersion
 from annotations.web.rest.base import StrictModelSerializer
 from annotations.web.rest.examples import QUESTION_REPORT, QUESTION_ROWS
 from annotations.web.rest.problems import build_field_problem
-from annotations.web.rest.serializers import Excerpt, annotate_excerpt
+from annotations.web.rest.serializers import ExcerptField, annotate_excerpt
 from annotations.web.rest.uploads import describe_bulk_upload
 from annotations.web.rest.versions import VERSION
 
@@ -27,7 +27,7 @@ class QuestionRowSerializer(serializers.ModelSerializer[Question]):
 
     id = serializers.UUIDField(source="public_id", read_only=True)
     question = serializers.CharField(source="external_id", help_text="The id in files.")
-    excerpt = Excerpt()
+    excerpt = ExcerptField()
 
     class Meta:
         """Model of the serializer, and its JSON fields in order."""

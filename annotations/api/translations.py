@@ -33,7 +33,7 @@ from annotations.models.translations import is_list_field
 from annotations.sentences import Sentences
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.scope import get_editable
 
 PUBLISHED = "The latest version is published and keeps its words in every language."
@@ -68,7 +68,7 @@ class NewLanguageSerializer(StrictSerializer):
     language = serializers.CharField(max_length=LONGEST_TAG, help_text="As in BCP 47, such as ar.")
 
 
-@rename_keys(called="label", said="translation")
+@add_renamed_keys(called="label", said="translation")
 class PieceSerializer(serializers.Serializer[Any]):
     """One text and its translation; both are lists for choices and accepted answers."""
 
@@ -130,7 +130,7 @@ class TranslationViewSet(ApiViewSet):
     def add(self, request: Request, set_id: UUID) -> Response:
         """Add a language to the draft."""
         question_set = self._load_set(set_id)
-        tag = self.checked(NewLanguageSerializer).validated_data["language"]
+        tag = self.validate_body(NewLanguageSerializer).validated_data["language"]
         try:
             with lock_draft(question_set) as draft:
                 add_language(draft, tag)
@@ -170,7 +170,7 @@ class TranslationViewSet(ApiViewSet):
     def partial_update(self, request: Request, set_id: UUID, language: str) -> Response:
         """Store the translations in the request body: all or none."""
         question_set = self._load_set(set_id)
-        values = self.checked(TranslatedSerializer).validated_data
+        values = self.validate_body(TranslatedSerializer).validated_data
         try:
             with lock_draft(question_set) as draft:
                 sheet = Sheet(_require_language(draft, language), language, load_rows(draft))
@@ -205,7 +205,7 @@ class TranslationViewSet(ApiViewSet):
             raise _build_published_problem() from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted request in bytes, enough for all texts of a version."""
         return 8 * 1024**2
 

@@ -28,9 +28,9 @@ from annotations.web.rest.base import ApiViewSet, StrictModelSerializer, StrictS
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
     get_manageable,
+    get_set_with_answers,
     get_user_id,
     select_visible,
 )
@@ -246,7 +246,7 @@ class WritingViewSet(ApiViewSet):
         """Change the settings of the writing project; close or reopen it."""
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
-        values = self.checked(WritingSerializer, partial=True).validated_data
+        values = self.validate_body(WritingSerializer, partial=True).validated_data
         is_open = values.pop("is_open", None)
         for name, value in values.items():
             setattr(project, name, value)
@@ -293,7 +293,7 @@ class WritingViewSet(ApiViewSet):
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
         problem = get_object_or_404(self._select_problems(project), public_id=problem_id)
-        values = self.checked(DecisionOnProblemSerializer).validated_data
+        values = self.validate_body(DecisionOnProblemSerializer).validated_data
         decide = rules.drop if values["state"] == STATES.DROPPED else rules.send_back
         try:
             decide(problem, get_user_id(request), values["note"])
@@ -325,7 +325,7 @@ class WritingViewSet(ApiViewSet):
     def invite(self, request: Request, set_id: Any) -> Response:
         """Invite a user as writer or validator, by the exact user name."""
         project = self._load_managed_project(set_id)
-        values = self.checked(InvitationSerializer).validated_data
+        values = self.validate_body(InvitationSerializer).validated_data
         # NFKC, as Django stores user names.
         name = User.normalize_username(values["username"])
         person = User.objects.filter(is_active=True, username=name).first()
@@ -355,7 +355,7 @@ class WritingViewSet(ApiViewSet):
 
     def _load_project(self, set_id: Any) -> WritingProject:
         """Return the writing project of the newest version that has one; else raise Http404."""
-        question_set = get_answered_set(self.request, set_id)
+        question_set = get_set_with_answers(self.request, set_id)
         rows = select_visible(self.request, WritingProject.objects.all())
         rows = rows.filter(version__question_set=question_set).select_related("version")
         project = rows.order_by("-version__number").first()
@@ -365,12 +365,12 @@ class WritingViewSet(ApiViewSet):
 
     def _load_editable_set(self, set_id: Any) -> QuestionSet:
         """Return a question set that the user may change; raise Http404 or 403 otherwise."""
-        get_answered_set(self.request, set_id)
+        get_set_with_answers(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
     def _load_managed_project(self, set_id: Any) -> WritingProject:
         """Return the writing project of a set that the user manages; else Http404 or 403."""
-        get_answered_set(self.request, set_id)
+        get_set_with_answers(self.request, set_id)
         get_manageable(self.request, QuestionSet.objects.all(), set_id)
         return self._load_project(set_id)
 

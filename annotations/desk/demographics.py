@@ -11,7 +11,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.views.decorators.http import require_POST
 
-from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice, build_keep_ids
+from annotations.desk.mapping_form import MOST_SELECTORS, ColumnChoice, build_keep_ids_field
 from annotations.desk.uploads import load_upload
 from annotations.exchange.presets import Head, read_head
 from annotations.exchange.presets.demographics import (
@@ -22,11 +22,11 @@ from annotations.exchange.presets.demographics import (
 from annotations.exchange.presets.table import SAMPLES
 from annotations.exchange.reading.panel_statuses import is_withheld
 from annotations.models import QuestionSet, Upload
-from annotations.web.demographic_uploads import open_staged, preview_upload
+from annotations.web.demographic_uploads import open_demographic_source, preview_demographic_join
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, select_visible
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
-from annotations.web.uploads import read_upload
+from annotations.web.uploads import import_upload
 
 LABELS = {
     DemographicRole.WORKER: "Worker",
@@ -64,7 +64,7 @@ class DemographicsForm(forms.Form):
         widget=forms.RadioSelect,
         help_text="Answers that are left out stay stored, flagged as rejected.",
     )
-    keep_ids = build_keep_ids()
+    keep_ids = build_keep_ids_field()
 
     def __init__(self, head: Head, options: dict[str, Any], data: Any = None) -> None:
         initial = {"statuses": options["statuses"], "keep_ids": options.get("keep_ids", False)}
@@ -86,16 +86,16 @@ class DemographicsForm(forms.Form):
         """Return the form's values; refuse a missing worker column or a role used twice."""
         values = super().clean() or self.cleaned_data
         for role in ONCE:
-            columns = self._list_columns_with(role)
+            columns = self._list_columns_with_role(role)
             if len(columns) > 1:
                 message = f"Choose the role {LABELS[role]} once, not for {' and '.join(columns)}."
                 self.add_error(None, forms.ValidationError(message, code="role_twice"))
-        if not self._list_columns_with(DemographicRole.WORKER):
+        if not self._list_columns_with_role(DemographicRole.WORKER):
             message = "Choose the role Worker for the column of Prolific's ids."
             self.add_error(None, forms.ValidationError(message, code="no_worker"))
         return values
 
-    def _list_columns_with(self, role: DemographicRole) -> list[str]:
+    def _list_columns_with_role(self, role: DemographicRole) -> list[str]:
         """Return the names of the columns that have the role in the form."""
         values = self.cleaned_data
         return [
@@ -104,8 +104,8 @@ class DemographicsForm(forms.Form):
 
     def collect_options(self) -> dict[str, Any]:
         """Return the chosen roles and rule, as JSON values to store with the upload."""
-        worker, status = (next(iter(self._list_columns_with(role)), "") for role in ONCE)
-        extra = tuple(self._list_columns_with(DemographicRole.EXTRA))
+        worker, status = (next(iter(self._list_columns_with_role(role)), "") for role in ONCE)
+        extra = tuple(self._list_columns_with_role(DemographicRole.EXTRA))
         mapping = DemographicMapping(worker, status, extra)
         statuses = self.cleaned_data["statuses"] or StatusRule.REFUSE.value
         keep_ids = self.cleaned_data["keep_ids"]
@@ -117,11 +117,11 @@ def _list_samples(head: Head, column: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(c for c in head.get_values(column) if not is_withheld(c)))[:SAMPLES]
 
 
-def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
+def map_demographic_columns(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
     """Show matched workers and the columns' roles; POST stores the roles or checks the file."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    staged = _load_staged(request, question_set, export_token)
-    source = open_staged(staged)
+    staged = _load_demographic_upload(request, question_set, export_token)
+    source = open_demographic_source(staged)
     head = read_head(source)
     form, status = DemographicsForm(head, staged.options), 200
     if request.method == "POST":
@@ -131,14 +131,14 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
             staged.state, staged.report = Upload.State.MAPPING, None
             staged.problems, staged.n_problems = [], 0
             if "check" in request.POST:
-                read_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
+                import_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
             else:
                 staged.save()
             return redirect("admin:uploaded", question_set.public_id, staged.public_id)
         status = 400
     sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
     editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
-    preview = preview_upload(staged, question_set, editable.filter(may_change=True))
+    preview = preview_demographic_join(staged, question_set, editable.filter(may_change=True))
     # Shown as required where it has to be decided; "Show these choices" works without it.
     form.fields["statuses"].required = bool(preview.counts)
     context = {
@@ -161,10 +161,10 @@ def map_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> H
 
 
 @require_POST
-def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
+def move_demographic_export(request: HttpRequest, set_id: UUID, export_token: str) -> HttpResponse:
     """Move an uploaded demographic export to the question set with the posted id."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    staged = _load_staged(request, question_set, export_token)
+    staged = _load_demographic_upload(request, question_set, export_token)
     try:
         target_id = UUID(request.POST.get("into") or str(set_id))
     except ValueError:
@@ -176,7 +176,7 @@ def move_demographics(request: HttpRequest, set_id: UUID, export_token: str) -> 
     return redirect("admin:import-demographics", target.public_id, staged.public_id)
 
 
-def _load_staged(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
+def _load_demographic_upload(request: HttpRequest, question_set: QuestionSet, token: str) -> Upload:
     """Return the user's upload of a demographic export; raise `Http404` for other uploads."""
     staged = load_upload(request, question_set, token)
     if staged.kind != DEMOGRAPHICS or not staged.file:

@@ -45,11 +45,11 @@ from annotations.exchange.reading.source import Source, make_stored_source
 from annotations.exchange.records import AnswerRecord
 from annotations.models import QuestionSet, Upload
 from annotations.models.uploads import LONGEST_NAME, delete_old_uploads
-from annotations.web.demographic_uploads import propose_options
+from annotations.web.demographic_uploads import propose_demographic_options
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD
-from annotations.web.uploads import read_upload, record_problems
+from annotations.web.uploads import import_upload, record_problems
 
 MAX_QUESTIONS_SHOWN = 20
 MAX_ANSWERS_SHOWN = 3
@@ -72,7 +72,7 @@ class QuestionPreview:
 
 
 @dataclass(frozen=True)
-class Preview:
+class ImportPreview:
     """The first answers of an uploaded file as the import would store them.
 
     Attributes
@@ -95,7 +95,7 @@ class Preview:
     notes: tuple[str, ...] = ()
 
 
-def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def start_import(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the upload form; POST stores the file and redirects to the choice of columns."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     kind = KINDS[WIZARD]
@@ -132,18 +132,18 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
     staged = load_upload(request, question_set, token)
     if staged.kind != WIZARD or not staged.file:
         raise Http404("its file is gone")
-    arranged = _load_arranged(staged)
+    arranged = _load_arranged_table(staged)
     source = arranged.source
     head = read_head(source)
     fields = _read_answer_columns(source) if staged.options["preset"] == "mturk" else []
     form = MappingForm(head, fields, staged.options)
     status = 200
     if request.method == "POST":
-        form = MappingForm(head, fields, staged.options, _apply_choice(request.POST))
+        form = MappingForm(head, fields, staged.options, _apply_chosen_solution(request.POST))
         # Cleaned first: another sheet, header row or preset changes which columns are valid.
         form.full_clean()
-        moved = form.read_moved_table()
-        if moved is not None and _relocate_table(staged, moved, form):
+        moved = form.read_changed_arrangement()
+        if moved is not None and _change_arrangement(staged, moved, form):
             return redirect("admin:import-columns", question_set.public_id, staged.public_id)
         preset = form.data.get("preset", "")
         if preset in PRESETS and preset != staged.options["preset"]:
@@ -161,7 +161,7 @@ def map_columns(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
             staged.delete_checked_rows()
             if {"check", "choose"} & set(request.POST):
                 with staged.delete_files_on_error():
-                    read_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
+                    import_upload(staged, question_set, KINDS[WIZARD], dry_run=True)
             else:
                 staged.save()
             return _redirect_to_upload(staged)
@@ -215,8 +215,8 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
     with staged.delete_files_on_error():
         staged.file.save("", file, save=False)
         try:
-            if not _is_demographic(staged):
-                _locate_table(staged, TableChoice())
+            if not _detect_demographic_export(staged):
+                _apply_arrangement(staged, TableChoice())
             if staged.options.get("preset") in ("own", "long"):
                 # If the set has questions, an unknown id in such a file is probably a typo.
                 version = question_set.latest_version()
@@ -231,32 +231,32 @@ def _store_upload(request: HttpRequest, question_set: QuestionSet, file: Any) ->
     return staged
 
 
-def _is_demographic(staged: Upload) -> bool:
-    """Return whether the file is a demographic export; if so, set its kind and options."""
-    arranged = locate_table(_open_source(staged), TableChoice())
+def _detect_demographic_export(staged: Upload) -> bool:
+    """Return whether the upload is a demographic export; if so, set its kind and options."""
+    arranged = locate_table(_open_upload(staged), TableChoice())
     head = read_head(arranged.source)
     if not is_demographic_export(head):
         return False
-    staged.kind, staged.options = DEMOGRAPHICS, propose_options(arranged, head)
+    staged.kind, staged.options = DEMOGRAPHICS, propose_demographic_options(arranged, head)
     return True
 
 
-def _locate_table(staged: Upload, arrangement: TableChoice) -> None:
-    """Read the table from a sheet and header row, and store its proposed options.
+def _apply_arrangement(staged: Upload, arrangement: TableChoice) -> None:
+    """Read the upload's table at a sheet and header row, and set the options proposed for it.
 
     Raises `InputError` if there is no table, or none with answers.
     """
-    arranged = locate_table(_open_source(staged), arrangement)
+    arranged = locate_table(_open_upload(staged), arrangement)
     head = read_head(arranged.source)
     refuse_submission_list(head)
     staged.options["arrangement"] = arranged.as_dict()
     _apply_preset(staged, head, arranged.source, recognise_preset(head).slug)
 
 
-def _relocate_table(staged: Upload, arrangement: TableChoice, form: MappingForm) -> bool:
-    """Read the table at the new sheet and row; if that fails, add a form error and return False."""
+def _change_arrangement(staged: Upload, arrangement: TableChoice, form: MappingForm) -> bool:
+    """Save another sheet or header row; if no table is there, add a form error and return False."""
     try:
-        _locate_table(staged, arrangement)
+        _apply_arrangement(staged, arrangement)
     except InputError as error:
         problem = error.problems[0]
         field = "header_row" if "header_row" in form.fields else None
@@ -292,8 +292,8 @@ def _read_answer_columns(source: Source) -> list[AnswerColumn]:
         return []
 
 
-def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Preview:
-    """Read the file's first answers with the chosen options; an error is in the preview."""
+def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> ImportPreview:
+    """Return a preview of the first answers with the chosen options, or of the file's error."""
     choices = {key: options.get(key, False) for key in ("keep_unfinished", "keep_html", "keep_ids")}
     preset = get_preset(options["preset"], **choices)
     mapping = Mapping.from_dict(options["mapping"])
@@ -309,7 +309,7 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
         if not records:
             rows.raise_problems()  # raises the problems of the file
     except InputError as error:
-        return Preview([], 0, [], error=error)
+        return ImportPreview([], 0, [], error=error)
     by_question: dict[str, list[AnswerRecord]] = {}
     for record in records:
         by_question.setdefault(record.question, []).append(record)
@@ -325,16 +325,16 @@ def _build_preview(source: Source, head: Head, options: dict[str, Any]) -> Previ
     texts = [record.text for record in records if record.text]
     personal = tuple(getattr(rows, "left_out", ()))
     notes = () if isinstance(rows, MturkRows) else (*rows.whole_ids.notes, *rows.formatting.notes)
-    return Preview(questions, len(by_question), texts, n_read, personal=personal, notes=notes)
+    return ImportPreview(questions, len(by_question), texts, n_read, personal=personal, notes=notes)
 
 
 def _choose_first_answers(answers: list[AnswerRecord]) -> list[AnswerRecord]:
-    """Return the first answers with a text, filled up with empty ones."""
+    """Return the first answers to show: those with a text, then empty ones."""
     return sorted(answers, key=lambda record: not record.text)[:MAX_ANSWERS_SHOWN]
 
 
-def _apply_choice(posted: QueryDict) -> QueryDict:
-    """Return the posted form, changed by the button that solves a listed problem.
+def _apply_chosen_solution(posted: QueryDict) -> QueryDict:
+    """Return the posted values, with the option set that the button next to a problem chose.
 
     The button is named `choose` and has a value such as duplicates=last.
     """
@@ -366,7 +366,7 @@ def _add_worker_rules(
     return {**options, "duplicates_of": rules}
 
 
-def _is_recognised(staged: Upload, form: MappingForm, preview: Preview) -> bool:
+def _is_recognised(staged: Upload, form: MappingForm, preview: ImportPreview) -> bool:
     """Return whether the file is from a known tool and was read without problems."""
     is_known = staged.options["preset"] != "own"
     return is_known and bool(preview.questions) and not (staged.n_problems or form.errors)
@@ -378,14 +378,14 @@ def _find_wording(questions: dict[str, MturkQuestion], question: str) -> str:
     return "" if text == question else text
 
 
-def _open_source(staged: Upload) -> Source:
+def _open_upload(staged: Upload) -> Source:
     """Return the stored upload as a source from which rows can be read."""
     return make_stored_source(staged.name, staged.open_file, staged.file.size)
 
 
-def _load_arranged(staged: Upload) -> LocatedTable:
+def _load_arranged_table(staged: Upload) -> LocatedTable:
     """Return the upload's table, read at its stored sheet and header row."""
-    return LocatedTable.from_dict(_open_source(staged), staged.options.get("arrangement", {}))
+    return LocatedTable.from_dict(_open_upload(staged), staged.options.get("arrangement", {}))
 
 
 def _redirect_to_upload(staged: Upload) -> HttpResponse:

@@ -27,7 +27,7 @@ def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse
         messages.success(
             request, f"You accepted to {invitation.request_phrase} “{invitation.subject_name}”."
         )
-        return redirect(*_find_page(invitation))
+        return redirect(*_find_accepted_page(invitation))
     invitation.delete()
     messages.success(
         request, f"You declined to {invitation.request_phrase} “{invitation.subject_name}”."
@@ -35,7 +35,7 @@ def answer_invitation(request: HttpRequest, invitation_id: UUID) -> HttpResponse
     return redirect("admin:index")
 
 
-def _find_page(accepted: Any) -> tuple[Any, ...]:
+def _find_accepted_page(accepted: Any) -> tuple[Any, ...]:
     """Return URL name and id of the page to open after an invitation was accepted."""
     if isinstance(accepted, Share):
         return "admin:question-set", accepted.question_set.public_id

@@ -75,7 +75,7 @@ class ColumnChoice:
         return [_shorten(text, LONGEST_SAMPLE) for text in self.samples]
 
 
-def build_keep_ids() -> forms.BooleanField:
+def build_keep_ids_field() -> forms.BooleanField:
     """Return the form field for the choice to keep ids such as 101.0 as typed."""
     return forms.BooleanField(
         label="Keep ids as typed",
@@ -133,7 +133,7 @@ class MappingForm(forms.Form):
         help_text="Ticked: <p>Paris</p> is stored as typed, for questions about code. Otherwise "
         "formatting tags are removed and entities decoded.",
     )
-    keep_ids = build_keep_ids()
+    keep_ids = build_keep_ids_field()
     panel = UploadForm.base_fields["panel"]
     create_questions = forms.BooleanField(
         label="Add questions that the set does not have yet", required=False
@@ -194,10 +194,10 @@ class MappingForm(forms.Form):
         else:
             columns = {
                 name: (
-                    _omit_repeated(self._head.wordings.get(name, ""), name),
+                    _omit_repeated_wording(self._head.wordings.get(name, ""), name),
                     answering.get_samples(name, preset.cell),
                 )
-                for name in self._list_selectable()
+                for name in self._list_selectable_columns()
             }
             choices = ROLES
         self.columns = [
@@ -218,7 +218,7 @@ class MappingForm(forms.Form):
                     max_length=200,
                 )
 
-    def _list_selectable(self) -> list[str]:
+    def _list_selectable_columns(self) -> list[str]:
         """Return the columns that get a role selector, in the file's order.
 
         All of them; of a very wide file those with a role, then the first ones.
@@ -239,7 +239,7 @@ class MappingForm(forms.Form):
 
     @property
     def settings(self) -> Iterator[forms.BoundField]:
-        """Fields of the form that are not roles of columns."""
+        """Fields of the form other than the roles and right answers of columns."""
         own = [name for name in self.fields if not name.startswith(("role-", "right-"))]
         return (self[name] for name in own)
 
@@ -256,11 +256,11 @@ class MappingForm(forms.Form):
         """Return the form's values; refuse roles that exclude each other."""
         values = super().clean() or self.cleaned_data
         if self._preset == "mturk":
-            if not self._list_columns_with(Role.ANSWER):
+            if not self._list_columns_with_role(Role.ANSWER):
                 self.add_error(None, forms.ValidationError(NO_ANSWERS, code="no_answers"))
             return values
         for role in ONCE:
-            columns = self._list_columns_with(role)
+            columns = self._list_columns_with_role(role)
             if role == Role.WORKER and values.get("rows_are_workers") and columns:
                 columns.append("the row")
             if len(columns) > 1:
@@ -282,7 +282,7 @@ class MappingForm(forms.Form):
                 self.add_error(None, forms.ValidationError(text, code=problem.code))
         return values
 
-    def _list_columns_with(self, role: Role) -> list[str]:
+    def _list_columns_with_role(self, role: Role) -> list[str]:
         """Return the columns with a role, as chosen in the form or else as proposed."""
         posted = {column.name: f"role-{column.number}" for column in self.columns}
         names = posted if self._preset == "mturk" else self._proposed
@@ -292,7 +292,7 @@ class MappingForm(forms.Form):
             if role == (self.cleaned_data.get(posted[name]) if name in posted else names[name])
         ]
 
-    def read_moved_table(self) -> TableChoice | None:
+    def read_changed_arrangement(self) -> TableChoice | None:
         """Return the posted sheet, header row and orientation; None if unchanged."""
         values = self.cleaned_data
         current = self._place
@@ -310,11 +310,11 @@ class MappingForm(forms.Form):
     def _build_mapping(self) -> Mapping:
         """Return the column mapping that the user posted."""
         former = self._mapping
-        answers = tuple(self._list_columns_with(Role.ANSWER))
+        answers = tuple(self._list_columns_with_role(Role.ANSWER))
         if self._preset == "mturk":
             return Mapping(former.worker, former.question, answers)
         worker, question, text = (
-            next(iter(self._list_columns_with(role)), "") for role in (Role.WORKER, *ONCE[1:])
+            next(iter(self._list_columns_with_role(role)), "") for role in (Role.WORKER, *ONCE[1:])
         )
         if self.cleaned_data.get("rows_are_workers"):
             worker = ROW_NUMBER
@@ -325,7 +325,7 @@ class MappingForm(forms.Form):
         )
         # What the preset does by itself is stored as its rule, not as a choice of the user.
         of_preset = assign_column_roles(self._head, PRESETS[self._preset], Mapping())
-        times = tuple(self._list_columns_with(Role.TIME))
+        times = tuple(self._list_columns_with_role(Role.TIME))
         known = tuple(name for name, role in of_preset.items() if role == Role.TIME)
         chosen = Mapping(
             worker,
@@ -336,12 +336,12 @@ class MappingForm(forms.Form):
             times=None if set(times) == set(known) else times,
             extra=tuple(
                 name
-                for name in self._list_columns_with(Role.EXTRA)
+                for name in self._list_columns_with_role(Role.EXTRA)
                 if of_preset.get(name) == Role.IGNORE
             ),
             ignored=tuple(
                 name
-                for name in self._list_columns_with(Role.IGNORE)
+                for name in self._list_columns_with_role(Role.IGNORE)
                 if of_preset.get(name) != Role.IGNORE
             ),
         )
@@ -372,7 +372,7 @@ class MappingForm(forms.Form):
         }
 
 
-def _omit_repeated(wording: str, name: str) -> str:
+def _omit_repeated_wording(wording: str, name: str) -> str:
     """Return a question's text; "" if it only repeats the column's name."""
     return "" if wording == name else wording
 

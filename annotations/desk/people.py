@@ -31,8 +31,8 @@ ACTIVE_ACCOUNTS = Q(is_active=True)
 REQUESTERS = ACTIVE_ACCOUNTS & (Q(is_staff=True) | Q(is_superuser=True))
 
 
-class PersonForm(forms.Form):
-    """Base class of forms that name an account; `person` is the account of a valid form."""
+class AccountNameForm(forms.Form):
+    """Base class of forms with a user name; `person` is the account that a valid form names."""
 
     username = forms.CharField(
         label="User name",
@@ -47,7 +47,7 @@ class PersonForm(forms.Form):
         """Return the accounts that this form accepts; subclasses define it."""
         raise NotImplementedError
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name without an account; subclasses define it."""
         raise NotImplementedError
 
@@ -57,12 +57,12 @@ class PersonForm(forms.Form):
         username = User.normalize_username(self.cleaned_data["username"].strip())
         account = self.select_accounts().filter(username=username).first()
         if account is None:
-            raise forms.ValidationError(self.describe_unknown(username), "unknown")
+            raise forms.ValidationError(self.describe_unknown_account(username), "unknown")
         self.person = account
         return username
 
 
-class MemberForm(PersonForm):
+class TeamMemberForm(AccountNameForm):
     """Form that adds a requester to a team."""
 
     def __init__(self, team: Team, *args: Any, **kwargs: Any) -> None:
@@ -73,7 +73,7 @@ class MemberForm(PersonForm):
         """Return the accounts of active requesters."""
         return User.objects.filter(REQUESTERS)
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name that no active requester has."""
         return (
             f"There is no requester with the name “{username}”. An operator can create the account."
@@ -100,7 +100,7 @@ class MemberForm(PersonForm):
         return membership
 
 
-class ShareForm(PersonForm):
+class ShareForm(AccountNameForm):
     """Form that shares a question set with an account in a role (viewer or expert)."""
 
     role = forms.ChoiceField(
@@ -122,7 +122,7 @@ class ShareForm(PersonForm):
         """Return all active accounts."""
         return User.objects.filter(ACTIVE_ACCOUNTS)
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name that no active account has."""
         return f"There is no account with the name “{username}”. An operator can create one."
 
@@ -157,7 +157,7 @@ class ShareForm(PersonForm):
         return share
 
 
-class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
+class TeamNameForm(forms.ModelForm):  # type: ignore[type-arg]
     """Form for the name of a team."""
 
     class Meta:
@@ -167,7 +167,7 @@ class TeamForm(forms.ModelForm):  # type: ignore[type-arg]
         fields = ("name",)
 
 
-class SetTeamForm(forms.Form):
+class SharingTeamForm(forms.Form):
     """Form that chooses the team whose members edit a question set, or none."""
 
     team = forms.ModelChoiceField(

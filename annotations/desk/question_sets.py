@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from annotations.desk.forms import QuestionSetForm
 from annotations.editing import list_blocking_findings
 from annotations.models import QuestionSet
-from annotations.web.lists import SetFilter, annotate_set_counts
+from annotations.web.lists import QuestionSetFilter, annotate_set_counts
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester, select_visible
 
@@ -24,24 +24,24 @@ SETS_PER_PAGE = 25
 
 
 def list_question_sets(request: HttpRequest) -> HttpResponse:
-    """List the question sets that the user may see, filtered and sorted by `SetFilter`."""
+    """List the question sets that the user may see, filtered and sorted by `QuestionSetFilter`."""
     rows = (
         select_visible(request, QuestionSet.objects.filter(archived_at=None))
         .select_related("owner", "team")
         # Long texts that the list does not show.
         .defer("description", "notice")
     )
-    sets = SetFilter(request.GET, rows, user=request.user)
+    sets = QuestionSetFilter(request.GET, rows, user=request.user)
     context = {
         "title": "Question sets",
-        **sets.listing(request, SETS_PER_PAGE, annotate_set_counts),
+        **sets.build_list_context(request, SETS_PER_PAGE, annotate_set_counts),
     }
     return TemplateResponse(request, "annotations/question_sets.html", context)
 
 
 def create_question_set(request: HttpRequest) -> HttpResponse:
     """Show the form of a new question set; POST creates it, owned by the user."""
-    return _handle_form(
+    return _handle_question_set_form(
         request, QuestionSet(owner_id=require_requester(request)), "New question set", []
     )
 
@@ -50,11 +50,11 @@ def edit_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Edit name, description, language, licence and notice of a question set."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     trail = build_breadcrumbs(question_set)
-    return _handle_form(request, question_set, f"Edit {question_set.name}", trail)
+    return _handle_question_set_form(request, question_set, f"Edit {question_set.name}", trail)
 
 
 @require_POST
-def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def publish_latest_version(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Publish the latest version, which freezes its texts; refuse it if it has errors."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     latest = question_set.latest_version()
@@ -75,7 +75,7 @@ def publish(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:question-set", question_set.public_id)
 
 
-def _handle_form(
+def _handle_question_set_form(
     request: HttpRequest, question_set: QuestionSet, title: str, trail: list[tuple[str, str]]
 ) -> HttpResponse:
     """Show the form of a new or existing question set; POST saves it and opens its page."""

@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
-from annotations.desk.people import PENDING_NOTICE, SetTeamForm, ShareForm
+from annotations.desk.people import PENDING_NOTICE, ShareForm, SharingTeamForm
 from annotations.models import QuestionSet, Team
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_manageable, select_visible
@@ -39,7 +39,7 @@ def manage_sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "question_set": question_set,
         "form": form,
         "teams": teams.exists(),
-        "team_form": SetTeamForm(teams, initial={"team": team and team.public_id}),
+        "team_form": SharingTeamForm(teams, initial={"team": team and team.public_id}),
         "shares": list(question_set.shares.select_related("user").order_by("user__username")),
     }
     return TemplateResponse(
@@ -48,10 +48,10 @@ def manage_sharing(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def share_with_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def set_sharing_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Set the team whose members edit the question set, or remove it."""
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
-    form = SetTeamForm(select_visible(request, Team.objects.all()), request.POST)
+    form = SharingTeamForm(select_visible(request, Team.objects.all()), request.POST)
     if form.is_valid():
         question_set.team = form.cleaned_data["team"]
         question_set.save(update_fields=["team", "updated_at"])

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from annotations.desk.people import PENDING_NOTICE, MemberForm, TeamForm
+from annotations.desk.people import PENDING_NOTICE, TeamMemberForm, TeamNameForm
 from annotations.models import QuestionSet, Team
 from annotations.web.lists import TeamFilter, annotate_team_counts
 from annotations.web.pages import Breadcrumbs
@@ -32,13 +32,13 @@ def list_teams(request: HttpRequest) -> HttpResponse:
     rows = TeamFilter(
         request.GET, select_visible(request, Team.objects.all()).select_related("owner")
     )
-    context = {"title": "Teams", **rows.listing(request, add=annotate_team_counts)}
+    context = {"title": "Teams", **rows.build_list_context(request, add=annotate_team_counts)}
     return TemplateResponse(request, "annotations/teams/list.html", context)
 
 
 def create_team(request: HttpRequest) -> HttpResponse:
     """Show the form of a new team; POST creates it, owned by the user."""
-    form = TeamForm(request.POST or None, instance=Team(owner_id=require_requester(request)))
+    form = TeamNameForm(request.POST or None, instance=Team(owner_id=require_requester(request)))
     if request.method == "POST" and form.is_valid():
         try:
             # A savepoint, so that the page can be rendered after an IntegrityError.
@@ -67,7 +67,7 @@ def show_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
         team = get_editable(request, Team.objects.all(), team_id)
     else:
         team = get_visible_or_404(request, Team.objects.all(), team_id)
-    form = MemberForm(team, request.POST if request.method == "POST" else None)
+    form = TeamMemberForm(team, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         added = form.save()
         name = form.person.get_username()
@@ -83,7 +83,7 @@ def show_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
         "team": team,
         "form": form,
         "members": list(team.memberships.select_related("user").order_by("user__username")),
-        "sets": _list_sets(request, team),
+        "sets": _list_team_sets(request, team),
         "manages": Team.objects.manageable_by(request.user).filter(pk=team.pk).exists(),
         "is_member": team.memberships.filter(user=get_user_id(request)).exists(),
     }
@@ -103,7 +103,7 @@ def remove_member(request: HttpRequest, team_id: UUID, membership_id: UUID) -> H
         return redirect("admin:team", team.public_id)
     context = {
         "title": f"Remove {name}?",
-        "breadcrumbs": _build_breadcrumbs(team),
+        "breadcrumbs": _build_team_breadcrumbs(team),
         "text": f"{name} will no longer see what others share with {team.name}. Question sets "
         f"that {name} owns and shared with it are {name}'s alone again.",
         "button": f"Remove {name}",
@@ -122,7 +122,7 @@ def leave_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
         return redirect("admin:teams")
     context = {
         "title": f"Leave {team.name}?",
-        "breadcrumbs": _build_breadcrumbs(team),
+        "breadcrumbs": _build_team_breadcrumbs(team),
         "text": "You will no longer see what others share with it; question sets of your own are "
         "yours alone again. Only its owner can take you back.",
         "button": "Leave the team",
@@ -140,7 +140,7 @@ def delete_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
         return redirect("admin:teams")
     context = {
         "title": f"End {team.name}?",
-        "breadcrumbs": _build_breadcrumbs(team),
+        "breadcrumbs": _build_team_breadcrumbs(team),
         "text": "Its question sets are their owners' alone again; nothing in them is lost.",
         "button": "End the team",
         "back": reverse("admin:team", args=[team.public_id]),
@@ -148,13 +148,13 @@ def delete_team(request: HttpRequest, team_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "annotations/confirm.html", context)
 
 
-def _list_sets(request: HttpRequest, team: Team) -> list[QuestionSet]:
+def _list_team_sets(request: HttpRequest, team: Team) -> list[QuestionSet]:
     """Return the team's question sets that the user may see, sorted by name."""
     rows = select_visible(request, QuestionSet.objects.all()).filter(team=team)
     return list(rows.select_related("owner").only("public_id", "name", "owner").order_by("name"))
 
 
-def _build_breadcrumbs(team: Team) -> Breadcrumbs:
+def _build_team_breadcrumbs(team: Team) -> Breadcrumbs:
     """Return the breadcrumb links (list of teams, team) for pages about one team."""
     return [
         ("Teams", reverse("admin:teams")),

@@ -23,7 +23,7 @@ from annotations.models.uploads import select_open_uploads
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_editable, get_user_id, require_requester
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS, WIZARD, UploadKind
-from annotations.web.uploads import FileGoneError, read_upload, stage_upload
+from annotations.web.uploads import FileGoneError, import_upload, stage_upload
 
 LONGEST_SET_NAME = 190
 """Most characters of a file's name in the name of a new question set; a number may follow."""
@@ -38,7 +38,7 @@ MAX_IDS_SHOWN = 3
 """Most question ids that the upload page shows as examples."""
 
 
-def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
+def upload_file(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     """Show the upload form of a kind of file; POST stores the file and previews its import."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     if kind in (WIZARD, DEMOGRAPHICS):
@@ -54,7 +54,7 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
         form = UploadForm(upload_kind, posted, files, too_large=too_large)
         if form.is_valid():
             file, columns = form.cleaned_data["file"], form.cleaned_data.get("columns", "")
-            return try_upload(
+            return check_posted_file(
                 request, question_set, upload_kind, file, form.collect_options(), columns
             )
     context = {
@@ -70,7 +70,7 @@ def upload(request: HttpRequest, set_id: UUID, kind: str) -> HttpResponse:
     )
 
 
-def try_upload(
+def check_posted_file(
     request: HttpRequest,
     question_set: QuestionSet,
     kind: UploadKind,
@@ -78,7 +78,7 @@ def try_upload(
     options: dict[str, Any],
     columns: str = "",
 ) -> HttpResponseRedirect:
-    """Store a file, import it as a dry run, and redirect to the preview of its changes.
+    """Store a file, import it as a dry run, and return a redirect to the preview of its changes.
 
     `options` are the keyword arguments of the kind's reader, `columns` other names of columns.
     """
@@ -115,7 +115,7 @@ def show_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpResponse:
         if staged.state == Upload.State.DONE
         else [],
         "may_grade": staged.state == Upload.State.DONE
-        and kind.door == UploadKind.door
+        and kind.return_link == UploadKind.return_link
         and _has_answers(question_set),
     }
     return TemplateResponse(request, "annotations/uploaded.html", context)
@@ -157,18 +157,18 @@ def confirm_upload(request: HttpRequest, set_id: UUID, token: str) -> HttpRespon
     if request.POST.get("into") == "new" and may_move:
         # Stored before the import: a second click from the old page then finds no upload there, and
         # creates no second set.
-        question_set = staged.question_set = _create_set(request, staged.name)
+        question_set = staged.question_set = _create_question_set(request, staged.name)
         staged.save(update_fields=["question_set"])
     if staged.state == Upload.State.CHECKED and staged.file:
         try:
-            read_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
+            import_upload(staged, question_set, KINDS[staged.kind], dry_run=False)
         except FileGoneError:
             messages.warning(request, f"{staged.name} was discarded; nothing was imported.")
             return redirect("admin:question-set", question_set.public_id)
     return _redirect_to_upload(question_set, staged)
 
 
-def _create_set(request: HttpRequest, file: str) -> QuestionSet:
+def _create_question_set(request: HttpRequest, file: str) -> QuestionSet:
     """Create and return a question set named after a file, with a number if needed."""
     owner, name = require_requester(request), Path(file).stem[:LONGEST_SET_NAME] or "Questions"
     used = set(QuestionSet.objects.filter(owner_id=owner).values_list("name", flat=True))
@@ -195,13 +195,13 @@ def group_problems(upload: Upload) -> list[dict[str, Any]]:
     for problem in upload.problems:
         groups.setdefault(problem.get("worker", ""), []).append(problem)
     return [
-        {"worker": worker, "problems": problems, "choice": _find_choice(upload, problems)}
+        {"worker": worker, "problems": problems, "choice": _find_solving_choice(upload, problems)}
         for worker, problems in groups.items()
         if problems
     ]
 
 
-def _find_choice(upload: Upload, problems: list[dict[str, Any]]) -> str:
+def _find_solving_choice(upload: Upload, problems: list[dict[str, Any]]) -> str:
     """Return the wizard's option that solves all problems of a group; "" if there is none."""
     choices = {CHOICES.get(problem["code"], "") for problem in problems}
     is_open = upload.kind == WIZARD and upload.state == Upload.State.MAPPING

@@ -57,8 +57,8 @@ class JoinPreview:
         return self.join is not None and bool(self.join.n_matched or self.join.only_in_answers)
 
 
-def propose_options(arranged: LocatedTable, head: Head) -> dict[str, Any]:
-    """Return the proposed options for a demographic export: table position and roles."""
+def propose_demographic_options(arranged: LocatedTable, head: Head) -> dict[str, Any]:
+    """Return proposed options of a demographic export: table position, roles and status rule."""
     return {
         "arrangement": arranged.as_dict(),
         "mapping": propose_demographic_mapping(head).as_dict(),
@@ -67,13 +67,13 @@ def propose_options(arranged: LocatedTable, head: Head) -> dict[str, Any]:
     }
 
 
-def open_staged(staged: Upload) -> Source:
-    """Return the stored upload as a source of rows, at its stored sheet and header row."""
+def open_demographic_source(staged: Upload) -> Source:
+    """Return a stored demographic export as a source of rows, at its sheet and header row."""
     stored = make_stored_source(staged.name, staged.open_file, staged.file.size)
     return LocatedTable.from_dict(stored, staged.options["arrangement"]).source
 
 
-def preview_upload(
+def preview_demographic_join(
     staged: Upload, question_set: QuestionSet, others: QuerySet[QuestionSet]
 ) -> JoinPreview:
     """Return the preview of joining a stored demographic export; nothing is changed.
@@ -83,22 +83,22 @@ def preview_upload(
     try:
         mapping = DemographicMapping.from_dict(staged.options["mapping"])
         keep_ids = staged.options.get("keep_ids", False)
-        file = read_demographics(open_staged(staged), mapping, keep_ids=keep_ids)
+        file = read_demographics(open_demographic_source(staged), mapping, keep_ids=keep_ids)
     except InputError as error:
         return JoinPreview(error)
     join = preview_join(question_set, file)
     return JoinPreview(
         join=join,
         counts=describe_status_counts(join.statuses),
-        examples=_list_examples(file, join),
+        examples=_list_example_workers(file, join),
         others=[] if join.n_matched else find_sets_of_workers(others, list(file.rows)),
         version=find_answered_version(question_set),
         notes=[warning.removesuffix(".") for warning in file.warnings],
     )
 
 
-def _list_examples(file: DemographicFile, join: DemographicJoin) -> list[Example]:
-    """Return the first matched workers with the cells to store."""
+def _list_example_workers(file: DemographicFile, join: DemographicJoin) -> list[Example]:
+    """Return the first matched workers as (id, list of (column, cell to store))."""
     only = frozenset(join.only_in_file)
     matched = [(name, row) for name, row in file.rows.items() if name not in only]
     return [

@@ -23,13 +23,13 @@ def build_file_name(*parts: str) -> str:
     return "-".join(filter(None, slugs)) or "crowdgrade"
 
 
-def download(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
-    """Return a streamed file download named `name`.`kind`, with the kind's content type."""
+def build_download_response(chunks: Iterator[bytes], name: str, kind: str) -> StreamingHttpResponse:
+    """Return a response that streams a file named `name`.`kind`, with the kind's content type."""
     return StreamingHttpResponse(
         chunks, content_type=CONTENT_TYPES[kind], headers=build_attachment_headers(f"{name}.{kind}")
     )
 
 
 def build_attachment_headers(name: str) -> dict[str, str]:
-    """Return HTTP headers that make the browser save a file and never show it."""
+    """Return the HTTP headers by which the browser saves a file under a name and never shows it."""
     return {"Content-Disposition": content_disposition_header(True, name) or ""}

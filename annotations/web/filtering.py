@@ -47,7 +47,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Head:
+class ColumnHeader:
     """Header of a table column: label and sorting link ("" if it cannot be sorted).
 
     `sorted` is the list's current order by it: "ascending", "descending" or "".
@@ -84,7 +84,7 @@ def build_orders(
     may_be_empty: bool = False,
     annotate: Callable[[Any], Any] | None = None,
 ) -> dict[str, Order]:
-    """Return the descending ("-name") and the ascending ("name") sort order by one value.
+    """Return the descending ("-name") and the ascending ("name") sort order by one value, by name.
 
     An order without a label is left out. `by` is the look-up of the value, by default `name`.
     `text` values are texts or times; if they `may_be_empty`, empty ones come last. Ties are ordered
@@ -204,11 +204,11 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
         return rows
 
     def apply_order(self, rows: QuerySet[Any, Any]) -> tuple[QuerySet[Any, Any], Keyset]:
-        """Return (rows annotated with the sort values, requested sort order)."""
+        """Return (rows annotated with the sort values, keyset of the requested order)."""
         order = self.ORDERS[self.sort]
         return (order.annotate(rows) if order.annotate else rows), order.keyset
 
-    def page(
+    def load_page(
         self,
         request: HttpRequest,
         size: int = PAGE,
@@ -223,31 +223,31 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
             return Page([], count=0)
         rows = self.filter_rows()
         ordered, keyset = self.apply_order(rows)
-        page = keyset.take(add(ordered), request.GET.get(AFTER, ""), size)
-        return replace(page, count=self.length(rows))
+        page = keyset.load_page(add(ordered), request.GET.get(AFTER, ""), size)
+        return replace(page, count=self.count_rows(rows))
 
-    def length(self, rows: QuerySet[Any, Any]) -> int:
-        """Return the number of filtered rows; a subclass may avoid this query."""
+    def count_rows(self, rows: QuerySet[Any, Any]) -> int:
+        """Return the number of filtered rows, by a query that a subclass may avoid."""
         return rows.count()
 
-    def listing(
+    def build_list_context(
         self,
         request: HttpRequest,
         size: int = PAGE,
         add: Callable[[Any], Any] = lambda rows: rows,
     ) -> dict[str, Any]:
         """Return the template context of a list: page of rows, filters and column headers."""
-        page = self.page(request, size, add)
-        return {"page": page, "asked": self, "heads": self.heads(request)}
+        page = self.load_page(request, size, add)
+        return {"page": page, "asked": self, "heads": self.build_headers(request)}
 
-    def heads(self, request: HttpRequest) -> list[Head]:
+    def build_headers(self, request: HttpRequest) -> list[ColumnHeader]:
         """Return the column headers; the current order's header links to the reverse order."""
         sort = self.sort
         heads = []
         for column in self.COLUMNS:
             first = column.up or column.down
             if not first:
-                heads.append(Head(column.label, number=column.number, more=column.more))
+                heads.append(ColumnHeader(column.label, number=column.number, more=column.more))
                 continue
             next_sort, direction = first, ""
             if sort in (column.up, column.down):
@@ -258,6 +258,8 @@ class ListFilter(django_filters.FilterSet):  # type: ignore[misc]
             query.pop(AFTER, None)
             query[SORT] = next_sort
             heads.append(
-                Head(column.label, f"?{query.urlencode()}", direction, column.number, column.more)
+                ColumnHeader(
+                    column.label, f"?{query.urlencode()}", direction, column.number, column.more
+                )
             )
         return heads

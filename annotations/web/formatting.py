@@ -41,14 +41,14 @@ def format_text(text: str, top: int = 2) -> SafeString:
     more than one level below the one before, as screen readers expect.
     """
     if len(text) > LONGEST_FORMATTED:
-        return escape_plain(text)
+        return format_plain_text(text)
     tokens = _create_parser().parse(text)
     _level_headings(tokens, top)
     html = _create_parser().renderer.render(tokens, _create_parser().options, {})
     return mark_safe(_clean_html(html))  # noqa: S308
 
 
-def escape_plain(text: str) -> SafeString:
+def format_plain_text(text: str) -> SafeString:
     """Return a plain text as escaped HTML that keeps line breaks and spaces."""
     return (
         format_html('<div class="plain-text" dir="auto">{}</div>', text) if text else mark_safe("")
@@ -59,7 +59,7 @@ def format_passage(passage: Passage, top: int = 3) -> SafeString:
     """Return a passage's text as HTML; headings begin at level `top`."""
     if passage.format == passage.Format.SIMPLE:
         return format_text(passage.text, top)
-    return escape_plain(passage.text)
+    return format_plain_text(passage.text)
 
 
 @cache

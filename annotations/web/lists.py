@@ -41,8 +41,10 @@ ANSWERS = Response.objects.filter(
 """Submitted answers with a text, of the set of an outer query."""
 
 
-def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = False) -> Coalesce:
-    """Return an SQL expression that counts, for each listed row, the `rows` that refer to it.
+def build_count_expression(
+    rows: QuerySet[Any, Any], field: str, *, distinct: bool = False
+) -> Coalesce:
+    """Return an SQL expression for the number of `rows` that refer to a listed row.
 
     `rows` name the grouping column in `values`.
     """
@@ -52,38 +54,42 @@ def count_per_row(rows: QuerySet[Any, Any], field: str, *, distinct: bool = Fals
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
-def count_questions() -> Coalesce:
+def build_question_count() -> Coalesce:
     """Return an SQL expression for the number of questions of a question set, over its versions."""
     questions = Question.objects.filter(version__question_set=OuterRef("pk"))
     # By their ids in files, which the versions share: a later version repeats the questions.
-    return count_per_row(questions.values("version__question_set"), "external_id", distinct=True)
+    return build_count_expression(
+        questions.values("version__question_set"), "external_id", distinct=True
+    )
 
 
-def count_workers() -> Coalesce:
-    """Return an SQL expression for the number of workers of a question set."""
+def build_worker_count() -> Coalesce:
+    """Return an SQL expression for the number of workers who answered in a question set."""
     submissions = Submission.objects.filter(version__question_set=OuterRef("pk"))
-    return count_per_row(submissions.values("version__question_set"), "worker", distinct=True)
+    return build_count_expression(
+        submissions.values("version__question_set"), "worker", distinct=True
+    )
 
 
-def count_answers() -> Coalesce:
+def build_answer_count() -> Coalesce:
     """Return an SQL expression for the number of non-empty answers in a question set."""
-    return count_per_row(ANSWERS.values("submission__version__question_set"), "pk")
+    return build_count_expression(ANSWERS.values("submission__version__question_set"), "pk")
 
 
 def annotate_set_counts(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Return question sets annotated with version and counts, in one query."""
+    """Return question sets annotated with the latest version and their counts, in one query."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(
         version=Subquery(latest.values("number")[:1]),
         published=Exists(latest.filter(published_at__isnull=False)),
         # Subqueries, because joins over several relations would multiply the counts.
-        n_questions=count_questions(),
-        n_workers=count_workers(),
-        n_answers=count_answers(),
+        n_questions=build_question_count(),
+        n_workers=build_worker_count(),
+        n_answers=build_answer_count(),
     )
 
 
-class SetFilter(ListFilter):
+class QuestionSetFilter(ListFilter):
     """Filter of question sets by name, owner, and whether they have answers."""
 
     q = SearchFilter("name", label="Part of the name")
@@ -103,20 +109,20 @@ class SetFilter(ListFilter):
             "questions",
             "Most questions first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=count_questions()),
+            annotate=lambda rows: rows.annotate(value=build_question_count()),
         ),
         **build_orders(
             "workers",
             "Most workers first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=count_workers()),
+            annotate=lambda rows: rows.annotate(value=build_worker_count()),
         ),
         **build_orders(
             "answers",
             "Most answers first",
             "Fewest answers first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=count_answers()),
+            annotate=lambda rows: rows.annotate(value=build_answer_count()),
         ),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
@@ -152,10 +158,10 @@ class SetFilter(ListFilter):
         return rows.filter(Exists(ANSWERS) if value else ~Exists(ANSWERS))
 
 
-def count_members() -> Coalesce:
+def build_member_count() -> Coalesce:
     """Return an SQL expression for the number of members of a team, without its owner."""
     accepted = Membership.objects.filter_accepted().filter(team=OuterRef("pk"))
-    return count_per_row(accepted.values("team"), "pk")
+    return build_count_expression(accepted.values("team"), "pk")
 
 
 def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
@@ -163,7 +169,7 @@ def annotate_team_counts(rows: QuerySet[Team]) -> QuerySet[Team]:
     # The owner belongs to the team without a membership, and is counted as one more.
     sets = QuestionSet.objects.filter(team=OuterRef("pk"))
     return rows.annotate(
-        n_members=count_members() + 1, n_sets=count_per_row(sets.values("team"), "pk")
+        n_members=build_member_count() + 1, n_sets=build_count_expression(sets.values("team"), "pk")
     )
 
 
@@ -179,7 +185,7 @@ class TeamFilter(ListFilter):
             "members",
             "Most members first",
             by="value",
-            annotate=lambda rows: rows.annotate(value=count_members()),
+            annotate=lambda rows: rows.annotate(value=build_member_count()),
         ),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (

@@ -34,7 +34,7 @@ class TableCounts:
         """Number of values in a result row."""
         return len(self.by) + len(self.numbers)
 
-    def select_padded(self, name: str, width: int) -> QuerySet[Any, Any]:
+    def select_padded_rows(self, name: str, width: int) -> QuerySet[Any, Any]:
         """Return the result rows, each with `name` in front and padded with 0 to `width` values.
 
         All parts of a union need the same number of columns.
@@ -49,19 +49,19 @@ class TableCounts:
         return grouped.values("part", *groups).annotate(**annotations).values_list("part", *columns)
 
 
-def count_rows_by(rows: QuerySet[Any, Any], column: str) -> Coalesce:
+def build_group_count(rows: QuerySet[Any, Any], column: str) -> Coalesce:
     """Return an SQL expression for the number of `rows` with the same value of `column`."""
     counts = rows.order_by().values(column).annotate(n=Count("pk")).values("n")
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
-def read_numbers(parts: Mapping[str, TableCounts]) -> dict[str, list[Numbers]]:
-    """Return the result rows of each part, by part name; one SQL statement.
+def load_table_counts(parts: Mapping[str, TableCounts]) -> dict[str, list[Numbers]]:
+    """Return the result rows of each table's counts, by part name, from one SQL statement.
 
     A part without grouping has one row.
     """
     width = max(part.width for part in parts.values())
-    first, *others = (part.select_padded(name, width) for name, part in parts.items())
+    first, *others = (part.select_padded_rows(name, width) for name, part in parts.items())
     result: dict[str, list[Numbers]] = {name: [] for name in parts}
     # `all`, because equal rows of one part must not be merged.
     for name, *numbers in first.union(*others, all=True):

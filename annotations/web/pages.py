@@ -30,12 +30,12 @@ def load_page(
 
     Pass `count` if the length is known.
     """
-    page = order.take(rows, request.GET.get("after", ""), size)
+    page = order.load_page(rows, request.GET.get("after", ""), size)
     return replace(page, count=rows.count() if count is None else count)
 
 
 def build_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
-    """Return the breadcrumbs of a question set's page."""
+    """Return the breadcrumb links (list of question sets, question set) for pages below a set."""
     return [
         ("Question sets", reverse("admin:question-sets")),
         (question_set.name, reverse("admin:question-set", args=[question_set.public_id])),

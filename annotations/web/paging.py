@@ -99,7 +99,7 @@ class Keyset:
     empty_last: bool = False
     texts: tuple[str, ...] = ()
 
-    def columns(self) -> list[OrderBy | str]:
+    def build_order_by(self) -> list[OrderBy | str]:
         """Return the arguments for a queryset's `order_by`."""
         if not self.empty_last:
             return list(self.fields)
@@ -108,18 +108,18 @@ class Keyset:
         first = column.desc(nulls_last=True) if falls else column.asc(nulls_last=True)
         return [first, *self.fields[1:]]
 
-    def take(
+    def load_page(
         self,
         rows: QuerySet[Any, Any],
         after: str = "",
         size: int = PAGE,
         make: Callable[[Any], Any] = lambda row: row,
     ) -> Page[Any]:
-        """Return the page of rows after a cursor, each converted by `make`; one query.
+        """Return the page of rows after a cursor, each converted by `make`, by one query.
 
-        Raises `BadCursorError`.
+        Raises `BadCursorError` for a cursor of another list.
         """
-        ordered = rows.order_by(*self.columns())
+        ordered = rows.order_by(*self.build_order_by())
         if after:
             values = decode_cursor(self.name, after, len(self.fields))
             try:
@@ -140,12 +140,12 @@ class Keyset:
         rows = page.rows[:size]
         return Page(rows, page.after, encode_cursor(self.name, *self._read_values(rows[-1])))
 
-    def cursor(self, *values: Any) -> str:
+    def build_cursor(self, *values: Any) -> str:
         """Return the cursor of the page that follows a row with these sort values."""
         return encode_cursor(self.name, *values)
 
     def _read_values(self, row: Any) -> list[Any]:
-        """Return the values of a row by which the list is sorted."""
+        """Return the sort values of a row for a cursor, with the public id in place of the key."""
         names = [field.removeprefix("-") for field in self.fields]
         return [_get_value(row, "public_id" if name == "pk" else name) for name in names]
 

@@ -20,7 +20,7 @@ class QueryError(Http404):
 
 
 def parse_public_id(params: Mapping[str, str], name: str, *, blank: bool = False) -> UUID | None:
-    """Return a query parameter as a UUID; None if missing, with `blank` also if empty."""
+    """Return a query parameter as a UUID; None if missing, or with `blank` if empty."""
     text = _read_text(params, name, blank)
     if text is None:
         return None
@@ -74,6 +74,6 @@ def parse_flag(params: Mapping[str, str], name: str) -> bool:
 
 
 def _read_text(params: Mapping[str, str], name: str, blank: bool) -> str | None:
-    """Return a query parameter; None if missing, with `blank` also if empty."""
+    """Return a query parameter; None if missing, or with `blank` if empty."""
     text = params.get(name)
     return None if blank and not text else text

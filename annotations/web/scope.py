@@ -55,12 +55,12 @@ def select_visible(
 
     `of_one_row` states that one of them is looked up, which takes one query.
     """
-    return _check_scoped(rows).visible_to(request.user, of_one_row=of_one_row)
+    return _require_scoped_queryset(rows).visible_to(request.user, of_one_row=of_one_row)
 
 
 def get_visible_or_404(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) -> M:
     """Return the object with this public id; raise `Http404` if the user may not see it."""
-    rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
+    rows_to_see = _require_scoped_queryset(rows).visible_to(request.user, of_one_row=True)
     return get_object_or_404(rows_to_see, public_id=public_id)
 
 
@@ -69,7 +69,7 @@ def get_editable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) ->
 
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
-    rows_to_see = _check_scoped(rows).visible_to(request.user, of_one_row=True)
+    rows_to_see = _require_scoped_queryset(rows).visible_to(request.user, of_one_row=True)
     # One query finds both whether the user sees the row (404) and may change it (403).
     row: Any = get_object_or_404(
         rows_to_see.annotate_right_to_change(request.user), public_id=public_id
@@ -85,13 +85,13 @@ def get_manageable(request: UserRequest, rows: QuerySet[M, M], public_id: UUID) 
     Raises Http404 if the user may not see it, `RefusedError` if the user may only see it.
     """
     row = get_visible_or_404(request, rows, public_id)
-    if not _check_scoped(rows).manageable_by(request.user).filter(pk=row.pk).exists():
+    if not _require_scoped_queryset(rows).manageable_by(request.user).filter(pk=row.pk).exists():
         raise RefusedError("manage")
     return row
 
 
-def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the question set; raise `Http404` if the user may not see its answers."""
+def get_set_with_answers(request: UserRequest, public_id: UUID) -> QuestionSet:
+    """Return a question set whose answers the user may see; else raise `Http404`."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), public_id)
     # 404 as for an unknown set: experts judge blindly, and learn nothing of the answers.
     if not rights(request.user, question_set).answers:
@@ -99,12 +99,12 @@ def get_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
     return question_set
 
 
-def get_editable_answered_set(request: UserRequest, public_id: UUID) -> QuestionSet:
-    """Return the question set; raise an error if the user may not see answers and edit.
+def get_editable_set_with_answers(request: UserRequest, public_id: UUID) -> QuestionSet:
+    """Return a question set that the user may edit, with its answers; else raise an error.
 
-    Raises Http404 as `get_answered_set` does, `RefusedError` if the user may only see it.
+    Raises Http404 as `get_set_with_answers` does, `RefusedError` if the user may only see it.
     """
-    question_set = get_answered_set(request, public_id)
+    question_set = get_set_with_answers(request, public_id)
     if not rights(request.user, question_set).edit:
         raise RefusedError("change")
     return question_set
@@ -122,7 +122,7 @@ def get_user_id(request: UserRequest) -> int:
     return int(request.user.pk or 0)
 
 
-def _check_scoped(rows: QuerySet[M, M]) -> ScopedQuerySet[M]:
-    """Return the queryset, whose model must have access rules."""
+def _require_scoped_queryset(rows: QuerySet[M, M]) -> ScopedQuerySet[M]:
+    """Return the queryset unchanged; its model must have access rules (assertion)."""
     assert isinstance(rows, ScopedQuerySet)
     return rows

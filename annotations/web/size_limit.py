@@ -12,7 +12,7 @@ LARGEST: int = settings.UPLOAD_BYTES
 """Most bytes of a file from a browser; the command line has no limit."""
 
 
-class SizeLimit(FileUploadHandler):
+class SizeLimitHandler(FileUploadHandler):
     """Upload handler that drops a file as soon as it exceeds the size limit.
 
     The form then finds no file, and `META["UPLOAD_TOO_LARGE"]` states why.

@@ -44,8 +44,8 @@ class UploadReport(Protocol):
 
 
 @dataclass(frozen=True)
-class Staging:
-    """Functions that parse a kind of file, and store its rows after confirmation.
+class StagedImport:
+    """Functions that parse a kind of file into rows, and store the rows after confirmation.
 
     `read` takes the file, `columns` and the named `options`, and returns a stage of `kind`. `store`
     takes the set, the stage, `dry_run` and the other options.
@@ -69,7 +69,7 @@ class UploadKind:
     stage : for files that may be large.
     names_questions : rows name questions of the set by id, so the page lists these ids.
     knows_who : `load` takes the importing user as `imported_by`.
-    door : page of the set to return to, and the label of its link.
+    return_link : page of the set to return to, and the label of its link.
     brings_questions : the file can begin a version, and so can be uploaded into a new set.
     accept : the extensions of the files, unless they are tables.
     """
@@ -83,10 +83,10 @@ class UploadKind:
     load: Callable[..., UploadReport]
     options: tuple[str, ...] = ()
     initial: dict[str, str] = field(default_factory=dict)
-    stage: Staging | None = None
+    stage: StagedImport | None = None
     names_questions: bool = False
     knows_who: bool = False
-    door: tuple[str, str] = ("admin:question-set", "To the question set")
+    return_link: tuple[str, str] = ("admin:question-set", "To the question set")
     brings_questions: bool = False
     accept: str = ""
 
@@ -112,12 +112,12 @@ STORING = ("create_questions", "update_flags")
 """The options about storing rows, not about reading the file."""
 
 
-def register(kind: UploadKind) -> None:
+def register_upload_kind(kind: UploadKind) -> None:
     """Add a kind of file to those that can be uploaded."""
     KINDS[kind.slug] = kind
 
 
-register(
+register_upload_kind(
     UploadKind(
         "questions",
         "questions",
@@ -131,7 +131,7 @@ register(
         brings_questions=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "passages",
         "passages",
@@ -144,7 +144,7 @@ register(
         knows_who=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "answers",
         "answers",
@@ -155,10 +155,10 @@ register(
         ColumnNames.parse,
         import_answers,
         ("panel", "duplicates", "create_questions", "update_flags"),
-        stage=Staging(Stage, stage_answers, store_staged_answers, ("panel", "duplicates")),
+        stage=StagedImport(Stage, stage_answers, store_staged_answers, ("panel", "duplicates")),
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "import",
         "answers",
@@ -169,7 +169,7 @@ register(
         import_survey_export,
         CHOICES,
         # `STORING` are the last of the choices: all others are options of reading.
-        stage=Staging(
+        stage=StagedImport(
             StagedSurveyExport,
             stage_uploaded_export,
             store_uploaded_export,
@@ -177,7 +177,7 @@ register(
         ),
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         DEMOGRAPHICS,
         "demographic data",
@@ -190,7 +190,7 @@ register(
         knows_who=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "mturk",
         "Mechanical Turk results",
@@ -204,7 +204,7 @@ register(
         import_mturk,
         ("panel", "question_template", "duplicates", "update_flags"),
         {"panel": PANEL},
-        Staging(
+        StagedImport(
             StagedBatch, stage_batch, store_batch, ("panel", "question_template", "duplicates")
         ),
     )

@@ -49,7 +49,7 @@ def stage_upload(
     )
     with staged.delete_files_on_error():
         staged.file.save("", file, save=False)
-        read_upload(staged, question_set, kind, dry_run=True)
+        import_upload(staged, question_set, kind, dry_run=True)
     return staged
 
 
@@ -57,8 +57,8 @@ class FileGoneError(Http404):
     """Error (404): another request discarded the upload while it was read."""
 
 
-def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
-    """Import an upload, or try it as a dry run; store the report or problems in the upload.
+def import_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run: bool) -> None:
+    """Import an upload, or check it as a dry run; save the report or the problems in the upload.
 
     Raises `FileGoneError` if the upload was discarded meanwhile.
     """
@@ -66,7 +66,7 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
         report = _import_file(upload, into, kind, dry_run=dry_run)
     except (InputError, FileNotFoundError) as error:
         # A concurrent request may have imported and deleted the file, which looks like an error.
-        if not upload._state.adding and not _is_still_there(upload):
+        if not upload._state.adding and not _is_pending_import(upload):
             return
         if isinstance(error, FileNotFoundError):
             error = InputError.from_code(upload.name, "file_gone")
@@ -89,8 +89,8 @@ def read_upload(upload: Upload, into: QuestionSet, kind: UploadKind, *, dry_run:
     upload.save()
 
 
-def _is_still_there(upload: Upload) -> bool:
-    """Return whether no concurrent request has imported the upload.
+def _is_pending_import(upload: Upload) -> bool:
+    """Return whether the upload is stored and no concurrent request has imported it.
 
     If one has, its report is stored and must stay. Raises `FileGoneError` if it was discarded.
     """
@@ -101,7 +101,7 @@ def _is_still_there(upload: Upload) -> bool:
 
 
 def record_problems(upload: Upload, error: InputError) -> None:
-    """Set the upload's problems from an error, without saving the upload."""
+    """Set an upload's problems from an error of its file; the caller saves the upload."""
     upload.n_problems = error.total
     upload.problems = [
         {
@@ -130,7 +130,12 @@ def _import_file(
         source = make_stored_source(upload.name, upload.open_file, upload.file.size)
         user = {"imported_by": upload.owner_id} if kind.knows_who else {}
         return kind.load(
-            into, source, dry_run=dry_run, **_parse_columns(upload, kind), **options, **user
+            into,
+            source,
+            dry_run=dry_run,
+            **_build_columns_argument(upload, kind),
+            **options,
+            **user,
         )
     stage = kind.stage
     reading_options = {name: options[name] for name in stage.options if name in options}
@@ -142,7 +147,7 @@ def _import_file(
         with upload.copy_checked_rows() as path, stage.kind.load(path) as rows:
             return stage.store(into, rows, dry_run=dry_run, **storing_options)
     source = make_stored_source(upload.name, upload.open_file, upload.file.size)
-    with stage.read(source, **_parse_columns(upload, kind), **reading_options) as rows:
+    with stage.read(source, **_build_columns_argument(upload, kind), **reading_options) as rows:
         report = stage.store(into, rows, dry_run=dry_run, **storing_options)
         if dry_run and report.changed:
             # SQLite writes to a path of this machine, which a storage need not have.
@@ -153,6 +158,6 @@ def _import_file(
         return report
 
 
-def _parse_columns(upload: Upload, kind: UploadKind) -> dict[str, Any]:
+def _build_columns_argument(upload: Upload, kind: UploadKind) -> dict[str, Any]:
     """Return {"columns": renamed columns} for the reader; {} without renamed columns."""
     return {"columns": kind.parse_columns(upload.columns)} if upload.columns else {}

@@ -17,28 +17,28 @@ from annotations.answering.wording import wording
 from annotations.ledger.appeals import find_rejection
 from annotations.models import Consent, Submission
 from annotations.worker_pages.consent import ASSISTIVE_FIELD, UNCOUNTED_FIELD
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.progress import summarize_progress
-from annotations.worker_pages.rendering import build_return_url, disable_caching, render_page
+from annotations.worker_pages.rendering import build_return_url, disable_caching, render_worker_page
 from annotations.worker_pages.visit import (
     Visit,
-    render_ended,
+    render_ended_submission,
     require_open_submission,
     require_submission,
 )
 
 
 @require_open_submission
-def show_review(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Show all answers with a link to each page; POST submits them finally."""
+def show_answer_review(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Show all answers, with links to change them; POST submits them for good."""
     if request.method == "POST":
-        return _submit(request, visit)
+        return _submit_answers(request, visit)
     step = visit.progress.next_step()
     if step.kind != REVIEW:
-        return visit.redirect_to(step)
+        return visit.redirect_to_step(step)
     unfinished = finishing.find_unfinished_page(visit.progress)
     if unfinished is not None:
-        return visit.redirect_to(NextStep(PAGE, unfinished))
+        return visit.redirect_to_step(NextStep(PAGE, unfinished))
     texts = dict(visit.submission.responses.values_list("question_id", "text"))
     pages = [
         (
@@ -53,7 +53,7 @@ def show_review(request: HttpRequest, visit: Visit) -> HttpResponse:
         if not page.is_practice
     ]
     context = {"progress": summarize_progress(visit.progress), "pages": pages, "place": visit.token}
-    return render_page(request, "review.html", visit.collection, context)
+    return render_worker_page(request, "review.html", visit.collection, context)
 
 
 @require_submission
@@ -63,7 +63,7 @@ def show_thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
     if submission.state != Submission.State.SUBMITTED:
         return disable_caching(redirect("worker:go-on", visit.token))
     if submission.source == Submission.Source.IMPORTED:
-        return render_outcome(request, "excluded", collection)
+        return render_end_page(request, "excluded", collection)
     code = submission.code or collection.code_done
     context = {
         "code": code,
@@ -72,7 +72,7 @@ def show_thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
         "standing": find_rejection(submission),
         "failed_checks": submission.failed_checks,
     }
-    return render_page(request, "thanks.html", collection, context)
+    return render_worker_page(request, "thanks.html", collection, context)
 
 
 @require_submission
@@ -110,41 +110,41 @@ def show_data_use(request: HttpRequest, visit: Visit) -> HttpResponse:
         "device": submission.device,
         "standing": find_rejection(submission) if submission.withdrawn_at is None else None,
     }
-    return render_page(request, "data.html", visit.collection, context)
+    return render_worker_page(request, "data.html", visit.collection, context)
 
 
 @require_submission
-def withdraw(request: HttpRequest, visit: Visit) -> HttpResponse:
+def withdraw_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Ask the worker to confirm the deletion of all answers; POST deletes them."""
     collection = visit.collection
     if visit.submission.withdrawn_at is not None:
-        return render_outcome(request, "withdrawn", collection, status=200)
+        return render_end_page(request, "withdrawn", collection, status=200)
     if visit.submission.source == Submission.Source.IMPORTED:
-        return render_outcome(request, "excluded", collection)
+        return render_end_page(request, "excluded", collection)
     is_sure = request.method == "POST" and "sure" in request.POST
     if is_sure:
         finishing.withdraw(visit.submission)
-        return render_outcome(request, "withdrawn", collection, status=200)
+        return render_end_page(request, "withdrawn", collection, status=200)
     context = {
         "place": visit.token,
         "is_unticked": request.method == "POST",
         "is_done": visit.submission.state == Submission.State.SUBMITTED,
     }
     status = 400 if request.method == "POST" else 200
-    return render_page(request, "withdraw.html", collection, context, status=status)
+    return render_worker_page(request, "withdraw.html", collection, context, status=status)
 
 
-def _submit(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _submit_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Submit all answers; redirect to the thanks page, or to the first unfinished page."""
     keep_place(visit.submission)
     try:
         finishing.submit(visit.submission, devices.detect_device(request.headers))
     except AnsweringError as error:
         if error.code != "not_yet":
-            return render_ended(request, visit, error.code)
+            return render_ended_submission(request, visit, error.code)
         unfinished = finishing.find_unfinished_page(visit.progress)
         step = visit.progress.next_step()
-        return visit.redirect_to(
+        return visit.redirect_to_step(
             step if unfinished is None or step.kind != REVIEW else NextStep(PAGE, unfinished)
         )
     return disable_caching(redirect("worker:thanks", visit.token))

@@ -28,8 +28,8 @@ from annotations.editing import is_about_data_use
 from annotations.languages import get_native_language_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import format_duration, render_outcome
-from annotations.worker_pages.rendering import disable_caching, render_page, use_language
+from annotations.worker_pages.outcomes import format_duration, render_end_page
+from annotations.worker_pages.rendering import disable_caching, render_worker_page, use_language
 from annotations.worker_pages.visit import Visit, require_open_submission, require_submission
 
 UNCOUNTED_FIELD = "uncounted"
@@ -45,8 +45,8 @@ COOKIE_SECONDS = 30 * 24 * 3600
 # another site could abuse.
 @csrf_exempt
 @require_http_methods(["GET", "HEAD", "POST"])
-def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
-    """Ask for consent, or show why the worker may not take part; a returning worker is redirected.
+def enter_collection(request: HttpRequest, collection_id: UUID) -> HttpResponse:
+    """Show the consent form, or why the worker may not take part; redirect a returning worker.
 
     Only the form reserves a place; opening the page does not.
     """
@@ -64,26 +64,26 @@ def enter(request: HttpRequest, collection_id: UUID) -> HttpResponse:
             visitor = read_visitor(collection, request.GET.dict())
             earlier = _find_earlier_submission(request, collection, visitor)
             if earlier is not None:
-                return _resume(earlier, visitor)
+                return _redirect_returning_worker(earlier, visitor)
             if request.method == "POST":
-                return _handle_consent(request, collection, visitor)
+                return _handle_consent_form(request, collection, visitor)
         except TooManyError as error:
             wait = format_duration(error.seconds)
-            response = render_outcome(request, error.code, collection, context={"wait": wait})
+            response = render_end_page(request, error.code, collection, context={"wait": wait})
             response["Retry-After"] = str(error.seconds)
             return response
         except AnsweringError as error:
-            return render_outcome(request, error.code, collection)
+            return render_end_page(request, error.code, collection)
         reason = find_refusal(collection, visitor.external_id)
         if reason:
-            return render_outcome(request, reason, collection)
+            return render_end_page(request, reason, collection)
         return _render_consent(request, collection)
 
 
 @require_open_submission
-def go_on(request: HttpRequest, visit: Visit) -> HttpResponse:
-    """Redirect to the worker's next step; POST first reserves an expired place again."""
-    return visit.redirect_to_next()
+def continue_survey(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Redirect to the worker's next step; a POST renews an expired reservation first."""
+    return visit.redirect_to_next_step()
 
 
 @require_submission
@@ -97,7 +97,7 @@ def change_language(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _find_earlier_submission(
     request: HttpRequest, collection: Collection, visitor: Visitor
 ) -> Submission | None:
-    """Return the worker's earlier submission, found by panel id or by cookie."""
+    """Return the worker's earlier submission, by panel id or cookie; None if there is none."""
     if visitor.external_id:
         return find_worker_submission(collection, visitor.external_id)
     submission = find_submission(request.COOKIES.get(_build_cookie_name(collection), ""))
@@ -106,22 +106,24 @@ def _find_earlier_submission(
     return submission
 
 
-def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
-    """Redirect a returning worker; raise `AnsweringError` for an imported submission."""
+def _redirect_returning_worker(submission: Submission, visitor: Visitor) -> HttpResponse:
+    """Redirect a returning worker to the next step; raise `AnsweringError` if it was imported."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
     note_session(submission, visitor)
     return disable_caching(redirect("worker:go-on", build_token(submission)))
 
 
-def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visitor) -> HttpResponse:
+def _handle_consent_form(
+    request: HttpRequest, collection: Collection, visitor: Visitor
+) -> HttpResponse:
     """Process the consent form: decline, show it again, or reserve a place.
 
     An anonymous worker gets a cookie, by which the browser is recognised later.
     """
     if request.POST.get("do") == "decline":
         note_declined(collection)
-        return render_outcome(request, "no_consent", collection)
+        return render_end_page(request, "no_consent", collection)
     if "agree" not in request.POST:
         reason = find_refusal(collection, visitor.external_id)
         if reason:
@@ -160,10 +162,10 @@ def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visit
 def _render_consent(
     request: HttpRequest, collection: Collection, unticked: dict[str, bool] | None = None
 ) -> HttpResponse:
-    """Return the consent page; `unticked` holds other boxes after a form without consent."""
+    """Return the consent page; `unticked` has the other boxes of a form sent without consent."""
     context = build_consent_context(collection) | (unticked or {})
     context["languages"] = _list_language_links(request, collection)
-    return render_page(
+    return render_worker_page(
         request, "consent.html", collection, context, status=400 if unticked else 200
     )
 

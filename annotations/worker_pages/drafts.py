@@ -14,7 +14,12 @@ from annotations.answering.places import has_place, keep_place, reserve_again
 from annotations.answering.progress import SurveyProgress
 from annotations.models import Question
 from annotations.worker_pages.rendering import disable_caching
-from annotations.worker_pages.visit import Visit, find_end_code, parse_number, require_submission
+from annotations.worker_pages.visit import (
+    Visit,
+    find_end_code,
+    parse_form_number,
+    require_submission,
+)
 
 STATUS_BY_OUTCOME = {
     drafts.BOTH_KEPT: 409,
@@ -41,7 +46,7 @@ def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method != "POST":
         # The script of a page tests with GET whether the server can be reached.
         return _build_json_response(200, here=True)
-    ended = find_end_code(visit) or _reserve_again(visit)
+    ended = find_end_code(visit) or _reserve_expired_place(visit)
     try:
         question = _find_open_question(visit, request.POST.get("question", ""))
     except AnsweringError as error:
@@ -58,7 +63,7 @@ def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
             visit.submission,
             question,
             text,
-            parse_number(request.POST.get("revision", "")),
+            parse_form_number(request.POST.get("revision", "")),
             tab=request.POST.get("tab", "").replace("\x00", "")[:MAX_TAB_LENGTH],
             take_over=False,
         )
@@ -77,7 +82,7 @@ def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _build_json_response(status, saved=is_kept, **facts)
 
 
-def _reserve_again(visit: Visit) -> str:
+def _reserve_expired_place(visit: Visit) -> str:
     """Reserve an expired place again; return the code for why it failed, or ""."""
     if has_place(visit.submission):
         return ""
@@ -90,7 +95,7 @@ def _reserve_again(visit: Visit) -> str:
 
 
 def _find_open_question(visit: Visit, value: str) -> Question | None:
-    """Return the question `value` (public id) if the worker may answer it; else None."""
+    """Return the question with this public id if the worker may answer it now; else None."""
     try:
         public_id = UUID(value)
     except ValueError:
@@ -104,5 +109,5 @@ def _find_open_question(visit: Visit, value: str) -> Question | None:
 
 
 def _build_json_response(status: int, **facts: object) -> HttpResponse:
-    """Return a JSON response that no cache stores."""
+    """Return a response with `facts` as JSON, which no cache may store."""
     return disable_caching(JsonResponse(facts, status=status))

@@ -11,7 +11,7 @@ from annotations.worker_pages.rendering import disable_caching
 
 
 def render_not_found(request: HttpRequest) -> HttpResponse:
-    """Return the page with status 404, in the language that the browser requests.
+    """Return the page for an unknown link (404), in the language that the browser requests.
 
     The study is unknown here, and so is its language.
     """

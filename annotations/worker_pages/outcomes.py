@@ -10,12 +10,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.models import Collection
-from annotations.worker_pages.rendering import build_return_url, render_page
+from annotations.worker_pages.rendering import build_return_url, render_worker_page
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """Title and text of an end page.
+class EndPage:
+    """Title and text of an end page, such as that of a full collection.
 
     `status` is the HTTP status after a form. An opened link gets 200, unless the link itself is
     wrong (`is_error`). `code` names the field of the collection whose code is shown, "" for none.
@@ -29,13 +29,13 @@ class Outcome:
 
 
 OUTCOMES = {
-    "id_missing": Outcome(
+    "id_missing": EndPage(
         _("This link has no participant id"),
         _("Open the study from the page of your panel. If you copied the address, copy all of it."),
         400,
         is_error=True,
     ),
-    "id_not_filled_in": Outcome(
+    "id_not_filled_in": EndPage(
         _("This link has no participant id"),
         _(
             "Where your id should stand in the address, there is still a placeholder. Open the "
@@ -44,13 +44,13 @@ OUTCOMES = {
         400,
         is_error=True,
     ),
-    "id_bad": Outcome(
+    "id_bad": EndPage(
         _("This link is damaged"),
         _("The id in the address cannot be one. Open the study from the page of your panel."),
         400,
         is_error=True,
     ),
-    "forged": Outcome(
+    "forged": EndPage(
         _("This link is not valid"),
         _(
             "It was changed, or it belongs to another study. Open the study from the page of your "
@@ -59,31 +59,31 @@ OUTCOMES = {
         403,
         is_error=True,
     ),
-    "unknown": Outcome(
+    "unknown": EndPage(
         _("There is no such page"),
         _("The address may be incomplete, or the study may be gone. Nothing was lost here."),
         404,
         is_error=True,
     ),
-    "closed": Outcome(
+    "closed": EndPage(
         _("This study is closed"),
         _("Nothing more is taken. Thank you for coming."),
         410,
         "code_too_late",
     ),
-    "paused": Outcome(
+    "paused": EndPage(
         _("This study is paused"),
         _("No one new can begin now. You can try the same link again later."),
         409,
         "code_too_late",
     ),
-    "archived": Outcome(
+    "archived": EndPage(
         _("This study is not running any more"),
         _("The people who asked these questions have put them away. Thank you for coming."),
         410,
         "code_too_late",
     ),
-    "full": Outcome(
+    "full": EndPage(
         _("All places are taken"),
         _(
             "Enough people are taking part already. Thank you for coming. Sometimes a place "
@@ -92,7 +92,7 @@ OUTCOMES = {
         409,
         "code_too_late",
     ),
-    "too_many": Outcome(
+    "too_many": EndPage(
         _("Please try again in a moment"),
         _(
             "Many people have just begun from your network. Your place is not taken yet: wait for "
@@ -100,7 +100,7 @@ OUTCOMES = {
         ),
         429,
     ),
-    "excluded": Outcome(
+    "excluded": EndPage(
         _("You have taken part before"),
         _(
             "You answered these questions, or ones that would give the answers away. Thank you: "
@@ -109,13 +109,13 @@ OUTCOMES = {
         409,
         "code_screened_out",
     ),
-    "not_listed": Outcome(
+    "not_listed": EndPage(
         _("This study is for other people"),
         _("It is open to some people only, and your id is not among them."),
         403,
         "code_screened_out",
     ),
-    "not_chosen": Outcome(
+    "not_chosen": EndPage(
         _("This study continues an earlier one"),
         _(
             "It is open to some of the people who took part in that one, and your id is not among "
@@ -124,7 +124,7 @@ OUTCOMES = {
         403,
         "code_for_low_scores",
     ),
-    "screened_out": Outcome(
+    "screened_out": EndPage(
         _("This is the end of the practice"),
         _(
             "Thank you for trying. The study needs more right answers in the practice than you "
@@ -133,19 +133,19 @@ OUTCOMES = {
         409,
         "code_screened_out",
     ),
-    "no_consent": Outcome(
+    "no_consent": EndPage(
         _("You did not agree"),
         _("That is fine: nothing was stored. If you change your mind, open the same link again."),
         200,
         "code_no_consent",
     ),
-    "withdrawn": Outcome(
+    "withdrawn": EndPage(
         _("Your answers are deleted"),
         _("You took your answers back. What you wrote is no longer stored here."),
         409,
         "code_no_consent",
     ),
-    "place_lost": Outcome(
+    "place_lost": EndPage(
         _("Your place was given to someone else"),
         _(
             "The time for which it was reserved for you is over, and no other place is free. What "
@@ -155,22 +155,22 @@ OUTCOMES = {
         410,
         "code_too_late",
     ),
-    "not_yet": Outcome(
+    "not_yet": EndPage(
         _("This page comes later"),
         _("Its questions were not shown to you yet, so no answers are taken for them."),
         409,
     ),
-    "not_shown": Outcome(
+    "not_shown": EndPage(
         _("This answer belongs to another page"),
         _("It was not stored."),
         400,
     ),
-    "gone": Outcome(
+    "gone": EndPage(
         _("The text is gone"),
         _("You have read it, or the time for reading it is over. Answer from memory."),
         410,
     ),
-    "done": Outcome(
+    "done": EndPage(
         _("You have handed in your answers"),
         _("They cannot be changed any more."),
         409,
@@ -184,7 +184,7 @@ def format_duration(seconds: int) -> str:
     return f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
 
 
-def render_outcome(
+def render_end_page(
     request: HttpRequest,
     code: str,
     collection: Collection,
@@ -206,4 +206,6 @@ def render_outcome(
         "panel_code": panel_code,
         "way_back": build_return_url(collection, panel_code) if panel_code else "",
     }
-    return render_page(request, "outcome.html", collection, base | (context or {}), status=status)
+    return render_worker_page(
+        request, "outcome.html", collection, base | (context or {}), status=status
+    )

@@ -11,9 +11,9 @@ from annotations.answering.reading import finish_reading, open_passage
 from annotations.models import Image
 from annotations.web.images import build_image_response
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.progress import summarize_progress
-from annotations.worker_pages.rendering import disable_caching, render_page
+from annotations.worker_pages.rendering import disable_caching, render_worker_page
 from annotations.worker_pages.visit import Visit, require_open_submission
 
 
@@ -30,30 +30,30 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
     if request.method == "POST":
         keep_place(visit.submission)
         try:
-            return _handle_form(request, visit, page)
+            return _handle_reading_form(request, visit, page)
         except AnsweringError as error:
-            return render_outcome(
-                request, error.code, visit.collection, context=_build_go_on_context(visit)
+            return render_end_page(
+                request, error.code, visit.collection, context=_build_continue_context(visit)
             )
     if visit.progress.was_read(page):
-        return render_outcome(
-            request, "gone", visit.collection, status=410, context=_build_go_on_context(visit)
+        return render_end_page(
+            request, "gone", visit.collection, status=410, context=_build_continue_context(visit)
         )
     if visit.progress.may_read(page):
         return _render_passage(request, visit, page)
     if visit.progress.next_step() != NextStep(TEXT, page.number):
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     context = {
         "progress": summarize_progress(visit.progress, page),
         "page": page,
         "reading_minutes": max(1, round(visit.collection.reading_seconds / 60)),
         "place": visit.token,
     }
-    return render_page(request, "before_text.html", visit.collection, context)
+    return render_worker_page(request, "before_text.html", visit.collection, context)
 
 
 @require_open_submission
-def serve_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
+def serve_passage_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpResponse:
     """Return the image of a passage while the passage itself may be shown."""
     page = visit.progress.find_page(page_number)
     if page is None or page.passage is None or page.passage.image_id is None:
@@ -67,13 +67,13 @@ def serve_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpRes
     return build_image_response(Image.objects.get(pk=page.passage.image_id), "private, no-store")
 
 
-def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
+def _handle_reading_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
     """End the reading, or open the passage; redirect to the page that follows."""
     if request.POST.get("do") == "read":
         finish_reading(visit.progress, page)
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     open_passage(visit.progress, page)
-    return visit.redirect_to(NextStep(TEXT, page.number))
+    return visit.redirect_to_step(NextStep(TEXT, page.number))
 
 
 def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
@@ -90,9 +90,9 @@ def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> Htt
         "seconds_left": int(left),
         "place": visit.token,
     }
-    return render_page(request, "text.html", visit.collection, context)
+    return render_worker_page(request, "text.html", visit.collection, context)
 
 
-def _build_go_on_context(visit: Visit) -> dict[str, object]:
+def _build_continue_context(visit: Visit) -> dict[str, object]:
     """Return the template context of an end page with a button to continue."""
     return {"go_on": True, "place": visit.token}

@@ -38,7 +38,7 @@ from annotations.worker_pages.consent import (
     UNCOUNTED_FIELD,
     build_consent_context,
 )
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.preview_pages import (
     BEFORE,
     CONSENT,
@@ -47,8 +47,8 @@ from annotations.worker_pages.preview_pages import (
     build_preview_pages,
 )
 from annotations.worker_pages.progress import ProgressSummary
-from annotations.worker_pages.questions import LANGUAGE_ACTION, Field
-from annotations.worker_pages.rendering import disable_caching, render_page, use_language
+from annotations.worker_pages.questions import LANGUAGE_ACTION, AnswerField
+from annotations.worker_pages.rendering import disable_caching, render_worker_page, use_language
 from annotations.worker_pages.visit import ANSWER
 
 DATA, WITHDRAW = "data", "withdraw"
@@ -132,7 +132,7 @@ def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
     version = _find_version(question_set, request.GET.get("version", ""))
     if version is None or not version.questions.exists():
         return redirect("admin:editor" if may.edit else "admin:question-set", set_id)
-    collection = _load_collection(version, request.GET.get("protocol", ""))
+    collection = _load_or_build_collection(version, request.GET.get("protocol", ""))
     order = _parse_number(request.GET.get("order", ""), 1)
     is_whole = bool(request.GET.get("all", ""))
     version.shown_in = (
@@ -152,21 +152,23 @@ def show_preview(request: HttpRequest, set_id: UUID) -> HttpResponse:
         version.shown_in if version.languages else "",
     )
     if request.method == "POST":
-        following = _follow_form(request, state, preview)
+        following = _build_following_state(request, state, preview)
         # Feedback is rendered at once: it shows the typed answers, which no URL contains.
         is_feedback = preview.pages[following.step - 1].kind == FEEDBACK and following.step != step
         if not is_feedback:
             return disable_caching(redirect(following.address))
         state = following
     with use_language(version, version.shown_in):
-        context = {"preview": _build_banner(state, preview, edits=may.edit)}
+        context = {"preview": _build_banner_context(state, preview, edits=may.edit)}
         if state.side_page:
             return _render_side_page(request, state, context)
         return _render_step(request, state, preview, context)
 
 
-def _follow_form(request: HttpRequest, state: PreviewState, preview: PreviewPages) -> PreviewState:
-    """Return the page to which the worker pages would go after a form."""
+def _build_following_state(
+    request: HttpRequest, state: PreviewState, preview: PreviewPages
+) -> PreviewState:
+    """Return the preview's state after a posted form, where the worker pages would go on."""
     do = request.POST.get("do", "")
     preview_page = preview.pages[state.step - 1]
     button_tag = do.removeprefix(LANGUAGE_ACTION) if do.startswith(LANGUAGE_ACTION) else ""
@@ -190,18 +192,20 @@ def _follow_form(request: HttpRequest, state: PreviewState, preview: PreviewPage
     if preview_page.kind == PAGE and do == "save":
         return replace(state, choice="saved")
     if preview_page.kind == PAGE and do == "back":
-        return state.go_to_step(preview.find_step_before(state.step))
+        return state.go_to_step(preview.find_previous_question_step(state.step))
     return state.go_to_step(min(state.step + 1, len(preview.pages)))
 
 
-def _build_banner(state: PreviewState, preview: PreviewPages, *, edits: bool) -> dict[str, Any]:
+def _build_banner_context(
+    state: PreviewState, preview: PreviewPages, *, edits: bool
+) -> dict[str, Any]:
     """Return the template context of the banner above each page of the preview."""
     collection, step, total = state.collection, state.step, len(preview.pages)
     question_set = collection.version.question_set
     protocol = Collection.Protocol
     other = protocol.OPEN if collection.protocol == protocol.RECALL else protocol.RECALL
     with_other = replace(
-        state.go_to_step(1), collection=_load_collection(collection.version, other)
+        state.go_to_step(1), collection=_load_or_build_collection(collection.version, other)
     )
     set_id = question_set.public_id
     return {
@@ -250,19 +254,19 @@ def _render_side_page(
             "is_assistive": state.choice == ASSISTIVE_FIELD,
             "was_stated": state.choice in (ASSISTIVE_FIELD, "not"),
         }
-        return render_page(request, "data.html", collection, context)
+        return render_worker_page(request, "data.html", collection, context)
     if state.side_page == WITHDRAW:
         context |= {"is_unticked": state.choice == "unsure"}
-        return render_page(request, "withdraw.html", collection, context)
+        return render_worker_page(request, "withdraw.html", collection, context)
     if state.side_page == FAILED_CHECKS:
         context |= {
             "code": PREVIEW_CODE,
             "way_back": _build_return_url(collection, state),
             "failed_checks": True,
         }
-        return render_page(request, "thanks.html", collection, context)
+        return render_worker_page(request, "thanks.html", collection, context)
     back = {"panel_code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
-    return render_outcome(request, state.side_page, collection, status=200, context=context | back)
+    return render_end_page(request, state.side_page, collection, status=200, context=context | back)
 
 
 def _render_step(
@@ -280,7 +284,7 @@ def _render_step(
             (tag, get_native_language_name(tag), replace(state, language=tag).address)
             for tag in languages
         ]
-        return render_page(request, "consent.html", collection, context)
+        return render_worker_page(request, "consent.html", collection, context)
     if preview_page.kind == REVIEW:
         context["progress"] = ProgressSummary(
             0, len(pages), len(pages), collection.reservation_minutes
@@ -289,20 +293,20 @@ def _render_step(
             (
                 page,
                 [(row.question, "") for row in page.assignments],
-                state.go_to_step(preview.find_step(page)).address,
+                state.go_to_step(preview.find_question_step(page)).address,
             )
             for page in pages
             if not page.is_practice
         ]
-        return render_page(request, "review.html", collection, context)
+        return render_worker_page(request, "review.html", collection, context)
     if preview_page.page is None:
         context |= {"code": PREVIEW_CODE, "way_back": _build_return_url(collection, state)}
-        return render_page(request, "thanks.html", collection, context)
-    context |= _build_page_context(request, state, preview_page, len(pages)) | {
+        return render_worker_page(request, "thanks.html", collection, context)
+    context |= _build_question_page_context(request, state, preview_page, len(pages)) | {
         "reading_minutes": minutes
     }
     if preview_page.kind == BEFORE:
-        return render_page(request, "before_text.html", collection, context)
+        return render_worker_page(request, "before_text.html", collection, context)
     passage = preview_page.page.passage
     if passage is not None and passage.image is not None:
         names = [collection.version.question_set.public_id, passage.image.public_id]
@@ -310,15 +314,15 @@ def _render_step(
     if preview_page.kind == TEXT:
         context |= {"passage": passage, "minutes_left": minutes}
         context["seconds_left"] = collection.reading_seconds
-        return render_page(request, "text.html", collection, context)
+        return render_worker_page(request, "text.html", collection, context)
     if preview_page.kind == FEEDBACK:
-        return render_page(request, "feedback.html", collection, context)
+        return render_worker_page(request, "feedback.html", collection, context)
     is_recall = collection.protocol == Collection.Protocol.RECALL
     context["passage"] = None if is_recall else passage
-    return render_page(request, "questions.html", collection, context)
+    return render_worker_page(request, "questions.html", collection, context)
 
 
-def _build_page_context(
+def _build_question_page_context(
     request: HttpRequest, state: PreviewState, preview_page: PreviewPage, n_pages: int
 ) -> dict[str, Any]:
     """Return the template context of a page of questions or of its feedback page."""
@@ -337,7 +341,7 @@ def _build_page_context(
         "page": page,
         "progress": ProgressSummary(page.number, answered, n_pages, collection.reservation_minutes),
         "fields": [
-            Field(row, number, resolve_max_characters(collection, row.question))
+            AnswerField(row, number, resolve_max_characters(collection, row.question))
             for number, row in enumerate(page.assignments, 1)
         ],
         "results": results,
@@ -346,11 +350,11 @@ def _build_page_context(
 
 
 def _build_return_url(collection: Collection, state: PreviewState) -> str:
-    """Return the URL of the button to the panel: this page, so that a preview pays no worker."""
+    """Return the URL of this preview page for the button to the panel; "" if the button is off."""
     return state.go_to_step(state.step).address if collection.return_url else ""
 
 
-def _load_collection(version: QuestionSetVersion, protocol: str) -> Collection:
+def _load_or_build_collection(version: QuestionSetVersion, protocol: str) -> Collection:
     """Return a version's collection, or an unsaved one with default settings.
 
     A valid `protocol` replaces the collection's own, without saving it.
@@ -366,7 +370,7 @@ def _load_collection(version: QuestionSetVersion, protocol: str) -> Collection:
 
 
 def _find_version(question_set: QuestionSet, number: str) -> QuestionSetVersion | None:
-    """Return the version with this number, by default the latest; raise `Http404` if none."""
+    """Return the version with this number, or raise `Http404`; without a number, latest or None."""
     if not number:
         return question_set.latest_version()
     version = question_set.versions.filter(number=_parse_number(number, 0)).first()

@@ -32,16 +32,16 @@ class PreviewPages:
     n_graded: int
     n_all: int
 
-    def find_step(self, page: AnswerPage) -> int:
-        """Return the step (from 1) that shows the questions of a page."""
+    def find_question_step(self, page: AnswerPage) -> int:
+        """Return the number (from 1) of the step that shows the questions of a page."""
         return next(
             step
             for step, preview_page in enumerate(self.pages, 1)
             if preview_page.kind == PAGE and preview_page.page is page
         )
 
-    def find_step_before(self, step: int) -> int:
-        """Return the step of the last question page before `step`; `step` if none."""
+    def find_previous_question_step(self, step: int) -> int:
+        """Return the last step with questions before `step`; `step` if there is none."""
         earlier = (i for i in range(step - 1, 0, -1) if self.pages[i - 1].kind == PAGE)
         return next(earlier, step)
 

@@ -22,16 +22,20 @@ from annotations.answering.practice import grade_practice, has_failed, record_fe
 from annotations.answering.progress import FEEDBACK, AnswerPage, NextStep
 from annotations.models import Assignment, OtherText, Question, Response
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import render_outcome
+from annotations.worker_pages.outcomes import render_end_page
 from annotations.worker_pages.progress import summarize_progress
-from annotations.worker_pages.rendering import disable_caching, format_too_long, render_page
+from annotations.worker_pages.rendering import (
+    disable_caching,
+    format_length_error,
+    render_worker_page,
+)
 from annotations.worker_pages.visit import (
     ANSWER,
     Visit,
-    parse_number,
-    read_revision,
-    read_texts,
-    render_ended,
+    parse_form_number,
+    read_posted_revision,
+    read_posted_texts,
+    render_ended_submission,
     require_open_submission,
 )
 
@@ -63,18 +67,18 @@ class FieldError:
         return str(self.sentence)
 
     @classmethod
-    def build(cls, code: str) -> FieldError:
+    def from_code(cls, code: str) -> FieldError:
         """Return the error of an answer with this code."""
         return cls(code, ERRORS[code])
 
     @classmethod
-    def build_too_long(cls, text: str, most: int) -> FieldError:
+    def from_long_text(cls, text: str, most: int) -> FieldError:
         """Return the error of a text longer than `most` characters."""
-        return cls("too_long", format_too_long(text, most))
+        return cls("too_long", format_length_error(text, most))
 
 
 @dataclass(slots=True)
-class Field:
+class AnswerField:
     """One question on a worker's page, with its text field.
 
     Attributes
@@ -134,15 +138,15 @@ def show_questions(request: HttpRequest, visit: Visit, page_number: int) -> Http
     if page is None:
         return render_not_found(request)
     if request.method == "POST":
-        return _handle_form(request, visit, page)
+        return _handle_answers_form(request, visit, page)
     if not visit.progress.has_reached(page):
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     if page.answers_are_final:
-        return visit.redirect_to(NextStep(FEEDBACK, page.number))
+        return visit.redirect_to_step(NextStep(FEEDBACK, page.number))
     now = timezone.now()
     if any(row.shown_at is None for row in page.assignments):
         visit.submission.assignments.filter(page=page.number, shown_at=None).update(shown_at=now)
-    return _render_questions(request, visit, page, _build_fields(visit, page))
+    return _render_questions(request, visit, page, _build_answer_fields(visit, page))
 
 
 @require_open_submission
@@ -152,58 +156,60 @@ def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpR
     if page is None or not page.is_practice:
         return render_not_found(request)
     if not page.is_answered:
-        return visit.redirect_to_next()
+        return visit.redirect_to_next_step()
     if request.method == "POST":
         record_feedback_read(visit.progress, page)
         if has_failed(visit.progress):
             screen_out(visit.submission)
-            return render_outcome(request, "screened_out", visit.collection, status=200)
-        return visit.redirect_to_next()
+            return render_end_page(request, "screened_out", visit.collection, status=200)
+        return visit.redirect_to_next_step()
     context = {
         "progress": summarize_progress(visit.progress, page),
         "results": grade_practice(visit.progress, page),
         "place": visit.token,
     }
-    return render_page(request, "feedback.html", visit.collection, context)
+    return render_worker_page(request, "feedback.html", visit.collection, context)
 
 
-def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
+def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpResponse:
     """Save the posted texts of a page; submit the page if requested and all is complete.
 
     Redirects on success; shows the page again with errors (400) otherwise. Texts for questions that
     are no longer on the page are shown, not stored.
     """
-    texts = read_texts(request)
+    texts = read_posted_texts(request)
     if not visit.progress.has_reached(page):
         context = {"texts": list(filter(None, texts.values())), "go_on": True, "place": visit.token}
-        return render_outcome(request, "not_yet", visit.collection, context=context)
+        return render_end_page(request, "not_yet", visit.collection, context=context)
     do = request.POST.get("do", "next")
     with transaction.atomic():
         # Lock the submission first, as a withdrawal does before it deletes the texts.
         if not drafts.lock_submission(visit.submission):
-            return render_ended(request, visit, "withdrawn")
+            return render_ended_submission(request, visit, "withdrawn")
         if _is_finished_practice(visit, page):
             return _redirect_after_page(visit, page)
         keep_place(visit.submission)
-        fields = _build_fields(visit, page)
+        fields = _build_answer_fields(visit, page)
         # Answers of an outdated form, from before the questions were selected again.
         foreign = [texts[name] for name in texts.keys() - {row.name for row in fields}]
-        outcomes = _save_texts(request, visit, fields, texts)
-        _apply_choices(request, visit, fields)
+        outcomes = _save_posted_texts(request, visit, fields, texts)
+        _apply_chosen_alternatives(request, visit, fields)
         # Other texts that this form showed. Those stored since stay unsettled.
         seen_texts = [
-            key for key in map(parse_number, request.POST.getlist("seen")) if key is not None
+            key for key in map(parse_form_number, request.POST.getlist("seen")) if key is not None
         ]
-        is_complete = do == "next" and not foreign and _is_complete(request, fields, outcomes)
+        is_complete = (
+            do == "next" and not foreign and _check_completeness(request, fields, outcomes)
+        )
         if is_complete:
             drafts.reject_other_texts(visit.submission, seen_texts)
-            _record_answered(visit, fields, outcomes)
+            _record_answer_times(visit, fields, outcomes)
         else:
             _add_other_texts(visit, fields)
         counts = {row.question.pk: request.POST.get(row.signals_name, "") for row in fields}
         signals.store_counts(visit.submission, counts)
     if drafts.ENDED in outcomes:
-        return render_ended(request, visit, "done")
+        return render_ended_submission(request, visit, "done")
     if is_complete:
         return _redirect_after_page(visit, page)
     if do != "next" and not foreign and not any(row.errors for row in fields):
@@ -212,7 +218,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
 
 
 def _is_finished_practice(visit: Visit, page: AnswerPage) -> bool:
-    """Return whether a practice page was submitted, if only by a concurrent request.
+    """Return whether a practice page was submitted, even if by a concurrent request.
 
     The caller holds the lock of the submission.
     """
@@ -222,10 +228,10 @@ def _is_finished_practice(visit: Visit, page: AnswerPage) -> bool:
     return not assignments.filter(answered_at=None).exists()
 
 
-def _save_texts(
-    request: HttpRequest, visit: Visit, fields: list[Field], texts: dict[str, str]
+def _save_posted_texts(
+    request: HttpRequest, visit: Visit, fields: list[AnswerField], texts: dict[str, str]
 ) -> list[str]:
-    """Store the posted texts and update the fields; return the outcome of each field."""
+    """Store the posted texts and update the fields; return the outcome code of each field."""
     posted = []
     for row in fields:
         if row.name not in texts:
@@ -233,9 +239,9 @@ def _save_texts(
         text, question = texts[row.name], row.question
         row.errors = []
         if not drafts.can_answer(question, text):
-            row.errors.append(FieldError.build("no_such_choice"))
+            row.errors.append(FieldError.from_code("no_such_choice"))
             continue
-        revision = read_revision(request, question.public_id)
+        revision = read_posted_revision(request, question.public_id)
         posted.append(drafts.PostedText(question, text, revision, row.stored))
     results = drafts.save_all(visit.submission, posted)
     outcomes = []
@@ -247,26 +253,28 @@ def _save_texts(
         outcomes.append(result.outcome)
         row.text, row.revision = result.text, result.revision
         if result.outcome == drafts.NOT_STORED:
-            row.errors.append(FieldError.build("not_stored"))
+            row.errors.append(FieldError.from_code("not_stored"))
         elif len(result.text) > row.most:
-            row.errors.append(FieldError.build_too_long(result.text, row.most))
+            row.errors.append(FieldError.from_long_text(result.text, row.most))
     return outcomes
 
 
-def _is_complete(request: HttpRequest, fields: list[Field], outcomes: list[str]) -> bool:
+def _check_completeness(
+    request: HttpRequest, fields: list[AnswerField], outcomes: list[str]
+) -> bool:
     """Return whether a page can be submitted; add errors to the fields that prevent it."""
     for row, outcome in zip(fields, outcomes, strict=True):
         if outcome == drafts.BOTH_KEPT:
-            row.errors.append(FieldError.build("other_text"))
+            row.errors.append(FieldError.from_code("other_text"))
         elif outcome == drafts.OLDER_EMPTY:
-            row.errors.append(FieldError.build("written_elsewhere"))
+            row.errors.append(FieldError.from_code("written_elsewhere"))
         elif not row.text and not row.errors and "leave_empty" not in request.POST:
-            row.errors.append(FieldError.build("no_answer"))
+            row.errors.append(FieldError.from_code("no_answer"))
     return not any(row.errors for row in fields)
 
 
-def _record_answered(visit: Visit, fields: list[Field], outcomes: list[str]) -> None:
-    """Store the time of answering; unchanged answers keep their earlier time."""
+def _record_answer_times(visit: Visit, fields: list[AnswerField], outcomes: list[str]) -> None:
+    """Store when the answers of a page were given; unchanged answers keep their earlier time."""
     now, keys = timezone.now(), []
     for row, outcome in zip(fields, outcomes, strict=True):
         if not row.revision:
@@ -285,9 +293,9 @@ def _record_answered(visit: Visit, fields: list[Field], outcomes: list[str]) -> 
 def _redirect_after_page(visit: Visit, page: AnswerPage) -> HttpResponse:
     """Redirect to the feedback of a practice page, or to the next step."""
     if page.is_practice and any(row.told_at is None for row in page.assignments):
-        return visit.redirect_to(NextStep(FEEDBACK, page.number))
-    # The assignments in memory were updated by `_record_answered`: no query is needed.
-    return visit.redirect_to(visit.progress.next_step())
+        return visit.redirect_to_step(NextStep(FEEDBACK, page.number))
+    # The assignments in memory were updated by `_record_answer_times`: no query is needed.
+    return visit.redirect_to_step(visit.progress.next_step())
 
 
 def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpResponse:
@@ -304,10 +312,12 @@ def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpRespo
     return disable_caching(response)
 
 
-def _apply_choices(request: HttpRequest, visit: Visit, fields: list[Field]) -> None:
+def _apply_chosen_alternatives(
+    request: HttpRequest, visit: Visit, fields: list[AnswerField]
+) -> None:
     """Replace the text of each field by the alternative that the worker chose."""
     for row in fields:
-        key = parse_number(request.POST.get(row.keep_name, ""))
+        key = parse_form_number(request.POST.get(row.keep_name, ""))
         if key is None:
             continue
         other = OtherText.objects.filter(
@@ -321,10 +331,10 @@ def _apply_choices(request: HttpRequest, visit: Visit, fields: list[Field]) -> N
             row.text, row.revision = result.text, result.revision
             row.errors = []
             if len(row.text) > row.most:
-                row.errors.append(FieldError.build_too_long(row.text, row.most))
+                row.errors.append(FieldError.from_long_text(row.text, row.most))
 
 
-def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
+def _build_answer_fields(visit: Visit, page: AnswerPage) -> list[AnswerField]:
     """Return the text fields of a page, filled from the stored answers."""
     questions = [assignment.question_id for assignment in page.assignments]
     stored = drafts.load_responses(visit.submission, questions)
@@ -332,7 +342,7 @@ def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
     fields = []
     are_counted = signals.are_counted(visit.submission)
     for assignment in page.assignments:
-        row = Field(
+        row = AnswerField(
             assignment,
             assignment.position - first + 1,
             resolve_max_characters(visit.collection, assignment.question),
@@ -343,14 +353,14 @@ def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
             row.text, row.revision = row.stored.text, row.stored.revision
             row.counts &= signals.can_count_whole_answer(row.stored)
         if len(row.text) > row.most:
-            row.errors.append(FieldError.build_too_long(row.text, row.most))
+            row.errors.append(FieldError.from_long_text(row.text, row.most))
         fields.append(row)
     if any(drafts.has_other_texts(response) for response in stored.values()):
         _add_other_texts(visit, fields)
     return fields
 
 
-def _add_other_texts(visit: Visit, fields: list[Field]) -> None:
+def _add_other_texts(visit: Visit, fields: list[AnswerField]) -> None:
     """Add to each field the alternative texts that differ from its text."""
     others = OtherText.objects.filter(
         response__submission=visit.submission,
@@ -370,7 +380,7 @@ def _render_questions(
     request: HttpRequest,
     visit: Visit,
     page: AnswerPage,
-    fields: list[Field],
+    fields: list[AnswerField],
     *,
     foreign: Sequence[str] = (),
     status: int = 200,
@@ -390,4 +400,4 @@ def _render_questions(
         "was_saved": request.method != "POST" and "saved" in request.GET,
         "place": visit.token,
     }
-    return render_page(request, "questions.html", visit.collection, context, status=status)
+    return render_worker_page(request, "questions.html", visit.collection, context, status=status)

@@ -32,7 +32,7 @@ def use_language(version: QuestionSetVersion, language: str) -> Iterator[None]:
         yield
 
 
-def render_page(
+def render_worker_page(
     request: HttpRequest,
     template: str,
     collection: Collection,
@@ -75,7 +75,7 @@ def build_return_url(collection: Collection, code: str) -> str:
     return collection.return_url.replace(CODE, quote(code, safe=""))
 
 
-def format_too_long(text: str, most: int) -> str:
+def format_length_error(text: str, most: int) -> str:
     """Return the message for a text longer than `most` characters."""
     return str(
         _("It has %(n)s characters, and at most %(most)s are possible. Please shorten it.")

@@ -25,8 +25,8 @@ from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT, NextSte
 from annotations.ledger.appeals import find_rejection
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
-from annotations.worker_pages.outcomes import render_outcome
-from annotations.worker_pages.rendering import disable_caching, render_page, use_language
+from annotations.worker_pages.outcomes import render_end_page
+from annotations.worker_pages.rendering import disable_caching, render_worker_page, use_language
 
 P = ParamSpec("P")
 ANSWER = "answer-"
@@ -49,12 +49,12 @@ class Visit:
         """Collection to which the submission belongs."""
         return self.progress.collection
 
-    def redirect_to_next(self) -> HttpResponse:
+    def redirect_to_next_step(self) -> HttpResponse:
         """Redirect to the worker's next step, loaded again from the database."""
         self.progress = SurveyProgress(self.submission)
-        return self.redirect_to(self.progress.next_step())
+        return self.redirect_to_step(self.progress.next_step())
 
-    def redirect_to(self, step: NextStep) -> HttpResponse:
+    def redirect_to_step(self, step: NextStep) -> HttpResponse:
         """Redirect to the page of a worker's step."""
         names = {TEXT: "text", PAGE: "page", FEEDBACK: "feedback"}
         if step.kind == REVIEW:
@@ -90,7 +90,7 @@ def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
                 # Another request withdrew the answers after this one had read the submission.
                 if error.code != "withdrawn":
                     raise
-                return render_ended(request, visit, error.code)
+                return render_ended_submission(request, visit, error.code)
 
     return run_view
 
@@ -110,14 +110,14 @@ def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
         refused = find_end_code(visit)
         if not refused and not has_place(visit.submission):
             if request.method != "POST":
-                return _render_come_back(request, visit)
+                return _render_reservation_offer(request, visit)
             try:
                 visit.submission = reserve_again(visit.submission)
                 visit.progress = SurveyProgress(visit.submission)
             except AnsweringError as error:
                 refused = error.code
         if refused:
-            return render_ended(request, visit, refused)
+            return render_ended_submission(request, visit, refused)
         return view(request, visit, *args, **kwargs)
 
     return run_view
@@ -139,18 +139,18 @@ def find_end_code(visit: Visit) -> str:
     return ""
 
 
-def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
-    """Return the page on how a submission ended, with posted texts that came too late.
+def render_ended_submission(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
+    """Return the page on how a submission ended, showing the texts that were posted too late.
 
     The texts are stored as drafts after closed and place_lost.
     """
-    texts = read_texts(request)
+    texts = read_posted_texts(request)
     if code == "done":
         stored = set(visit.submission.responses.values_list("text", flat=True))
         if stored.issuperset(texts.values()):  # a second click, or the form sent again: no loss
             return disable_caching(redirect("worker:thanks", visit.token))
     if code in ("closed", "place_lost"):
-        _save_drafts(visit, request, texts)
+        _save_late_drafts(visit, request, texts)
     context = {
         "texts": [text for text in texts.values() if text],
         "place": visit.token,
@@ -158,11 +158,11 @@ def render_ended(request: HttpRequest, visit: Visit, code: str) -> HttpResponse:
     }
     if code in ("screened_out", "closed"):
         context["standing"] = find_rejection(visit.submission)
-    return render_outcome(request, code, visit.collection, context=context)
+    return render_end_page(request, code, visit.collection, context=context)
 
 
-def read_texts(request: HttpRequest) -> dict[str, str]:
-    """Return the posted answers, cleaned, by form field."""
+def read_posted_texts(request: HttpRequest) -> dict[str, str]:
+    """Return the posted answers, cleaned, by name of the form field."""
     return {
         name: drafts.clean_text(str(text))
         for name, text in request.POST.items()
@@ -170,31 +170,31 @@ def read_texts(request: HttpRequest) -> dict[str, str]:
     }
 
 
-def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
-    """Store posted texts as drafts, as far as the worker may answer."""
+def _save_late_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> None:
+    """Store posted texts as drafts, where the worker may still change the answer."""
     for page in visit.progress.pages:
         for assignment in page.assignments:
             name = f"{ANSWER}{assignment.question.public_id}"
             is_open = visit.progress.has_reached(page) and not page.answers_are_final
             if texts.get(name) and is_open:
-                revision = read_revision(request, assignment.question.public_id)
+                revision = read_posted_revision(request, assignment.question.public_id)
                 drafts.save(visit.submission, assignment.question, texts[name], revision)
 
 
-def read_revision(request: HttpRequest, public_id: object) -> int | None:
+def read_posted_revision(request: HttpRequest, public_id: object) -> int | None:
     """Return the posted revision of the displayed text; None if missing."""
-    return parse_number(request.POST.get(f"revision-{public_id}", ""))
+    return parse_form_number(request.POST.get(f"revision-{public_id}", ""))
 
 
-def parse_number(value: str) -> int | None:
+def parse_form_number(value: str) -> int | None:
     """Return a form value as a number; None unless it has 1 to 9 digits."""
     # 9 digits fit every integer column: larger numbers would be a database error.
     return int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else None
 
 
-def _render_come_back(request: HttpRequest, visit: Visit) -> HttpResponse:
+def _render_reservation_offer(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Return the page that offers to reserve a place again, or shows that none is free."""
     # Only a form reserves a place: a link preview must not.
     if not count_free_places(visit.collection):
-        return render_outcome(request, "place_lost", visit.collection)
-    return render_page(request, "come_back.html", visit.collection, {"place": visit.token})
+        return render_end_page(request, "place_lost", visit.collection)
+    return render_worker_page(request, "come_back.html", visit.collection, {"place": visit.token})

@@ -15,7 +15,7 @@ from annotations.answering.monitor import find_newest_collection
 from annotations.models import Collection, QuestionSet
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.problems import build_field_problem
-from annotations.web.scope import get_answered_set, get_editable
+from annotations.web.scope import get_editable, get_set_with_answers
 from evaluation.admission import storage as recruiting
 from evaluation.models import ScoreRule
 
@@ -133,7 +133,7 @@ class ScoreRuleViewSet(ApiViewSet):
 
     def _find_collection(self, set_id: UUID) -> Collection:
         """Return the set's newest collection; Http404 without one or without the right to edit."""
-        get_answered_set(self.request, set_id)
+        get_set_with_answers(self.request, set_id)
         newest_collection = find_newest_collection(
             get_editable(self.request, QuestionSet.objects.all(), set_id)
         )
@@ -143,7 +143,7 @@ class ScoreRuleViewSet(ApiViewSet):
 
     def _read_rule(self, collection: Collection) -> dict[str, Any]:
         """Return the rule in the request's body, with the earlier set's row. Raises ApiProblem."""
-        values: dict[str, Any] = dict(self.checked(ScoreRuleSerializer).validated_data)
+        values: dict[str, Any] = dict(self.validate_body(ScoreRuleSerializer).validated_data)
         sets = recruiting.select_earlier_sets(self.request, collection.version.question_set)
         earlier = sets.filter(public_id=values["earlier"]).first()
         if earlier is None:

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from annotations.models import Collection, QuestionSet
 from annotations.web.pages import build_breadcrumbs
-from annotations.web.scope import get_editable_answered_set, select_visible
+from annotations.web.scope import get_editable_set_with_answers, select_visible
 from evaluation.admission import storage as recruiting
 from evaluation.models import ScoreRule
 
@@ -61,7 +61,7 @@ class RuleForm(forms.Form):
 
 def show_admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the admission rule and the effect of another one; a POST stores or deletes it."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     collection = (
         Collection.objects.filter(version__question_set=question_set)
         .select_related("version__question_set")

@@ -140,7 +140,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
         run, judging = self._find_judging(request, run_id, name)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
-        data = self.checked(AskExpertsSerializer).validated_data
+        data = self.validate_body(AskExpertsSerializer).validated_data
         experts = find_expert_keys(request, run, data["experts"])
         drawn = door.draw_sample(run, judging, data["count"], data["seed"])
         if not drawn:
@@ -239,7 +239,7 @@ class JudgingViewSet(ApiViewSet):
     def judge(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Save a judgement; repeating the same one has no effect."""
         question_set, judging, _ = self._find_task(request, set_id, task_id)
-        choice = judging.find_choice(self.checked(JudgementSerializer).validated_data["choice"])
+        choice = judging.find_choice(self.validate_body(JudgementSerializer).validated_data["choice"])
         if choice is None:
             codes = ", ".join(choice.code for choice in judging.choices)
             raise build_field_problem("choice", f"Choose one of: {codes}.")

@@ -25,20 +25,20 @@ from rest_framework.response import Response
 
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.web.downloads import build_file_name, download
+from annotations.web.downloads import build_download_response, build_file_name
 from annotations.web.query import parse_choice, parse_flag
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.examples import SET
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
-from annotations.web.rest.idempotency import repeatable
-from annotations.web.rest.negotiation import AnyForm
+from annotations.web.rest.idempotency import make_repeatable
+from annotations.web.rest.negotiation import FileNegotiation
 from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.problems import ApiProblem, build_field_problem, build_parameter_problem
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from annotations.web.rest.versions import VERSION, select_version
+from annotations.web.rest.versions import VERSION, find_requested_version
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
+    get_set_with_answers,
     get_user_id,
     get_visible_or_404,
     require_requester,
@@ -189,11 +189,11 @@ class RunViewSet(ApiViewSet):
         data = RunRowSerializer(page.rows, many=True, context=known).data
         return Response(build_page_body(request, data, page.next))
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request) -> Response:
         """Start a run."""
         asks = require_requester(request)
-        values = self.checked(find_request_serializer(request.data)).validated_data
+        values = self.validate_body(find_request_serializer(request.data)).validated_data
         sets = select_visible(request, QuestionSet.objects.all())
         if not sets.filter(public_id=values["question_set"]).exists():
             raise build_field_problem(
@@ -236,7 +236,7 @@ class RunViewSet(ApiViewSet):
     def partial_update(self, request: Request, run_id: Any) -> Response:
         """Change name and notes of a run."""
         run = get_editable(request, self._select_runs(), run_id)
-        values = self.checked(RunLabelSerializer).validated_data
+        values = self.validate_body(RunLabelSerializer).validated_data
         lifecycle.rename_run(run, values.get("name", run.name), values.get("notes", run.notes))
         return self._build_response(run)
 
@@ -275,7 +275,7 @@ class RunViewSet(ApiViewSet):
         return self._build_response(run)
 
     @action(detail=True, methods=["post"])
-    @repeatable
+    @make_repeatable
     def again(self, request: Request, run_id: Any) -> Response:
         """Start a new run with the same parameters over the current data of the version."""
         run = get_editable(request, self._select_runs(), run_id)
@@ -324,7 +324,7 @@ class TableListSerializer(serializers.Serializer[Any]):
 class TableViewSet(FinishedRunViewSet):
     """Result tables of a run of any type."""
 
-    content_negotiation_class = AnyForm
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="results_tables",
@@ -361,7 +361,7 @@ class TableViewSet(FinishedRunViewSet):
         kind = self.get_kind(run)
         form = parse_choice(request.query_params, "format", FORMS, "zip")
         chunks = build_run_zip(kind, run) if form == "zip" else build_run_workbook(kind, run)
-        return download(chunks, build_run_file_name(run, "results"), form)
+        return build_download_response(chunks, build_run_file_name(run, "results"), form)
 
     @extend_schema(
         operation_id="results_table",
@@ -381,7 +381,7 @@ class TableViewSet(FinishedRunViewSet):
         form = parse_choice(request.query_params, "format", FORMATS, "jsonl")
         table = table_of(run)
         chunks = FORMATS[form](table.header, table.rows)
-        return download(chunks, build_run_file_name(run, name), form)
+        return build_download_response(chunks, build_run_file_name(run, name), form)
 
 
 Action = TypeVar("Action", bound=Callable[..., Any])
@@ -417,12 +417,12 @@ class ExportViewSet(ApiViewSet):
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
-    content_negotiation_class = AnyForm
+    content_negotiation_class = FileNegotiation
 
     @describe_export("Take away answers", RUN, PSEUDONYMS)
     def answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the workers' answers with times and flags, one row per answer."""
-        version = self._choose_version(get_answered_set(request, set_id), answered=True)
+        version = self._choose_version(get_set_with_answers(request, set_id), answered=True)
         run = self._find_run(version)
         pseudonyms = parse_flag(request.query_params, "pseudonyms")
         made = exports.build_answers_export(version, run, pseudonyms=pseudonyms, user=request.user)
@@ -431,7 +431,7 @@ class ExportViewSet(ApiViewSet):
     @describe_export("Take away model answers", RUN)
     def model_answers(self, request: Request, set_id: Any) -> StreamingHttpResponse:
         """Return the language models' answers, one row per answer."""
-        version = self._choose_version(get_answered_set(request, set_id), answered=True)
+        version = self._choose_version(get_set_with_answers(request, set_id), answered=True)
         return self._build_download(
             exports.build_model_answers_export(version, self._find_run(version), user=request.user)
         )
@@ -460,7 +460,7 @@ class ExportViewSet(ApiViewSet):
         self, question_set: QuestionSet, *, answered: bool = False
     ) -> QuestionSetVersion:
         """Return the version that the request names. Raises ApiProblem if the set is empty."""
-        version = select_version(self.request, question_set, answered=answered)
+        version = find_requested_version(self.request, question_set, answered=answered)
         if version is None:
             raise ApiProblem("conflict", "The set is empty: send questions or answers first.")
         return version
@@ -480,4 +480,4 @@ class ExportViewSet(ApiViewSet):
         kind = parse_choice(self.request.query_params, "format", FORMATS, "jsonl")
         version = made.version
         name = build_file_name(version.question_set.name, f"version-{version.number}", made.what)
-        return download(made.iterate_chunks(kind), name, kind)
+        return build_download_response(made.iterate_chunks(kind), name, kind)

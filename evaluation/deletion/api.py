@@ -15,7 +15,7 @@ from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, build_field_problem
 from annotations.web.rest.serializers import build_serializer
-from annotations.web.scope import get_answered_set, get_editable, get_manageable, get_user_id
+from annotations.web.scope import get_editable, get_manageable, get_set_with_answers, get_user_id
 from evaluation.deletion.report import ImportRow, build_import_rows, select_imports
 from evaluation.deletion.storage import erasing, removals, undoing
 from evaluation.deletion.storage.record import DependentRows, ForbiddenRemovalError
@@ -135,7 +135,10 @@ class SetRemovalViewSet(_RemovalViewSet):
     def delete_for_good(self, request: Request, set_id: Any) -> Response:
         """Request the deletion of a question set, if the request confirms its name."""
         thing = get_manageable(request, QuestionSet.objects.all(), set_id)
-        if self.checked(ConfirmedSerializer).validated_data["name"].strip() != thing.name.strip():
+        if (
+            self.validate_body(ConfirmedSerializer).validated_data["name"].strip()
+            != thing.name.strip()
+        ):
             raise build_field_problem("name", "write the name of the question set, to confirm")
         return self.delete_object(request, thing)
 
@@ -242,7 +245,7 @@ class ModelRemovalViewSet(_RemovalViewSet):
     def delete_for_good(self, request: Request, model_id: Any) -> Response:
         """Request the deletion of a language model, if the request confirms its name."""
         thing = self._get_model(request, model_id)
-        confirmed = self.checked(ConfirmedModelSerializer).validated_data["name"]
+        confirmed = self.validate_body(ConfirmedModelSerializer).validated_data["name"]
         if confirmed.strip() != thing.name.strip():
             raise build_field_problem("name", "write the name of the model, to confirm")
         return self.delete_object(request, thing)
@@ -287,7 +290,7 @@ class ErasureViewSet(ApiViewSet):
     def erase(self, request: Request, worker_id: Any) -> Response:
         """Request the erasure of a worker's answers, if the request confirms the worker's id."""
         worker = get_manageable(request, Worker.objects.all(), worker_id)
-        confirmed = self.checked(ConfirmedWorkerSerializer).validated_data["worker"]
+        confirmed = self.validate_body(ConfirmedWorkerSerializer).validated_data["worker"]
         if confirmed != worker.external_id:
             raise build_field_problem("worker", "write the worker's own id, to confirm")
         removal = erasing.request_erasure(worker, get_user_id(request))
@@ -315,7 +318,7 @@ class ImportViewSet(ApiViewSet):
     )
     def list(self, request: Request, set_id: Any) -> Response:
         """List the imports of a question set."""
-        page = load_page(request, select_imports(get_answered_set(request, set_id)), NEWEST)
+        page = load_page(request, select_imports(get_set_with_answers(request, set_id)), NEWEST)
         body = ImportSerializer(build_import_rows(page), many=True).data
         return Response(build_page_body(request, body, page.next))
 
@@ -349,4 +352,6 @@ class ImportViewSet(ApiViewSet):
 
     def _get_import(self, request: Request, set_id: Any, import_id: Any) -> Import:
         """Return an import that the user may edit, of a set whose answers the user may read."""
-        return get_editable(request, select_imports(get_answered_set(request, set_id)), import_id)
+        return get_editable(
+            request, select_imports(get_set_with_answers(request, set_id)), import_id
+        )

@@ -33,9 +33,9 @@ from annotations.models import (
 from annotations.models.uploads import select_open_uploads
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
     get_manageable,
+    get_set_with_answers,
     get_user_id,
     select_visible,
 )
@@ -321,7 +321,7 @@ UNDO_JOIN_WARNING = (
 
 def show_imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show a question set's imported files, newest first, with the number of rows left of each."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     page = load_page(request, select_imports(question_set), NEWEST_FIRST)
     rows = build_import_rows(page)
     ids = select_imports(question_set).values("public_id")
@@ -346,7 +346,7 @@ def show_imports(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def undo_import(request: HttpRequest, set_id: UUID, import_id: UUID) -> HttpResponse:
     """Show what undoing an import would delete; undo it on confirmation (POST)."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     brought = get_editable(request, select_imports(question_set), import_id)
     back = reverse("admin:imports", args=[question_set.public_id])
     if find_request(IMPORT, brought) is not None:

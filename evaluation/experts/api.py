@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from annotations.models import rights
 from annotations.web.rest.base import StrictSerializer
 from annotations.web.rest.problems import ApiProblem, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import RefusedError
 from evaluation.experts.messages import LEVELS
@@ -145,7 +145,7 @@ class AuditViewSet(GradingViewSet):
     def ask(self, request: Request, run_id: Any) -> Response:
         """Draw a sample, assign the experts, and return the expert check."""
         run = self._changed(request, run_id)
-        data = self.checked(AskForAuditSerializer).validated_data
+        data = self.validate_body(AskForAuditSerializer).validated_data
         experts = find_expert_keys(request, run, data.pop("experts"))
         if preset := data.pop("preset", None):
             if "count" in request.data:
@@ -171,7 +171,7 @@ class AuditViewSet(GradingViewSet):
     def settle(self, request: Request, run_id: Any) -> Response:
         """Assign an expert to settle disagreements, and return the expert check."""
         run = self._changed(request, run_id)
-        name = self.checked(SettleSerializer).validated_data["expert"]
+        name = self.validate_body(SettleSerializer).validated_data["expert"]
         (expert,) = find_expert_keys(request, run, [name], "expert")
         audit = Audit.objects.filter(run=run).first()
         try:
@@ -191,7 +191,7 @@ class AuditViewSet(GradingViewSet):
     def take_back(self, request: Request, run_id: Any) -> Response:
         """Withdraw an expert's assignment, and return the expert check."""
         run = self._changed(request, run_id)
-        name = self.checked(TakeBackSerializer).validated_data["expert"]
+        name = self.validate_body(TakeBackSerializer).validated_data["expert"]
         users = {expert.name: expert.user for expert in build_audit_report(run).experts}
         if name not in users:
             raise build_field_problem("expert", "No expert of this name is asked about this run.")
@@ -218,7 +218,7 @@ def _fields(report: AuditReport) -> dict[str, Any]:
 AboutFindings = build_serializer(ExpertFindings, without=("panel",))
 
 
-@rename_keys(said="message")
+@add_renamed_keys(said="message")
 class ExpertFindingsSerializer(AboutFindings):  # type: ignore[misc, valid-type]
     """Agreement with intervals, difficulty by question, correlations, mean grades."""
 

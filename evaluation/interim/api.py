@@ -16,11 +16,11 @@ from annotations.answering.monitor import find_newest_collection
 from annotations.models import Collection, QuestionSet
 from annotations.web.paging import Keyset
 from annotations.web.rest.base import ApiViewSet
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
-from annotations.web.scope import get_answered_set, get_editable, get_user_id
+from annotations.web.scope import get_editable, get_set_with_answers, get_user_id
 from evaluation.core.options import OptionError
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.interim import turns as interims
@@ -123,7 +123,7 @@ class InterimViewSet(ApiViewSet):
     )
     def list(self, request: Request, set_id: UUID) -> Response:
         """List the interim gradings of a collection."""
-        collection = _find_collection(get_answered_set(request, set_id))
+        collection = _find_collection(get_set_with_answers(request, set_id))
         rows = Interim.objects.filter(collection=collection).select_related("run")
         page = load_page(request, rows, NEWEST_RUN)
         return Response(
@@ -141,10 +141,10 @@ class InterimViewSet(ApiViewSet):
         request=None,
         responses={202: OpenApiResponse(InterimSerializer, "The run is queued; see Location.")},
     )
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Start an interim grading."""
-        get_answered_set(request, set_id)
+        get_set_with_answers(request, set_id)
         collection = _find_collection(get_editable(request, QuestionSet.objects.all(), set_id))
         try:
             interim = interims.start_interim(collection, get_user_id(request))
@@ -172,7 +172,7 @@ class InterimViewSet(ApiViewSet):
     )
     def latest(self, request: Request, set_id: UUID) -> Response:
         """Return the latest interim grading and the forecast."""
-        collection = _find_collection(get_answered_set(request, set_id))
+        collection = _find_collection(get_set_with_answers(request, set_id))
         data = SoFarSerializer(build_report(collection), context=self.get_serializer_context())
         return Response(data.data)
 

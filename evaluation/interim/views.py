@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from annotations.answering import monitor
 from annotations.desk.collecting import monitor_page, pages
-from annotations.web.scope import get_editable_answered_set, get_user_id
+from annotations.web.scope import get_editable_set_with_answers, get_user_id
 from annotations.web.texts import mark_code
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import SITE, OptionError
@@ -30,7 +30,7 @@ def show_collection(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 @require_GET
 def show_live_part(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Return the part of the collection's page that updates itself."""
-    return _add_report(monitor_page.render_live_part(request, set_id))
+    return _add_report(monitor_page.render_progress_section(request, set_id))
 
 
 @require_POST
@@ -42,13 +42,13 @@ def set_places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
 @require_POST
 def admit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Create signed links for worker ids, or admit the ids; show an invalid form again."""
-    return _add_report(pages.submit_ids(request, set_id))
+    return _add_report(pages.submit_worker_ids(request, set_id))
 
 
 @require_POST
 def start_grading(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Start an interim grading in the background; repeating starts no second one."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")

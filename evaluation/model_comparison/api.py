@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.web.query import parse_choice, parse_public_id
-from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem
 from annotations.web.rest.serializers import build_serializer
-from annotations.web.scope import get_answered_set
+from annotations.web.scope import get_set_with_answers
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.core.stats.inference.significance import Correction
 from evaluation.grading.results.pages import GradingViewSet
@@ -130,7 +130,7 @@ class ComparingViewSet(GradingViewSet):
     )
     def of_set(self, request: Request, set_id: Any) -> Response:
         """Return the leaderboard of a question set's official run."""
-        question_set = get_answered_set(request, set_id)
+        question_set = get_set_with_answers(request, set_id)
         wanted = parse_public_id(request.query_params, "run")
         if wanted is None:
             run = choose_run(list_comparable_runs(question_set))
@@ -196,7 +196,7 @@ class ComparingViewSet(GradingViewSet):
         run = self.get_finished_run(request, run_id)
         order = parse_choice(request.query_params, "order", ORDERS, "largest")
         name = f"differences-{order}"
-        start, limit = read_start(request, name), read_limit(request)
+        start, limit = read_start_index(request, name), read_limit(request)
         _, table = _load_pair(run, first, second, HOLM)
         page = load_differences(run, table, first, second, order, start, limit)
         rows = QuestionDifferenceSerializer(page.questions, many=True).data

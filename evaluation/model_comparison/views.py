@@ -16,7 +16,7 @@ from annotations.models import rights
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.paging import Page
 from annotations.web.query import parse_choice, parse_number, parse_public_id
-from annotations.web.scope import get_answered_set
+from annotations.web.scope import get_set_with_answers
 from evaluation.core.charts.chart import Chart, EstimateRow, RowLayout, draw_axis, draw_rows
 from evaluation.core.charts.svg import Drawing, build_scale, format_interval, format_number
 from evaluation.core.estimates import CORRECTED_BY, HOLM
@@ -115,7 +115,7 @@ def show_leaderboard(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
     `correction` in the address is that of the p-values.
     """
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     runs = list_comparable_runs(question_set)
     run = find_run(runs, parse_public_id(request.GET, "run", blank=True))
     context: dict[str, Any] = {

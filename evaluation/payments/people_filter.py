@@ -92,10 +92,10 @@ class PayFilter(ListFilter):
         self.desk = desk
         super().__init__(data, desk.select_people())
 
-    def length(self, rows: Rows) -> int:
+    def count_rows(self, rows: Rows) -> int:
         """Return the number of rows; without a filter it needs no query of its own."""
         if self.is_active:
-            return super().length(rows)
+            return super().count_rows(rows)
         return self.desk.n_all
 
     def filter_by_decision(self, rows: Rows, name: str, value: str) -> Rows:

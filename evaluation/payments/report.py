@@ -42,7 +42,7 @@ from annotations.models import (
     Submission,
 )
 from annotations.panels.people import Person
-from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from annotations.web.numbers import Numbers, TableCounts, load_table_counts
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.grading.alarms.report.marks import Mark, read_all_marks
@@ -274,7 +274,7 @@ class PaymentPeople:
             for rows in self._select_optional({"submission__version": self.version})
         )
         versions = QuestionSetVersion.objects.filter(question_set=self.version.question_set_id)
-        return read_numbers(
+        return load_table_counts(
             {
                 "decided": TableCounts(
                     with_decision,

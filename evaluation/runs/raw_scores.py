@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import BooleanField, Count, IntegerField, OuterRef, QuerySet, StdDev, Value
 
 from annotations.models import QuestionSetVersion
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.models import AnswerScore, Run, ScoreRule, WorkerGrade
 from evaluation.models.runs import GRADING, choose_official_or_newest
@@ -82,7 +82,7 @@ def find_grading_run(version: QuestionSetVersion) -> Run | None:
     """
     done = Run.objects.filter(version=version, kind=GRADING, state=Run.State.DONE)
     ranked = WorkerGrade.objects.filter(run=OuterRef("pk"), rank__isnull=False)
-    done = done.annotate(n_ranked=count_rows_by(ranked, "run"))
+    done = done.annotate(n_ranked=build_group_count(ranked, "run"))
     return choose_official_or_newest(done.select_related("version"))
 
 

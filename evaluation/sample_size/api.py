@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.exchange.writing.formats import CONTENT_TYPES, FORMATS
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from annotations.web.query import parse_choice
-from annotations.web.rest.negotiation import AnyForm
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.negotiation import FileNegotiation
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.core.options import API
 from evaluation.grading.results.pages import GradingViewSet
@@ -34,7 +34,7 @@ WishesSerializer = build_options_serializer(
 AboutPlan = build_serializer(MoneyPlan, "is_reached")
 
 
-@rename_keys(said="messages")
+@add_renamed_keys(said="messages")
 class MoneyPlanSerializer(AboutPlan):  # type: ignore[misc, valid-type]
     """Totals of an answer plan: what to buy, its cost, and expected widths and consensus."""
 
@@ -47,7 +47,7 @@ class MoneyPlanSerializer(AboutPlan):  # type: ignore[misc, valid-type]
 class PlanViewSet(GradingViewSet):
     """API endpoints for the answer plan of a graded run, and its tables as files."""
 
-    content_negotiation_class = AnyForm
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="results_plan",
@@ -92,7 +92,9 @@ class PlanViewSet(GradingViewSet):
         values.pop("format", None)
         table = PLAN_TABLES[name](build_run_plan(run, self._validate_plan_targets(request, values)))
         chunks = FORMATS[form](table.header, table.rows)
-        return download(chunks, f"crowdgrade-plan-{name}-{run.public_id.hex[-8:]}", form)
+        return build_download_response(
+            chunks, f"crowdgrade-plan-{name}-{run.public_id.hex[-8:]}", form
+        )
 
     def _validate_plan_targets(self, request: Request, values: dict[str, Any]) -> PlanTargets:
         """Return the plan options in the query string; raises `ValidationError` if invalid."""

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponseBase
 
 from annotations.exchange.writing.formats import FORMATS
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from evaluation.core.charts.chart import Chart
 from evaluation.core.options import SITE
 from evaluation.grading.results.pages import grading_file, grading_page
@@ -100,7 +100,7 @@ def send_plan_file(request: HttpRequest, run: Run, name: str, form: str) -> Http
     table = PLAN_TABLES[name](
         build_run_plan(run, option_form.get_parameters() if option_form.is_bound else PlanTargets())
     )
-    return download(
+    return build_download_response(
         FORMATS[form](table.header, table.rows), _build_file_name(run.public_id, name), form
     )
 

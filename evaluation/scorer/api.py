@@ -10,9 +10,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from annotations.web.rest.base import StrictSerializer
-from annotations.web.rest.bulk import read_options
+from annotations.web.rest.bulk import read_import_options
 from annotations.web.rest.problems import ApiProblem, build_parameter_problem
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.results.pages import GradingViewSet
@@ -108,12 +108,14 @@ class ScorerViewSet(GradingViewSet):
             files = build_export_files(content, formats)
         except NotExportableError as error:
             raise _build_export_problem(error) from None
-        return download(iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip")
+        return build_download_response(
+            iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip"
+        )
 
     def _load_content(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
         """Return the run, the formats and the contents. Raises `ApiProblem`."""
         run = self.get_finished_run(request, run_id)
-        values = read_options(request, ScorerOptionsSerializer)
+        values = read_import_options(request, ScorerOptionsSerializer)
         name = values["name"] or make_task_name(run.version.question_set.name)
         try:
             formats = parse_formats(values["formats"])

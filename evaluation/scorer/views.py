@@ -8,7 +8,7 @@ from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.template.response import TemplateResponse
 
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from evaluation.grading.results.pages import grading_file, grading_page
 from evaluation.models import Run
 from evaluation.runs.reports.about import build_run_file_name
@@ -150,7 +150,9 @@ def _send_export(request: HttpRequest, run: Run) -> HttpResponseBase:
         try:
             formats = form.cleaned_data["formats"]
             files = build_export_files(content, formats)
-            return download(iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip")
+            return build_download_response(
+                iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip"
+            )
         except NotExportableError as error:
             form.add_error(FIELDS.get(error.code), str(error))
     response = show_scorer(request, run=run.public_id)

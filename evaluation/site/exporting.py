@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.views.decorators.http import require_GET
 
 from annotations.models import QuestionSet, QuestionSetVersion, rights
-from annotations.web.downloads import build_file_name, download
+from annotations.web.downloads import build_download_response, build_file_name
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.scope import get_visible_or_404, select_visible
 from evaluation.grading.results.consensus_files import iterate_consensus_zip
@@ -176,7 +176,7 @@ def _send_file(
     name = build_file_name(question_set.name, f"version-{version.number}", slug)
     if export.needs_run:
         assert run is not None
-        return download(
+        return build_download_response(
             iterate_consensus_zip(build_consensus_report(run)),
             build_run_file_name(run, slug),
             "zip",
@@ -186,7 +186,7 @@ def _send_file(
         options["pseudonyms"] = form.cleaned_data["pseudonyms"]
     kind = form.cleaned_data["format"]
     table = TABLES[slug](version, user=request.user, **options)
-    return download(table.iterate_chunks(kind), name, kind)
+    return build_download_response(table.iterate_chunks(kind), name, kind)
 
 
 def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:

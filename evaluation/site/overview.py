@@ -26,7 +26,7 @@ from annotations.models import (
     is_requester,
     list_invitations,
 )
-from annotations.web.numbers import TableCounts, read_numbers
+from annotations.web.numbers import TableCounts, load_table_counts
 from annotations.web.scope import get_user_id, select_visible
 from annotations.web.texts import mark_code
 from evaluation.core.messages.message import Message
@@ -314,7 +314,7 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
         name: TableCounts(select_visible(request, rows), ALL) for name, rows in querysets.items()
     }
     table_counts = TableCounts(select_all_requests(get_user_id(request)), ALL)
-    numbers = read_numbers({**parts, LISTENING: build_process_count(), ASKED: table_counts})
+    numbers = load_table_counts({**parts, LISTENING: build_process_count(), ASKED: table_counts})
     return {name: n for name, [(n,)] in numbers.items()}
 
 

@@ -24,7 +24,7 @@ from annotations.models import (
     rights,
 )
 from annotations.models.uploads import select_open_uploads
-from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from annotations.web.numbers import Numbers, TableCounts, load_table_counts
 from annotations.web.pages import IN_ORDER, load_page
 from annotations.web.paging import Page
 from annotations.web.scope import get_user_id, get_visible_or_404, select_visible
@@ -125,7 +125,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if record and record.run:
         parts |= build_change_parts(record.run)
     # One statement for all counts of the page, instead of a query for each.
-    numbers = read_numbers(parts)
+    numbers = load_table_counts(parts)
     standing = None
     if record and record.run:
         standing = record.build_official_run(build_data_change(record.run, numbers), versions[0])
@@ -277,7 +277,7 @@ def build_question(row: Mapping[str, Any]) -> Question:
 
 
 def build_count_queries(version: QuestionSetVersion) -> dict[str, TableCounts]:
-    """Return the count queries of a version, to run with `read_numbers`."""
+    """Return the count queries of a version, to run with `load_table_counts`."""
     submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
     numbers = (
         Count("pk", filter=Q(status=Response.Status.TEXT)),

@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import NoReverseMatch, reverse
 from django.views.decorators.http import require_GET, require_POST
 
-from annotations.desk.uploads import try_upload
+from annotations.desk.uploads import check_posted_file
 from annotations.exchange import InputError, Problem
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import Question, QuestionSet, QuestionSetVersion, is_operator, rights
@@ -80,7 +80,7 @@ def show_runs(request: HttpRequest) -> HttpResponse:
     list_of = (
         RunFilter(request.GET, rows)
         .offer_question_sets(request.user)
-        .listing(request, RUNS_PER_PAGE, annotate_runs_for_list)
+        .build_list_context(request, RUNS_PER_PAGE, annotate_runs_for_list)
     )
     page = list_of["page"]
     waits = any(run.state in ACTIVE for run in page)
@@ -406,7 +406,7 @@ def _take_file(
         return None
     switches = {switch: switch in request.POST for switch in file.switches}
     if file.upload:
-        return try_upload(request, question_set, KINDS[file.upload], sent, switches)
+        return check_posted_file(request, question_set, KINDS[file.upload], sent, switches)
     assert file.take is not None
     source = make_bytes_source(sent.name or file.name, sent.read())
     try:

@@ -8,10 +8,10 @@ from annotations.exchange.importing import (
     import_several_answers,
     import_word_problems,
 )
-from annotations.web.upload_kinds import UploadKind, register
+from annotations.web.upload_kinds import UploadKind, register_upload_kind
 from evaluation.runs.imports import import_model_answers
 
-register(
+register_upload_kind(
     UploadKind(
         "model-answers",
         "model answers",
@@ -30,7 +30,7 @@ register(
     )
 )
 
-register(
+register_upload_kind(
     UploadKind(
         "several-answers",
         "questions with their right answers",
@@ -44,7 +44,7 @@ register(
         brings_questions=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "word-problems",
         "math word problems",
@@ -59,7 +59,7 @@ register(
         brings_questions=True,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "prompts",
         "prompts in several wordings",

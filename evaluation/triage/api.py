@@ -15,10 +15,10 @@ from rest_framework.response import Response
 from annotations.models import Worker, rights
 from annotations.web.query import parse_choice, parse_flag, parse_number
 from annotations.web.rest.base import StrictSerializer
-from annotations.web.rest.idempotency import repeatable
-from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.idempotency import make_repeatable
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from annotations.web.scope import RefusedError, get_user_id
@@ -185,7 +185,7 @@ class TriageViewSet(GradingViewSet):
         run = self.get_finished_run(request, run_id)
         scope = parse_choice(request.query_params, "who", ("look", "everybody"), "look")
         show = parse_choice(request.query_params, "show", ("all", "open", "decided"), "all")
-        start, limit = read_start(request, "triage"), read_limit(request)
+        start, limit = read_start_index(request, "triage"), read_limit(request)
         order = parse_choice(request.query_params, "order", (REVIEW, CONTRAST), REVIEW)
         queue = load_queue(run, everybody=scope == "everybody", order=cast(QueueOrder, order))
         selected = queue.select(show)
@@ -242,7 +242,7 @@ class TriageViewSet(GradingViewSet):
         """Store a decision about a worker and return the worker's decision history."""
         run = self._get_editable_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
-        values = dict(self.checked(DecideSerializer).validated_data)
+        values = dict(self.validate_body(DecideSerializer).validated_data)
         kind = values.pop("verdict")
         try:
             decide(run, subject, request.user, kind, **values)
@@ -263,7 +263,7 @@ class TriageViewSet(GradingViewSet):
         """Take back a worker's latest decision and return the worker's decision history."""
         run = self._get_editable_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
-        values = self.checked(TakeBackSerializer).validated_data
+        values = self.validate_body(TakeBackSerializer).validated_data
         try:
             take_back(run, subject, request.user, **values)
         except NothingToTakeBackError:
@@ -290,11 +290,11 @@ class TriageViewSet(GradingViewSet):
         request=ApplySerializer,
         responses={202: OpenApiResponse(RUN, "The run is queued; see Location.")},
     )
-    @repeatable
+    @make_repeatable
     def apply(self, request: Request, run_id: Any) -> Response:
         """Start a run without the excluded workers."""
         run = self._get_editable_run(request, run_id)
-        values = dict(self.checked(ApplySerializer).validated_data)
+        values = dict(self.validate_body(ApplySerializer).validated_data)
         # Without ids the client accepts whatever is decided now.
         seen_verdicts = values.pop("verdicts", None)
         try:
@@ -356,7 +356,7 @@ ALARMS_HELP = "Whether workers named by an alarm or a notice are accepted too."
 TogetherSerializer = build_serializer(AcceptedBatch)
 
 
-@rename_keys(said="message")
+@add_renamed_keys(said="message")
 class RestSerializer(serializers.Serializer[Any]):
     """Workers that one batch would accept, those who stay open, and earlier batches."""
 
@@ -416,11 +416,11 @@ class AcceptingViewSet(GradingViewSet):
         request=AcceptRestSerializer,
         responses={201: TogetherSerializer},
     )
-    @repeatable
+    @make_repeatable
     def accept(self, request: Request, run_id: Any) -> Response:
         """Accept the undecided workers and return the batch id, needed to take it back."""
         run = self._get_editable_run(request, run_id)
-        values = self.checked(AcceptRestSerializer).validated_data
+        values = self.validate_body(AcceptRestSerializer).validated_data
         try:
             batch = accept_undecided(
                 run, request.user, values["seen"], values["who"], with_alarms=values["alarms"]

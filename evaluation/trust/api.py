@@ -9,7 +9,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import Mark
 from evaluation.grading.results.api.alarms import CheckSerializer
@@ -48,7 +48,9 @@ class PersonSerializer(AboutPerson):  # type: ignore[misc, valid-type]
 AboutDecision = build_serializer(Decision, without=("trust", "best", "look_at", "models", "step"))
 
 
-@rename_keys(best_said="best_message", look_said="review_message", models_said="models_message")
+@add_renamed_keys(
+    best_said="best_message", look_said="review_message", models_said="models_message"
+)
 class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
     """Decision summary: trust in the run, best workers, workers to review, best model."""
 

@@ -16,11 +16,11 @@ from annotations.answering.waves import WaveError, list_linkable_sets, match_que
 from annotations.models import QuestionSet
 from annotations.web.query import parse_public_id
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.idempotency import repeatable
-from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.idempotency import make_repeatable
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem, build_field_problem, build_parameter_problem
 from annotations.web.rest.serializers import build_serializer
-from annotations.web.scope import get_answered_set, get_editable
+from annotations.web.scope import get_editable, get_set_with_answers
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.rest.views import CURSOR, LIMIT, PageSerializer
 from evaluation.waves import storage
@@ -75,12 +75,12 @@ class WaveViewSet(ApiViewSet):
         request=WaveSerializer,
         responses={201: NewWaveSerializer},
     )
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Create the next wave of a question set."""
-        get_answered_set(request, set_id)
+        get_set_with_answers(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(WaveSerializer).validated_data
+        values = self.validate_body(WaveSerializer).validated_data
         try:
             new_wave = storage.start_wave(question_set, **values)
         except WaveError as error:
@@ -165,7 +165,7 @@ class EarlierWaveViewSet(ApiViewSet):
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
         """Return the earlier wave of a question set."""
-        question_set = get_answered_set(request, set_id)
+        question_set = get_set_with_answers(request, set_id)
         return Response(
             self._build_body(question_set, storage.load_earlier_wave(request, question_set))
         )
@@ -181,7 +181,7 @@ class EarlierWaveViewSet(ApiViewSet):
     def link(self, request: Request, set_id: UUID) -> Response:
         """Link a question set to its earlier wave."""
         question_set = self._get_editable_set(request, set_id)
-        values = self.checked(LinkSerializer).validated_data
+        values = self.validate_body(LinkSerializer).validated_data
         candidates = list_linkable_sets(request.user, question_set)
         earlier = candidates.filter(public_id=values["earlier_wave"]).first()
         if earlier is None and values["earlier_wave"] != question_set.public_id:
@@ -222,7 +222,7 @@ class EarlierWaveViewSet(ApiViewSet):
         request=None,
         responses={200: BroughtSerializer},
     )
-    @repeatable
+    @make_repeatable
     def replies(self, request: Request, set_id: UUID) -> Response:
         """Copy model replies from the earlier wave, and return their number."""
         try:
@@ -234,7 +234,7 @@ class EarlierWaveViewSet(ApiViewSet):
 
     def _get_editable_set(self, request: Request, set_id: UUID) -> QuestionSet:
         """Return a question set that the user may edit; else raise 404 or RefusedError."""
-        get_answered_set(request, set_id)
+        get_set_with_answers(request, set_id)
         return get_editable(request, QuestionSet.objects.all(), set_id)
 
     def _build_body(self, question_set: QuestionSet, earlier: QuestionSet | None) -> dict[str, Any]:
@@ -338,7 +338,7 @@ class WaveResultViewSet(GradingViewSet):
 
     def _paginate(self, request: Request, name: str, rows: list[Any], serializer: Any) -> Response:
         """Return the response with one page of rows."""
-        start, limit = read_start(request, name), read_limit(request)
+        start, limit = read_start_index(request, name), read_limit(request)
         results = serializer(rows[start : start + limit], many=True).data
         return Response(build_slice_body(request, name, results, start, len(rows)))
 

@@ -28,7 +28,7 @@ from annotations.answering.waves import (
 from annotations.models import QuestionSet, rights
 from annotations.web.pages import build_breadcrumbs
 from annotations.web.query import parse_public_id
-from annotations.web.scope import get_editable_answered_set
+from annotations.web.scope import get_editable_set_with_answers
 from evaluation.grading.results.pages import grading_page
 from evaluation.models import LLMResponse, Run
 from evaluation.runs.result_pages import Context
@@ -65,7 +65,7 @@ class WaveForm(forms.Form):
 
 def start_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form of a new wave; a POST creates it."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     version = find_repeated_version(question_set)
     has_models = LLMResponse.objects.filter(question__version=version).exists()
     form = WaveForm(request.POST or None, initial={"name": suggest_name(question_set)})
@@ -128,7 +128,7 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
     Values of `do` in a POST: "match" (preview), "link", "unlink" and "replies".
     """
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     action = request.POST.get("do") if request.method == "POST" else None
     error = None
     try:

@@ -146,7 +146,7 @@ class WebhookViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a webhook owned by the user."""
         require_requester(request)
-        values = self.checked(NewWebhookSerializer).validated_data
+        values = self.validate_body(NewWebhookSerializer).validated_data
         try:
             webhook, secret = create_webhook(request.user, **values)
         except WebhookError as error:
@@ -164,7 +164,7 @@ class WebhookViewSet(ApiViewSet):
     def partial_update(self, request: Request, webhook_id: UUID) -> Response:
         """Change the submitted values of a webhook."""
         webhook = self._find_webhook(request, webhook_id)
-        given = self.checked(WebhookChangeSerializer, partial=True).validated_data
+        given = self.validate_body(WebhookChangeSerializer, partial=True).validated_data
         is_on = given.pop("is_on", None)
         chosen = webhook.question_set
         values = {

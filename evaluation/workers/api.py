@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from annotations.models import Worker, WorkerNote
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_visible_or_404
@@ -77,7 +77,7 @@ class WorkerViewSet(NotingViewSet):
         request=WorkerNoteSerializer,
         responses={201: WorkerNoteSerializer},
     )
-    @repeatable
+    @make_repeatable
     def note(self, request: Request, worker_id: Any) -> Response:
         """Add a note about a worker; earlier notes are preserved."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)

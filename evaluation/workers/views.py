@@ -43,14 +43,14 @@ def show_workers(request: HttpRequest) -> HttpResponse:
     """List the workers of all question sets whose answers the user may see."""
     all_workers = Workers(request.user)
     worker_filter = WorkerFilter(request.GET, workers=all_workers)
-    page = all_workers.fill_page(worker_filter.page(request))
+    page = all_workers.fill_page(worker_filter.load_page(request))
     worker_filter.offer()
     context = {
         "title": "Workers",
         "subtitle": "Everybody who answered in your question sets, over all of them.",
         "page": page,
         "asked": worker_filter,
-        "heads": worker_filter.heads(request),
+        "heads": worker_filter.build_headers(request),
         "counted": all_workers.counted,
     }
     return TemplateResponse(request, "admin/workers/list.html", context)

@@ -16,7 +16,7 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 
 from annotations.models import is_operator
 from crowdgrade.models import ApiToken
-from crowdgrade.sign_in.views import find_link
+from crowdgrade.sign_in.views import find_openid_link
 from evaluation.models import RunTask
 
 # Django's own pages of both go by Django's permissions, which do not count here. Groups only
@@ -67,16 +67,16 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
-    list_display = ("username", "role", "is_active", "last_login")
+    list_display = ("username", "describe_role", "is_active", "last_login")
     list_filter = ()
     actions = None  # the bar of actions sets an inline style, which the CSP blocks
     fieldsets = (
-        (None, {"fields": ("username", "sign_in")}),
+        (None, {"fields": ("username", "format_password_state")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),
         ("Role", {"fields": tuple(ROLES)}),
     )
-    # `sign_in` in place of the password field, which would show the hash.
-    readonly_fields = ("sign_in",)
+    # `format_password_state` in place of the password field, which would show the hash.
+    readonly_fields = ("format_password_state",)
     add_fieldsets = (  # type: ignore[assignment]
         (None, {"fields": ("username", "usable_password", "password1", "password2", "is_staff")}),
     )
@@ -86,11 +86,11 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
         return () if obj is None else (TokensInline,)
 
     @admin.display(description="Password")
-    def sign_in(self, user: User) -> str:
+    def format_password_state(self, user: User) -> str:
         """Return HTML that shows whether a password is set, with a link to set another."""
         if user.has_usable_password():
             state, text = "set", "One is set."
-        elif find_link(user.pk) is not None:
+        elif find_openid_link(user.pk) is not None:
             state, text = "openid", "No password is set: this user signs in by OpenID Connect."
         else:
             state, text = "none", "No password is set: this user cannot sign in."
@@ -101,7 +101,7 @@ class OperatorsUserAdmin(UserAdmin, ModelAdmin):  # type: ignore[misc, type-arg]
         )
 
     @admin.display(description="Role")
-    def role(self, user: User) -> str:
+    def describe_role(self, user: User) -> str:
         """Return the label of an account's role."""
         if not user.is_active:
             return "may not sign in"
@@ -134,7 +134,16 @@ class RunTaskAdmin(ModelAdmin):
     """List of the tasks of all runs: which background process computed what, and when."""
 
     list_display = (
-        *("run_page", "place", "kind", "state", "process", "n_items", "started_at", "took"),
+        *(
+            "format_run_link",
+            "get_task_number",
+            "kind",
+            "state",
+            "process",
+            "n_items",
+            "started_at",
+            "format_duration",
+        ),
         "crashes",
     )
     list_display_links = None  # a task has no page
@@ -162,7 +171,7 @@ class RunTaskAdmin(ModelAdmin):
         return super().get_queryset(request).defer("payload")
 
     @admin.display(description="Run")
-    def run_page(self, task: RunTask) -> str:
+    def format_run_link(self, task: RunTask) -> str:
         """Return HTML with a link to the page of the task's run."""
         return format_html(
             '<a href="{}">{}</a>',
@@ -171,12 +180,12 @@ class RunTaskAdmin(ModelAdmin):
         )
 
     @admin.display(description="Task")
-    def place(self, task: RunTask) -> int:
+    def get_task_number(self, task: RunTask) -> int:
         """Return the number of a task in its run, from 1."""
         return task.number + 1
 
     @admin.display(description="Seconds")
-    def took(self, task: RunTask) -> str:
+    def format_duration(self, task: RunTask) -> str:
         """Return the duration of a task as text in seconds; "" if it has not ended."""
         if task.started_at is None or task.ended_at is None:
             return ""

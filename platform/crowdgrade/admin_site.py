@@ -72,7 +72,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
             is_writing_member,
             may_read_answers,
         )
-        from crowdgrade.models import takes_single_keys
+        from crowdgrade.models import has_single_keys
 
         return {
             **super().each_context(request),
@@ -82,7 +82,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
             "reads_answers": may_read_answers(request.user),
             "writes": is_writing_member(request.user),
             # A function, so that only pages with single keys run the query, and only once.
-            "single_keys": functools.cache(functools.partial(takes_single_keys, request.user)),
+            "single_keys": functools.cache(functools.partial(has_single_keys, request.user)),
         }
 
     def has_permission(self, request: HttpRequest) -> bool:
@@ -99,14 +99,14 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Return the sign-in page; redirect to the first-account page if no account exists."""
-        from crowdgrade.first_account import is_needed
+        from crowdgrade.first_account import has_no_account
         from crowdgrade.login import LoginForm, PasswordLoginView
 
-        if request.method == "GET" and is_needed():
+        if request.method == "GET" and has_no_account():
             return redirect("admin:first-account")
         if request.method == "GET" and self.has_permission(request):
             return redirect("admin:index")
-        next_page = {} if has_next(request) else {REDIRECT_FIELD_NAME: reverse("admin:index")}
+        next_page = {} if has_next_page(request) else {REDIRECT_FIELD_NAME: reverse("admin:index")}
         context = {
             **self.each_context(request),
             "title": "Sign in",
@@ -124,12 +124,12 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
     def get_urls(self) -> list[URLPattern]:  # type: ignore[override]
         """Return all URLs; the first-account page and invitation links need no login."""
         from crowdgrade.first_account import create_first_account
-        from crowdgrade.invitation_links.views import join
+        from crowdgrade.invitation_links.views import join_by_link
 
         return [
             # Before the site's own URLs: those end in a pattern for any path, behind the login.
             path("first-account/", create_first_account, name="first-account"),
-            path("join/<str:token>/", join, name="join"),
+            path("join/<str:token>/", join_by_link, name="join"),
             *super().get_urls(),
         ]
 
@@ -142,7 +142,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
                 pattern.default_args,
                 pattern.name,
             )
-            for pattern in list_url_patterns()
+            for pattern in iterate_url_patterns()
         ]
 
     def wrap_view(self, view: View) -> View:
@@ -175,7 +175,7 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
         """Return a page for error 404; the theme's templates need this URL, but it is not used."""
-        missing: TemplateResponse = self.wrap_view(_raise_missing)(request)  # type: ignore[assignment]
+        missing: TemplateResponse = self.wrap_view(_raise_not_found)(request)  # type: ignore[assignment]
         return missing
 
     def index(
@@ -188,17 +188,17 @@ class CrowdgradeAdminSite(UnfoldAdminSite):
         return response
 
 
-def has_next(request: HttpRequest) -> bool:
-    """Return whether a request names the page to open after the sign-in."""
+def has_next_page(request: HttpRequest) -> bool:
+    """Return whether a request names the page to open after the sign-in (`next`)."""
     return REDIRECT_FIELD_NAME in request.GET or REDIRECT_FIELD_NAME in request.POST
 
 
-def _raise_missing(request: HttpRequest) -> HttpResponseBase:
+def _raise_not_found(request: HttpRequest) -> HttpResponseBase:
     """Raise Http404 for any request: the view of URLs that are not used."""
     raise Http404
 
 
-def list_url_patterns() -> Iterator[URLPattern]:
+def iterate_url_patterns() -> Iterator[URLPattern]:
     """Yield the URL patterns of the pages of all installed packages."""
     for module in URL_MODULES:
         package = module.rpartition(".")[0]

@@ -21,9 +21,9 @@ class CrowdgradeConfig(AppConfig):
         from crowdgrade.sign_in import journal
 
         _ = celery.app, checks.check_demo_is_local
-        journal.connect()
+        journal.connect_receivers()
         # For all apps: the first one sends the signal before anything is changed.
-        pre_migrate.connect(refuse_too_old, dispatch_uid="crowdgrade.upgrades")
+        pre_migrate.connect(refuse_old_database, dispatch_uid="crowdgrade.upgrades")
 
 
 class OpenIDAccountConfig(SocialAccountConfig):
@@ -39,11 +39,11 @@ class OpenIDAccountConfig(SocialAccountConfig):
         _ = checks
 
 
-def refuse_too_old(using: str, **sent: Any) -> None:
+def refuse_old_database(using: str, **sent: Any) -> None:
     """Raise `CommandError` before migrating a database too old to upgrade (signal receiver)."""
     from crowdgrade import upgrades
 
-    upgrades.refuse_too_old(using)
+    upgrades.refuse_old_database(using)
 
 
 class CrowdgradeAdminConfig(SimpleAdminConfig):

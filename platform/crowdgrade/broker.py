@@ -42,7 +42,7 @@ class Channel(filesystem.Channel):
     def _put(  # type: ignore[override]
         self, queue: str, payload: dict[str, Any], **_: Any
     ) -> None:
-        """Append a message to a queue; RecoverableConnectionError if it cannot be written.
+        """Append a message to a queue; raise RecoverableConnectionError if it cannot be written.
 
         File names begin with the monotonic time, so that sorting them gives the order.
         """
@@ -51,7 +51,7 @@ class Channel(filesystem.Channel):
         _write_file(Path(self.data_folder_out) / name, payload)
 
     def _get(self, queue: str) -> dict[str, Any]:  # type: ignore[override]
-        """Remove and return a queue's first readable message; raise Empty without one."""
+        """Remove and return a queue's first readable message; raise Empty if there is none."""
         for path in sorted(Path(self.data_folder_in).iterdir()):
             # An unfinished file begins with a dot and ends in UNFINISHED, so it never matches here.
             if path.name.partition(".")[2] != f"{queue}.msg":
@@ -75,7 +75,7 @@ class Channel(filesystem.Channel):
         self, exchange: str
     ) -> list[exchange_queue_t]:
         """Return the queues bound to an exchange; [] if their table file is damaged."""
-        return _read_table(self._build_path(exchange))
+        return _read_table(self._build_table_path(exchange))
 
     def _queue_bind(self, exchange: str, routing_key: str, pattern: str | None, queue: str) -> None:
         """Add a queue to the table file of an exchange."""
@@ -97,7 +97,7 @@ class Channel(filesystem.Channel):
             if entry in table:
                 table.remove(entry)
 
-    def _build_path(self, exchange: str) -> Path:
+    def _build_table_path(self, exchange: str) -> Path:
         """Return the path of an exchange's table; kombu refuses names that leave the folder."""
         path: Path = self._exchange_file(exchange)  # type: ignore[attr-defined]
         return path
@@ -105,7 +105,7 @@ class Channel(filesystem.Channel):
     @contextlib.contextmanager
     def _update_table(self, exchange: str) -> Iterator[list[exchange_queue_t]]:
         """Yield an exchange's table of queues under a lock; write it if it changed."""
-        path = self._build_path(exchange)
+        path = self._build_table_path(exchange)
         try:
             create_private_folder(path.parent)
             # A separate lock file, because the table itself is replaced by renaming.
@@ -117,7 +117,7 @@ class Channel(filesystem.Channel):
                 if table != before:
                     _write_file(path, table)
         except OSError as error:
-            raise _build_error(path, error) from error
+            raise _build_retry_error(path, error) from error
 
 
 class Transport(filesystem.Transport):
@@ -133,7 +133,7 @@ def _read_table(path: Path) -> list[exchange_queue_t]:
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise _build_error(path, error) from error
+        raise _build_retry_error(path, error) from error
     except (ValueError, TypeError):
         logger.warning("a list of queues that was torn is written anew: %s", path)
         return []
@@ -152,9 +152,9 @@ def _write_file(path: Path, content: Any) -> None:
         finally:
             fresh.unlink(missing_ok=True)
     except OSError as error:
-        raise _build_error(path, error) from error
+        raise _build_retry_error(path, error) from error
 
 
-def _build_error(path: Path, error: OSError) -> RecoverableConnectionError:
+def _build_retry_error(path: Path, error: OSError) -> RecoverableConnectionError:
     """Return an error after which kombu retries, as the file may be writable later."""
     return RecoverableConnectionError(f"{path}: {error.strerror}")

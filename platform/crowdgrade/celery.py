@@ -27,26 +27,26 @@ app.autodiscover_tasks(["evaluation"])
 
 
 @celeryd_init.connect
-def follow_supervisor(**_: Any) -> None:
-    """Make the process end with its supervisor, and close its standard input."""
-    lifeline.follow_supervisor()
-    lifeline.close_input()
+def end_with_supervisor(**_: Any) -> None:
+    """Make this process end with its supervisor, and replace its standard input."""
+    lifeline.end_with_supervisor()
+    lifeline.close_standard_input()
 
 
 @before_task_publish.connect
 def send_request_id(headers: dict[str, Any] | None = None, **_: Any) -> None:
-    """Send the id of the current request with a task."""
-    request_log.add_to_task(headers)
+    """Add the id of the current request to the headers of a task that is sent."""
+    request_log.add_id_to_task(headers)
 
 
 @task_prerun.connect
-def take_request_id(task: Any = None, **_: Any) -> None:
-    """Use the id of the request that sent a task for the task's log records."""
-    request_log.take_from_task(task.request)
+def restore_request_id(task: Any = None, **_: Any) -> None:
+    """Set the request id of log records to that of the request that sent the task."""
+    request_log.set_id_from_task(task.request)
 
 
 @worker_init.connect
-def separate_asking(**_: Any) -> None:
+def limit_to_computing(**_: Any) -> None:
     """Limit this process to computing, as a separate process sends the model requests."""
     from evaluation.runs.background import request_process
 
@@ -54,7 +54,7 @@ def separate_asking(**_: Any) -> None:
 
 
 @worker_process_init.connect
-def guard(**_: Any) -> None:
+def start_process_guard(**_: Any) -> None:
     """Start the guard that kills this process if a step of a run blocks it."""
     from evaluation.runs.background import process_guard
 
@@ -62,7 +62,7 @@ def guard(**_: Any) -> None:
 
 
 @worker_ready.connect
-def announce(**_: Any) -> None:
+def start_announcing(**_: Any) -> None:
     """Report regularly that this process runs, and start the process that sends model requests."""
     from evaluation.runs.background import progress, request_process
 
@@ -71,7 +71,7 @@ def announce(**_: Any) -> None:
 
 
 @worker_shutting_down.connect
-def end_asking(**_: Any) -> None:
+def stop_request_process(**_: Any) -> None:
     """Stop the process that sends model requests, while this process finishes its step."""
     from evaluation.runs.background import request_process
 
@@ -79,8 +79,8 @@ def end_asking(**_: Any) -> None:
 
 
 @worker_shutdown.connect
-def withdraw(**_: Any) -> None:
-    """Delete this process's sign of life, after the end of the process of model requests."""
+def stop_announcing(**_: Any) -> None:
+    """Stop the reports that this process runs, after the process of model requests has ended."""
     from evaluation.runs.background import progress, request_process
 
     request_process.stop_request_process()

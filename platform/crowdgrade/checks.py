@@ -14,7 +14,7 @@ DEMO_MARK = "demo"
 
 @register()
 def check_demo_is_local(**_: Any) -> list[CheckMessage]:
-    """Return an error if the demo's database would be served to other machines."""
+    """Return a list with an error if other machines could reach the demo's database; else []."""
     others = [host for host in settings.ALLOWED_HOSTS if host not in LOOPBACK]
     if not (settings.HOME / DEMO_MARK).exists() or not others:
         return []

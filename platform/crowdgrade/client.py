@@ -57,7 +57,9 @@ class ApiError(Exception):
 
     def __str__(self) -> str:
         lines = [f"{self.status} {self.code}: {self.detail}"]
-        lines += [f"{_name_place(error)}: {error.get('detail', '')}" for error in self.errors[:20]]
+        lines += [
+            f"{_format_error_place(error)}: {error.get('detail', '')}" for error in self.errors[:20]
+        ]
         return "\n".join(lines)
 
 
@@ -124,7 +126,7 @@ class Client:
         if not token:
             raise ValueError("no token: pass one, or set CROWDGRADE_TOKEN")
         parts = urlsplit(url)
-        if parts.scheme != "https" and not _is_this_machine(parts.hostname):
+        if parts.scheme != "https" and not _is_this_machine_name(parts.hostname):
             raise ValueError(f"{url}: use https, or others can read the token on its way")
         self.attempts = attempts
         self._http = httpx.Client(
@@ -186,7 +188,7 @@ class Client:
                 break
             time.sleep(_choose_pause(attempt, reply.headers.get("Retry-After")))
         if not reply.is_success:
-            raise _read_error(reply)
+            raise _build_api_error(reply)
         return reply
 
     def iterate(self, path: str, **params: Any) -> Iterator[dict[str, Any]]:
@@ -208,13 +210,13 @@ class Client:
 
     def create_question_set(self, name: str, **properties: Any) -> QuestionSet:
         """Create and return a question set."""
-        return _build_set(self._make("question-sets/", {"name": name, **properties}))
+        return _build_set(self._create_object("question-sets/", {"name": name, **properties}))
 
     def send_questions(
         self, set_id: str, frame: Any, *, question: str = "question", text: str = "text"
     ) -> dict[str, Any]:
         """Add questions from a DataFrame with an id and a text in each row; return the report."""
-        return self._send(set_id, "questions", frame, {question: "question", text: "text"})
+        return self._send_frame(set_id, "questions", frame, {question: "question", text: "text"})
 
     def send_answers(
         self,
@@ -232,7 +234,7 @@ class Client:
         with an entry for each bad row, whose `index` is the row number from 0.
         """
         names = {worker: "worker", question: "question", answer: "answer"}
-        return self._send(set_id, "answers", frame, names, params)
+        return self._send_frame(set_id, "answers", frame, names, params)
 
     def send_model_answers(
         self,
@@ -246,7 +248,7 @@ class Client:
     ) -> dict[str, Any]:
         """Add models' answers from a DataFrame; return the report."""
         names = {model: "model", question: "question", answer: "answer"}
-        return self._send(set_id, "model-answers", frame, names, params)
+        return self._send_frame(set_id, "model-answers", frame, names, params)
 
     def start_run(self, set_id: str, run_type: str = "aqer", **parameters: Any) -> Run:
         """Start and return a run of a question set.
@@ -254,11 +256,11 @@ class Client:
         `parameters` are the options of the run type.
         """
         body = {"question_set": set_id, "run_type": run_type, "parameters": parameters}
-        return _build_run(self._make("runs/", body))
+        return _build_run(self._create_object("runs/", body))
 
     def get_run(self, run_id: str) -> Run:
         """Return the current state of a run."""
-        return _build_run(self.request("GET", f"runs/{_quote(run_id)}/").json())
+        return _build_run(self.request("GET", f"runs/{_escape_segment(run_id)}/").json())
 
     def wait(
         self,
@@ -289,7 +291,7 @@ class Client:
 
     def list_tables(self, run_id: str) -> list[str]:
         """Return the names of the tables of a finished run."""
-        tables = self.request("GET", f"runs/{_quote(run_id)}/results/tables/").json()
+        tables = self.request("GET", f"runs/{_escape_segment(run_id)}/results/tables/").json()
         return [str(table["name"]) for table in tables["results"]]
 
     def read_table(self, run_id: str, name: str, library: str = "") -> Any:
@@ -299,7 +301,7 @@ class Client:
         """
         from crowdgrade.frames.results import build_frame
 
-        address = f"runs/{_quote(run_id)}/results/tables/{_quote(name)}/"
+        address = f"runs/{_escape_segment(run_id)}/results/tables/{_escape_segment(name)}/"
         reply = self.request("GET", address, params={"format": "jsonl"})
         # Not splitlines(): it also splits at U+2028 and U+0085, which texts may contain.
         rows = [json.loads(line) for line in reply.content.split(b"\n") if line]
@@ -312,19 +314,19 @@ class Client:
 
     def download(self, run_id: str, path: str | PathLike[str]) -> Path:
         """Write all tables, summary and signature of a run to a ZIP file; return its path."""
-        reply = self.request("GET", f"runs/{_quote(run_id)}/results/data/")
+        reply = self.request("GET", f"runs/{_escape_segment(run_id)}/results/data/")
         target = Path(path)
         target.write_bytes(reply.content)
         return target
 
-    def _make(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    def _create_object(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
         """Create an object by a POST request and return it, with an idempotency key for retries."""
         headers = {"Idempotency-Key": uuid4().hex}
         reply = self.request("POST", path, json=body, headers=headers, may_repeat=True)
         result: dict[str, Any] = reply.json()
         return result
 
-    def _send(
+    def _send_frame(
         self,
         set_id: str,
         name: str,
@@ -340,7 +342,7 @@ class Client:
 
         reply = self.request(
             "POST",
-            f"question-sets/{_quote(set_id)}/{name}/",
+            f"question-sets/{_escape_segment(set_id)}/{name}/",
             params={key: _format_param(value) for key, value in (params or {}).items()},
             content=build_json_lines(name, frame, names),
             headers={"Content-Type": "application/x-ndjson"},
@@ -350,13 +352,13 @@ class Client:
         return report
 
 
-def _is_this_machine(host: str | None) -> bool:
+def _is_this_machine_name(host: str | None) -> bool:
     """Return whether a host is this machine, so that requests are not visible to others."""
     return host in ("localhost", "127.0.0.1", "::1", "testserver")
 
 
-def _quote(part: str) -> str:
-    """Return a path segment, escaped so that an id cannot change the URL."""
+def _escape_segment(part: str) -> str:
+    """Return an id as an escaped segment of a URL's path, which cannot change the rest."""
     return quote(part, safe="")
 
 
@@ -372,7 +374,7 @@ def _choose_pause(attempt: int, wanted: str | None = None) -> float:
     return min(0.5 * 2.0 ** (attempt - 1), LONGEST_PAUSE)
 
 
-def _read_error(reply: httpx.Response) -> ApiError:
+def _build_api_error(reply: httpx.Response) -> ApiError:
     """Return the error for a refused request, from its problem document if there is one."""
     try:
         problem = reply.json()
@@ -389,7 +391,7 @@ def _read_error(reply: httpx.Response) -> ApiError:
     return ApiError(reply.status_code, str(problem.get("code", "")), detail, entries)
 
 
-def _name_place(entry: Mapping[str, Any]) -> str:
+def _format_error_place(entry: Mapping[str, Any]) -> str:
     """Return the place of an error in the request, such as "row 3"."""
     if "index" in entry:
         return f"row {entry['index']}"

@@ -47,18 +47,21 @@ _ASIDE = re.compile(r"\s*\([^()]*\)")
 
 
 class CommandLine(ManagementUtility):
-    """Django's command line, whose list of commands has a summary of each."""
+    """Django's command line, with a summary of each command in the list of commands."""
 
     def main_help_text(self, commands_only: bool = False) -> str:
         """Return the list of commands with summaries, or with `commands_only` just names."""
         if commands_only:
             return str(super().main_help_text(commands_only=True))
         width = max(40, min(shutil.get_terminal_size((100, 24)).columns, 120))
-        return "\n".join(_list_commands(self.prog_name, get_commands(), width))
+        return "\n".join(_format_command_list(self.prog_name, get_commands(), width))
 
 
-def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Iterator[str]:
-    """Yield the lines of the command list; `commands` maps names to apps, `width` in characters."""
+def _format_command_list(program: str, commands: Mapping[str, str], width: int) -> Iterator[str]:
+    """Yield the lines of the list of commands, wrapped at `width` characters.
+
+    `commands` maps the names of commands to their apps.
+    """
     yield f"Type '{program} help COMMAND' for the options of a command."
     for group, names in GROUPS.items():
         yield ""
@@ -67,12 +70,12 @@ def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Ite
             if name in commands:
                 # 27 columns precede the summary: two spaces, a name of 24, and one space.
                 first = textwrap.shorten(
-                    read_summary(commands[name], name), width - 27, placeholder=" ..."
+                    read_command_summary(commands[name], name), width - 27, placeholder=" ..."
                 )
                 yield f"  {name:<24} {first}"
     yield ""
     yield "Of Django and its packages"
-    others = sorted(name for name, app in commands.items() if not is_own(app))
+    others = sorted(name for name, app in commands.items() if not is_own_app(app))
     yield from textwrap.wrap(
         ", ".join(others),
         width,
@@ -82,12 +85,12 @@ def _list_commands(program: str, commands: Mapping[str, str], width: int) -> Ite
     )
 
 
-def is_own(app: str) -> bool:
+def is_own_app(app: str) -> bool:
     """Return whether an app belongs to Crowdgrade."""
     return app in OWN_APPS
 
 
-def read_summary(app: str, name: str) -> str:
+def read_command_summary(app: str, name: str) -> str:
     """Return the first sentence of a command's help, without importing its module (slow).
 
     Returns "" if the help is not a literal string.
@@ -96,14 +99,14 @@ def read_summary(app: str, name: str) -> str:
     if spec is None or spec.origin is None:
         return ""
     module = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    return _cut_first_sentence(_find_help(module.body))
+    return _cut_first_sentence(_find_help_text(module.body))
 
 
-def _find_help(statements: Sequence[ast.stmt]) -> str:
+def _find_help_text(statements: Sequence[ast.stmt]) -> str:
     """Return the text assigned to `help` in the class `Command`; "" if there is none."""
     for statement in statements:
         if isinstance(statement, ast.ClassDef) and statement.name == "Command":
-            return _find_help(statement.body)
+            return _find_help_text(statement.body)
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "help":
             value = statement.value
             # Of a concatenation the leftmost literal contains the first sentence.
@@ -115,7 +118,7 @@ def _find_help(statements: Sequence[ast.stmt]) -> str:
 
 
 def _cut_first_sentence(text: str) -> str:
-    """Return a text up to the first ".", ";" or ":", without parentheses."""
+    """Return a text up to its first ".", ";" or ":", without the parts in parentheses."""
     text = _ASIDE.sub("", text)
     for end in (". ", "; ", ": "):
         text = text.partition(end)[0]

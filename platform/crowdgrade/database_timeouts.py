@@ -22,7 +22,7 @@ OPTIONS = {
 """Options of libpq."""
 
 
-def bound_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
+def limit_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
     """Limit the seconds that a psycopg connection waits for a reply.
 
     After `seconds` the connection is closed and raises OperationalError, as if the server had
@@ -44,12 +44,12 @@ def bound_waiting(connection: Any, seconds: float = ANSWER_SECONDS) -> None:
     connection.wait = wait_with_timeout
 
 
-def bound_new_connections() -> None:
-    """Limit the waiting time of all connections that this process opens from now on."""
-    connection_created.connect(_bound, dispatch_uid="database_timeouts")
+def limit_new_connections() -> None:
+    """Limit the waiting time of all PostgreSQL connections that this process opens from now on."""
+    connection_created.connect(_limit_new_connection, dispatch_uid="database_timeouts")
 
 
-def _bound(connection: Any, **_: Any) -> None:
+def _limit_new_connection(connection: Any, **_: Any) -> None:
     """Limit the waiting time of a new connection if it is to PostgreSQL (a signal receiver)."""
     if connection.vendor == "postgresql":
-        bound_waiting(connection.connection)
+        limit_waiting(connection.connection)

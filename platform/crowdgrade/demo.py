@@ -24,7 +24,7 @@ LOGIN_FILE = "login"
 SET_NAME = "Demo: tides and the telegraph"
 
 
-def build_environment() -> dict[str, str]:
+def build_demo_environment() -> dict[str, str]:
     """Return the demo's environment variables: its own folder, database and broker."""
     # These are the real site's: with its DATABASE_URL the demo would write into its database.
     inherited = {
@@ -36,7 +36,7 @@ def build_environment() -> dict[str, str]:
     return {**inherited, "CROWDGRADE_HOME": home, "CROWDGRADE_DEMO_HOME": home}
 
 
-def prepare_home() -> Path:
+def prepare_demo_home() -> Path:
     """Create the demo's folder (mode 700), marked for serving only this machine; return it."""
     home = create_private_folder(settings.HOME)
     home.chmod(0o700)
@@ -44,7 +44,7 @@ def prepare_home() -> Path:
     return home
 
 
-def ensure_login(home: Path) -> None:
+def ensure_demo_user(home: Path) -> None:
     """Create the demo's user if needed; the random password is stored in a private file."""
     users = get_user_model()._default_manager
     if users.filter(username=USERNAME).exists():
@@ -56,7 +56,7 @@ def ensure_login(home: Path) -> None:
     get_user_model().objects.create_superuser(username=USERNAME, password=password)
 
 
-def read_password(home: Path) -> str | None:
+def read_demo_password(home: Path) -> str | None:
     """Return the demo user's initial password; None if its file is gone."""
     try:
         lines = (home / LOGIN_FILE).read_text(encoding="utf-8").splitlines()
@@ -74,8 +74,8 @@ def _open_private(path: str, flags: int) -> int:
 
 
 @transaction.atomic
-def load() -> QuestionSet:
-    """Import the demo's passages, questions and answers; existing rows are unchanged."""
+def load_demo() -> QuestionSet:
+    """Import the demo's texts and answers, keeping existing rows; return the question set."""
     owner = get_user_model()._default_manager.get(username=USERNAME)
     question_set, _ = QuestionSet.objects.get_or_create(
         owner=owner, name=SET_NAME, defaults={"notice": demo.LABEL, "language": "en"}
@@ -92,7 +92,7 @@ def load() -> QuestionSet:
 
 
 @transaction.atomic
-def ensure_run(question_set: QuestionSet) -> Run:
+def ensure_demo_run(question_set: QuestionSet) -> Run:
     """Return the newest run that is queued, running or done; queue a run if there is none."""
     version = question_set.latest_version()
     assert version is not None

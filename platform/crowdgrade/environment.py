@@ -321,10 +321,10 @@ SYSTEM: Final = frozenset({"PATH", "HOME", "TMPDIR", "DJANGO_SETTINGS_MODULE", "
 DECLARED: Final = frozenset(name for variable in VARIABLES for name in variable.names)
 
 
-def read_text(name: str) -> str | None:
-    """Return a variable's value without surrounding spaces; None if it is empty or not set.
+def read_variable(name: str) -> str | None:
+    """Return an environment variable's value, stripped; None if it is empty or not set.
 
-    LookupError for a name that `VARIABLES` does not declare.
+    Raises LookupError for a name that `VARIABLES` does not declare.
     """
     if name not in DECLARED:
         raise LookupError(f"{name} is not declared in crowdgrade.environment")
@@ -332,8 +332,8 @@ def read_text(name: str) -> str | None:
 
 
 def read_flag(name: str, *, default: bool = False) -> bool:
-    """Return whether a variable is set to yes; `default` if it is not set."""
-    value = read_text(name)
+    """Return whether an environment variable is set to yes; `default` if it is not set."""
+    value = read_variable(name)
     if value is None:
         return default
     if value.lower() not in YES + NO:
@@ -342,8 +342,8 @@ def read_flag(name: str, *, default: bool = False) -> bool:
 
 
 def read_number(name: str, default: int) -> int:
-    """Return a variable's positive integer; `default` if it is not set."""
-    value = read_text(name)
+    """Return an environment variable's positive integer; `default` if it is not set."""
+    value = read_variable(name)
     if value is None:
         return default
     if not value.isdecimal() or not int(value):
@@ -352,39 +352,39 @@ def read_number(name: str, default: int) -> int:
 
 
 def read_rate(name: str, default: str) -> str:
-    """Return a variable's rate, such as 600/minute; `default` if it is not set."""
-    value = read_text(name) or default
+    """Return an environment variable's rate, such as 600/minute; `default` if it is not set."""
+    value = read_variable(name) or default
     if not re.fullmatch(r"[1-9]\d{0,8}/(second|minute|hour|day)", value):
         raise ImproperlyConfigured(f"{name} is {value!r}: write such as 600/minute")
     return value
 
 
 def read_list(name: str, default: list[str]) -> list[str]:
-    """Return a variable's comma-separated entries; `default` if it is not set."""
-    value = read_text(name)
+    """Return an environment variable's comma-separated entries; `default` if it is not set."""
+    value = read_variable(name)
     if value is None:
         return default
     return [entry.strip() for entry in value.split(",") if entry.strip()]
 
 
 def read_choice(name: str, choices: tuple[str, ...]) -> str:
-    """Return a variable's value, one of `choices`; the first if it is not set."""
-    value = read_text(name) or choices[0]
+    """Return an environment variable's value, one of `choices`; the first if it is not set."""
+    value = read_variable(name) or choices[0]
     if value not in choices:
         raise ImproperlyConfigured(f"{name} is {value!r}: write {' or '.join(choices)}")
     return value
 
 
 def read_secret(name: str, least: int) -> str:
-    """Return a variable's secret of at least `least` characters; "" if it is not set."""
-    value = read_text(name) or ""
+    """Return an environment variable's secret of at least `least` characters; "" if not set."""
+    value = read_variable(name) or ""
     if value and len(value) < least:
         raise ImproperlyConfigured(f"{name} has fewer than {least} characters: write a longer one")
     return value
 
 
 def check_networks(name: str, networks: list[str]) -> list[str]:
-    """Return the networks of the variable `name`; ImproperlyConfigured for an invalid one."""
+    """Return the networks of the variable `name`; raise ImproperlyConfigured for an invalid one."""
     for network in networks:
         try:
             ip_network(network)
@@ -395,13 +395,13 @@ def check_networks(name: str, networks: list[str]) -> list[str]:
     return networks
 
 
-def build_table() -> str:
-    """Return the Markdown table of all variables."""
-    return "\n".join(_build_lines())
+def build_variables_table() -> str:
+    """Return the Markdown table of all environment variables."""
+    return "\n".join(_format_table_lines())
 
 
-def _build_lines() -> Iterator[str]:
-    """Yield the lines of the Markdown table of all variables."""
+def _format_table_lines() -> Iterator[str]:
+    """Yield the lines of the Markdown table of all environment variables."""
     yield "| variable | value | default |"
     yield "|---|---|---|"
     for variable in VARIABLES:
@@ -409,13 +409,15 @@ def _build_lines() -> Iterator[str]:
         yield f"| {names} | {variable.value} | {variable.default} |"
 
 
-def insert_table(text: str) -> str:
-    """Return a document with the current table between the marks `BEGIN` and `END`."""
+def insert_variables_table(text: str) -> str:
+    """Return a document with the current table of variables between the marks `BEGIN` and `END`."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{build_table()}\n\n{END}{after}"
+    return f"{before}{BEGIN}\n\n{build_variables_table()}\n\n{END}{after}"
 
 
 if __name__ == "__main__":
     document = Path(__file__).parents[1] / "docs" / "operations.md"
-    document.write_text(insert_table(document.read_text(encoding="utf-8")), encoding="utf-8")
+    document.write_text(
+        insert_variables_table(document.read_text(encoding="utf-8")), encoding="utf-8"
+    )

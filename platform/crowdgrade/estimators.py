@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from crowdgrade.frames.errors import InputError, InputProblem
-from crowdgrade.frames.inputs import as_frame
+from crowdgrade.frames.inputs import convert_to_frame
 from evaluation import consensus
 from evaluation.core.stats.grams import convert_to_dense
 
@@ -149,7 +149,7 @@ def _check_columns(data: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
         reason = f"the type {type(data).__name__} is not accepted"
         remedy = "Pass a DataFrame of pandas."
         raise InputError([InputProblem("data", None, None, reason, remedy, "type_unknown")])
-    as_frame("data", data)  # refuses columns that occur twice
+    convert_to_frame("data", data)  # refuses columns that occur twice
     found = ", ".join(map(str, data.columns)) or "none"
     problems = [
         InputProblem(

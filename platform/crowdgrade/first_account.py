@@ -31,13 +31,13 @@ CODE_FILE = "first_account_code"
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 
 
-def is_needed() -> bool:
+def has_no_account() -> bool:
     """Return whether the site has no account yet."""
     return not User.objects.exists()
 
 
-def ensure_code(home: Path) -> str:
-    """Return the code for creating the first account, stored in a file in the folder `home`.
+def ensure_account_code(home: Path) -> str:
+    """Return the code for creating the first account, which a file in `home` stores.
 
     An existing code stays valid, so that a link printed earlier still works.
     """
@@ -53,12 +53,12 @@ def ensure_code(home: Path) -> str:
     return code
 
 
-def build_link(site: str, code: str) -> str:
+def build_first_account_link(site: str, code: str) -> str:
     """Return the URL of the first-account page with the code; `site` is the site's base URL."""
     return f"{site}{reverse('admin:first-account')}?code={code}"
 
 
-class AccountForm(UserCreationForm):  # type: ignore[type-arg]
+class NewAccountForm(UserCreationForm):  # type: ignore[type-arg]
     """Form with the name and password of a new account."""
 
     class Meta(UserCreationForm.Meta):
@@ -67,7 +67,7 @@ class AccountForm(UserCreationForm):  # type: ignore[type-arg]
         labels: ClassVar = {"username": "User name"}
 
 
-class FirstAccountForm(AccountForm):
+class FirstAccountForm(NewAccountForm):
     """Form with name and password of the first account, and the code from the terminal."""
 
     code = forms.CharField(
@@ -83,7 +83,7 @@ class FirstAccountForm(AccountForm):
         """Return the code; raise ValidationError if it is not the site's."""
         code: str = self.cleaned_data["code"]
         # Constant time: the duration must not reveal how much of a guess is right.
-        if not secrets.compare_digest(code.encode(), _read_code(settings.HOME).encode()):
+        if not secrets.compare_digest(code.encode(), _read_account_code(settings.HOME).encode()):
             raise forms.ValidationError(
                 "This is not the code of this site. Start “manage.py up” again and take the code "
                 "from the link that it prints.",
@@ -95,11 +95,11 @@ class FirstAccountForm(AccountForm):
 @never_cache
 @sensitive_post_parameters()
 def create_first_account(request: HttpRequest) -> HttpResponse:
-    """Show the form; POST creates an operator's account.
+    """Show the form of the first account; POST creates it, as an operator's.
 
-    A site with an account returns 404.
+    Raises `Http404` if the site has an account.
     """
-    if not is_needed():
+    if not has_no_account():
         raise Http404
     form = FirstAccountForm(request.POST or None, initial={"code": request.GET.get("code", "")})
     if request.method != "POST" or not form.is_valid():
@@ -120,7 +120,7 @@ def create_first_account(request: HttpRequest) -> HttpResponse:
     return redirect("admin:index")
 
 
-def _read_code(home: Path) -> str:
+def _read_account_code(home: Path) -> str:
     """Return the stored code; without a file a random one, which no input can match."""
     try:
         return (home / CODE_FILE).read_text(encoding="ascii").strip()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
 
-class HeadMiddleware:
+class HeadRequestMiddleware:
     """Removes the body of responses to HEAD requests; Content-Length stays.
 
     The web server would send the body, and on a persistent connection the client would read it as

@@ -14,7 +14,7 @@ import threading
 VARIABLE = "CROWDGRADE_LIFELINE"
 
 
-def follow_supervisor() -> None:
+def end_with_supervisor() -> None:
     """Send SIGTERM to this process as soon as its supervisor has ended.
 
     Standard input is empty afterwards, so that a library that reads it does not wait forever. Does
@@ -22,12 +22,14 @@ def follow_supervisor() -> None:
     """
     if os.environ.pop(VARIABLE, ""):
         pipe = os.dup(0)  # not inherited by children
-        close_input()
-        threading.Thread(target=_wait, args=(pipe,), name="lifeline", daemon=True).start()
+        close_standard_input()
+        threading.Thread(
+            target=_wait_for_supervisor_end, args=(pipe,), name="lifeline", daemon=True
+        ).start()
 
 
-def close_input() -> None:
-    """Replace standard input by /dev/null."""
+def close_standard_input() -> None:
+    """Close standard input and replace it by /dev/null."""
     devnull = os.open(os.devnull, os.O_RDONLY)
     try:
         os.dup2(devnull, 0)
@@ -35,7 +37,7 @@ def close_input() -> None:
         os.close(devnull)
 
 
-def _wait(pipe: int) -> None:
+def _wait_for_supervisor_end(pipe: int) -> None:
     """Wait until the pipe to the supervisor closes, then send SIGTERM to this process."""
     # `os.read`, because a Python file object would hold its lock while it blocks.
     while os.read(pipe, 1):

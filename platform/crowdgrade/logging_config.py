@@ -11,7 +11,7 @@ FORMATTERS: Final = {
 """Class of the formatter by the value of LOG_FORMAT."""
 
 
-def build_logging(form: str) -> dict[str, Any]:
+def build_logging_config(form: str) -> dict[str, Any]:
     """Return the logging configuration for the format "text" or "json".
 
     Unexpected errors are logged; errors of clients (400 to 499) are not.

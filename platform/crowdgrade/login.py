@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpResponse
 
 from annotations.models import may_enter
-from crowdgrade.invitation_links.links import find_invited_link
+from crowdgrade.invitation_links.links import find_open_invitation
 
 
 class LoginForm(AuthenticationForm):
@@ -30,7 +30,7 @@ class LoginForm(AuthenticationForm):
         """Raise the same error as for a wrong password if the account may not sign in."""
         super().confirm_login_allowed(user)
         address = self.request.POST.get("next", "") if self.request else ""
-        if not may_enter(user) and find_invited_link(address) is None:
+        if not may_enter(user) and find_open_invitation(address) is None:
             raise self.get_invalid_login_error()
 
 

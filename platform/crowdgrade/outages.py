@@ -57,7 +57,7 @@ class Outage(Enum):
     SEALED = "read-only"
 
     @property
-    def passes(self) -> bool:
+    def is_temporary(self) -> bool:
         """Whether a retry after some seconds may succeed."""
         return self in (Outage.BUSY, Outage.LOST)
 
@@ -75,11 +75,11 @@ def find_outage(error: BaseException | None) -> Outage | None:
     return None
 
 
-def describe_for_operator(error: BaseException) -> str | None:
-    """Return the terminal's message on an outage; None for other errors."""
+def describe_outage(error: BaseException) -> str | None:
+    """Return the terminal's message on an outage or a missing migration; None for other errors."""
     outage = find_outage(error)
     if outage is None:
-        code = BEHIND if _is_behind(error) else None
+        code = BEHIND if _lacks_migrations(error) else None
     elif outage is Outage.SEALED and settings.HOME == settings.DEMO_HOME:
         code = DEMO_SEALED
     else:
@@ -91,8 +91,8 @@ def describe_for_operator(error: BaseException) -> str | None:
     )
 
 
-def _is_behind(error: BaseException) -> bool:
-    """Return whether an error of the database is due to migrations that were not applied."""
+def _lacks_migrations(error: BaseException) -> bool:
+    """Return whether a database error is due to migrations that were not applied."""
     if not any(_is_missing_table(cause) for cause in _iterate_causes(error)):
         return False
     try:
@@ -126,11 +126,11 @@ def _classify_system_error(error: BaseException) -> Outage | None:
     if error.errno in NO_ROOM:
         return Outage.FULL
     # Elsewhere a denied access has other reasons, which the writing code reports.
-    is_local = isinstance(error.filename, str) and _is_ours(Path(error.filename))
+    is_local = isinstance(error.filename, str) and _is_local_state(Path(error.filename))
     return Outage.SEALED if error.errno in ACCESS_DENIED and is_local else None
 
 
-def _is_ours(path: Path) -> bool:
+def _is_local_state(path: Path) -> bool:
     """Return whether a path is in the folders of local state, or contains one."""
     homes = [Path(settings.HOME), Path(settings.UPLOADS)]
     return any(path.is_relative_to(home) or home.is_relative_to(path) for home in homes)
@@ -145,12 +145,12 @@ def _classify_sqlite_error(error: BaseException) -> Outage | None:
     if code in SQLITE_BUSY:
         return Outage.BUSY
     # SQLite may report a full disk as a failed write or open, so the free space decides.
-    if code == SQLITE_FULL or (code in SQLITE_FAILED and _has_no_room()):
+    if code == SQLITE_FULL or (code in SQLITE_FAILED and _is_disk_full()):
         return Outage.FULL
     return Outage.SEALED if code == SQLITE_SEALED else None
 
 
-def _has_no_room() -> bool:
+def _is_disk_full() -> bool:
     """Return whether the disk with the local state is full."""
     try:
         return shutil.disk_usage(settings.HOME).free < LEAST_FREE

@@ -14,7 +14,7 @@ from django.conf import settings
 from crowdgrade.supervisor import Child
 
 
-def build_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def build_child_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a child process, with settings module and import path."""
     path = os.pathsep.join([str(settings.ROOT), str(settings.ROOT / "platform")])
     return {
@@ -40,13 +40,13 @@ def build_web_servers(listening: Sequence[socket.socket], log: Path | None = Non
     command = [sys.executable, "-m", "crowdgrade.web_server", str(host), str(port), *files]
     n: int = settings.WEB_PROCESSES
     names = [f"web server {number}" for number in range(1, n + 1)] if n > 1 else ["the web server"]
-    return [Child(name, command, build_environment(), log, listening) for name in names]
+    return [Child(name, command, build_child_environment(), log, listening) for name in names]
 
 
-def build_worker(log: Path | None = None) -> Child:
-    """Return a Celery process (not started) that works on one run at a time."""
+def build_background_process(log: Path | None = None) -> Child:
+    """Return the background process (Celery, not started), which computes one run at a time."""
     command = [
         *(sys.executable, "-m", "celery", "--quiet", "-A", "crowdgrade", "worker"),
         *("--pool=solo", "--loglevel=WARNING", "--without-gossip", "--without-mingle"),
     ]
-    return Child("the worker", command, build_environment(), log)
+    return Child("the worker", command, build_child_environment(), log)

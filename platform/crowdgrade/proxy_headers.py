@@ -27,7 +27,7 @@ class ProxyMiddleware:
         """Return the response to the request with the client's address and scheme."""
         if settings.PROXIES:
             self._apply_headers(request)
-            scheme = _take_last(request.META.get(SCHEME_HEADER, ""))
+            scheme = _take_last_value(request.META.get(SCHEME_HEADER, ""))
             if settings.HTTPS and scheme == "http" and request.method in ("GET", "HEAD"):
                 return HttpResponsePermanentRedirect(
                     f"https://{request.get_host()}{request.get_full_path()}"
@@ -42,12 +42,12 @@ class ProxyMiddleware:
             client := _parse_address(addresses[-settings.PROXIES])
         ):
             request.META["REMOTE_ADDR"] = client
-        if _take_last(request.META.get(SCHEME_HEADER, "")) == "https":
+        if _take_last_value(request.META.get(SCHEME_HEADER, "")) == "https":
             request.META["wsgi.url_scheme"] = "https"
 
 
-def _take_last(values: str) -> str:
-    """Return the last of comma-separated values, stripped, in lower case."""
+def _take_last_value(values: str) -> str:
+    """Return the last of the comma-separated values in a header, stripped, in lower case."""
     return values.rpartition(",")[2].strip().lower()
 
 

@@ -10,7 +10,7 @@ from annotations.models.ties import cache_queries
 from crowdgrade.read_retry import READS
 
 
-class ReadingMiddleware:
+class ReadCacheMiddleware:
     """Caches a user's teams and shares during requests that change nothing.
 
     Other requests load them each time, because they may change them.

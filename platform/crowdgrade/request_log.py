@@ -67,25 +67,25 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             "process": record.process,
         }
-        values |= {name: text for name, text in _read_ids().items() if text}
+        values |= {name: text for name, text in _read_current_ids().items() if text}
         if record.exc_info:
             values["exception"] = self.formatException(record.exc_info)
         return json.dumps(values, ensure_ascii=False)
 
 
-def _read_ids() -> dict[str, str]:
+def _read_current_ids() -> dict[str, str]:
     """Return the ids of the current request and run."""
     return {"request_id": request_id.get(), "run_id": run_id.get()}
 
 
-def add_to_task(headers: dict[str, Any] | None) -> None:
+def add_id_to_task(headers: dict[str, Any] | None) -> None:
     """Add the current request's id to the headers of a task that is being sent."""
     if headers is not None and request_id.get():
         headers[TASK_HEADER] = request_id.get()
 
 
-def take_from_task(request: Any) -> None:
-    """Set the id of the request that sent a task; "" if the task has none."""
+def set_id_from_task(request: Any) -> None:
+    """Set the current request id to that of a task's headers; "" if it has no valid one."""
     # Celery puts unknown headers of a message among the attributes of the task's request.
     value = getattr(request, TASK_HEADER, None) or (request.headers or {}).get(TASK_HEADER)
     is_valid = isinstance(value, str) and VALID_ID.fullmatch(value)

@@ -25,7 +25,7 @@ from crowdgrade.environment import (
     read_number,
     read_rate,
     read_secret,
-    read_text,
+    read_variable,
 )
 from crowdgrade.home import load_secret_key
 from crowdgrade.sign_in.options import (
@@ -37,10 +37,10 @@ from crowdgrade.sign_in.options import (
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _read_proxies() -> int:
+def _read_proxy_count() -> int:
     """Return the number of proxies in front of the site."""
     # The site has no TLS of its own: with HTTPS there is a proxy in front.
-    value = read_text("PROXIES") or ("1" if read_flag("HTTPS") else "0")
+    value = read_variable("PROXIES") or ("1" if read_flag("HTTPS") else "0")
     if not value.isdecimal():
         raise ImproperlyConfigured(f"PROXIES is {value!r}: write a whole number")
     return int(value)
@@ -50,7 +50,7 @@ def _build_caches() -> dict[str, Any]:
     """Return the configuration of Django's caches."""
     memory = "django.core.cache.backends.locmem.LocMemCache"
     process = {"BACKEND": memory, "LOCATION": "process", "OPTIONS": {"MAX_ENTRIES": 100_000}}
-    url = read_text("CACHE_URL")
+    url = read_variable("CACHE_URL")
     if url is None:
         files = "crowdgrade.file_cache.FileCache"
         # The cache lists its folder at every write, so few entries keep it fast.
@@ -66,13 +66,13 @@ def _build_caches() -> dict[str, Any]:
 
 
 def _count_cores() -> int:
-    """Return the number of CPU cores that this process may use."""
+    """Return the number of CPU cores that this process may use; 1 if it is unknown."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
-def _read_networks(by_default: list[str]) -> list[str]:
+def _read_model_networks(by_default: list[str]) -> list[str]:
     """Return the networks to whose addresses requests to models may be sent."""
     value = read_list("CROWDGRADE_MODEL_NETWORKS", by_default)
     return check_networks("CROWDGRADE_MODEL_NETWORKS", [] if value == ["none"] else value)
@@ -91,7 +91,7 @@ def _read_key_variables() -> list[str]:
 
 def _read_prolific_api() -> str:
     """Return the URL of Prolific's API, "" if it is switched off."""
-    value = read_text("CROWDGRADE_PROLIFIC_API") or ""
+    value = read_variable("CROWDGRADE_PROLIFIC_API") or ""
     here = r"http://(127\.0\.0\.1|localhost)(:\d+)?(/.*)?"
     if value and not re.fullmatch(rf"https://[^/@?#\s]+(/[^?#\s]*)?|{here}", value):
         raise ImproperlyConfigured(
@@ -115,8 +115,8 @@ def _read_offered_models() -> list[str]:
 
 
 def _find_home() -> Path:
-    """Return the folder of local state; it must be an absolute path."""
-    path = Path(read_text("CROWDGRADE_HOME") or ROOT / "var").expanduser()
+    """Return the folder of local state; raise an error for a relative path."""
+    path = Path(read_variable("CROWDGRADE_HOME") or ROOT / "var").expanduser()
     if not path.is_absolute():
         raise ImproperlyConfigured(f"CROWDGRADE_HOME is {str(path)!r}: write an absolute path")
     return path
@@ -124,7 +124,7 @@ def _find_home() -> Path:
 
 def _load_secret_key() -> Any:
     """Return the secret key from the environment, else one that is stored in a file."""
-    key = read_text("SECRET_KEY")
+    key = read_variable("SECRET_KEY")
     if key is None:
         # Lazy: only code that signs (sessions, links) needs the key and may create its file.
         return SimpleLazyObject(lambda: load_secret_key(HOME))
@@ -135,7 +135,7 @@ def _load_secret_key() -> Any:
 
 def _read_database() -> Any:
     """Return the configuration of the database."""
-    url = read_text("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
+    url = read_variable("DATABASE_URL") or f"sqlite:///{HOME / 'crowdgrade.sqlite3'}"
     scheme = url.partition(":")[0]
     # The URL may contain a password, so no message quotes it.
     remedy = "write postgresql://USER:PASSWORD@HOST:PORT/NAME or sqlite:////FILE"
@@ -173,7 +173,7 @@ def _read_database() -> Any:
 
 HOME = _find_home()
 # The demo's own folder: `manage.py demo` starts anew with it as its home.
-DEMO_HOME = Path(read_text("CROWDGRADE_DEMO_HOME") or HOME / "demo")
+DEMO_HOME = Path(read_variable("CROWDGRADE_DEMO_HOME") or HOME / "demo")
 SECRET_KEY = _load_secret_key()
 DEBUG = read_flag("DEBUG")
 ALLOWED_HOSTS = read_list("ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
@@ -182,7 +182,7 @@ for _origin in CSRF_TRUSTED_ORIGINS:
     if not _origin.startswith(("http://", "https://")):
         raise ImproperlyConfigured(f"CSRF_TRUSTED_ORIGINS holds {_origin!r}: add https://")
 HTTPS = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = read_flag("HTTPS")
-PROXIES = _read_proxies()
+PROXIES = _read_proxy_count()
 # A year, once HTTPS is promised.
 SECURE_HSTS_SECONDS = 31_536_000 if HTTPS else 0
 # Other hosts of the domain, and lists of browsers' makers, are not ours to promise (W005, W021).
@@ -219,14 +219,14 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "crowdgrade.request_log.RequestIdMiddleware",  # before whatever may fail
     "crowdgrade.monitoring.requests.MetricsMiddleware",
-    "crowdgrade.head_requests.HeadMiddleware",
+    "crowdgrade.head_requests.HeadRequestMiddleware",
     "crowdgrade.proxy_headers.ProxyMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "crowdgrade.read_retry.RetryMiddleware",  # before what reads the database: who is signed in
-    "crowdgrade.read_cache.ReadingMiddleware",
+    "crowdgrade.read_cache.ReadCacheMiddleware",
     "crowdgrade.policy.PolicyMiddleware",
-    "crowdgrade.url_check.AddressMiddleware",
+    "crowdgrade.url_check.UrlCheckMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -269,7 +269,7 @@ AUTH_PASSWORD_VALIDATORS = [
 
 # Everything unforeseen goes to the terminal (or the log) of the process, with the request's id.
 LOG_FORMAT = read_choice("LOG_FORMAT", ("text", "json"))
-LOGGING = logging_config.build_logging(LOG_FORMAT)
+LOGGING = logging_config.build_logging_config(LOG_FORMAT)
 # Celery's own handlers know no JSON.
 CELERY_WORKER_HIJACK_ROOT_LOGGER = LOG_FORMAT == "text"
 
@@ -279,20 +279,20 @@ METRICS_TOKEN = read_secret("METRICS_TOKEN", 16)
 METRICS_FOLDER = HOME / "metrics"
 
 # Mail. Without a server and without a backend the site sends none.
-EMAIL_HOST = read_text("EMAIL_HOST") or ""
-EMAIL_HOST_USER = read_text("EMAIL_HOST_USER") or ""
-EMAIL_HOST_PASSWORD = read_text("EMAIL_HOST_PASSWORD") or ""
+EMAIL_HOST = read_variable("EMAIL_HOST") or ""
+EMAIL_HOST_USER = read_variable("EMAIL_HOST_USER") or ""
+EMAIL_HOST_PASSWORD = read_variable("EMAIL_HOST_PASSWORD") or ""
 EMAIL_USE_TLS, EMAIL_USE_SSL = read_flag("EMAIL_USE_TLS"), read_flag("EMAIL_USE_SSL")
 if EMAIL_USE_TLS and EMAIL_USE_SSL:
     raise ImproperlyConfigured("EMAIL_USE_TLS and EMAIL_USE_SSL are both yes: set one")
 EMAIL_PORT = read_number("EMAIL_PORT", 587 if EMAIL_USE_TLS else 465 if EMAIL_USE_SSL else 25)
 EMAIL_TIMEOUT = 10
-DEFAULT_FROM_EMAIL = read_text("EMAIL_FROM") or "crowdgrade@localhost"
+DEFAULT_FROM_EMAIL = read_variable("EMAIL_FROM") or "crowdgrade@localhost"
 _backends = "django.core.mail.backends"
-EMAIL_BACKEND = read_text("EMAIL_BACKEND") or (
+EMAIL_BACKEND = read_variable("EMAIL_BACKEND") or (
     f"{_backends}.smtp.EmailBackend" if EMAIL_HOST else f"{_backends}.console.EmailBackend"
 )
-SENDS_MAIL = bool(EMAIL_HOST or read_text("EMAIL_BACKEND"))
+SENDS_MAIL = bool(EMAIL_HOST or read_variable("EMAIL_BACKEND"))
 
 # A name is closed to an address for a quarter of an hour after five wrong passwords. The counts
 # are in the database, so that all processes share them; who answers is django-axes.
@@ -317,7 +317,7 @@ ACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.AccountAdapter"
 SOCIALACCOUNT_ADAPTER = "crowdgrade.sign_in.adapters.OpenIDAccountAdapter"
 MFA_ADAPTER = "crowdgrade.sign_in.adapters.SecondFactorAdapter"
 MFA_FORMS = {
-    "authenticate": "crowdgrade.sign_in.codes.CodeForm",
+    "authenticate": "crowdgrade.sign_in.codes.SignInCodeForm",
     "reauthenticate": "crowdgrade.sign_in.codes.ConfirmCodeForm",
 }
 MFA_TOTP_ISSUER, MFA_TOTP_TOLERANCE = "Crowdgrade", 1  # a code holds 30 seconds longer
@@ -342,7 +342,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 # Celery only wakes background processes, work is in the database: a lost message costs seconds.
-CELERY_BROKER_URL = read_text("CELERY_BROKER_URL") or "filesystem://"
+CELERY_BROKER_URL = read_variable("CELERY_BROKER_URL") or "filesystem://"
 CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {}
 if CELERY_BROKER_URL.startswith("filesystem:"):
     CELERY_BROKER_TRANSPORT = "crowdgrade.broker:Transport"
@@ -369,12 +369,12 @@ RUN_KINDS = [
 ]
 # Language models: networks they may be in besides public addresses, and keys they may get.
 _embedded = "sqlite" in DATABASES["default"]["ENGINE"]
-MODEL_NETWORKS = _read_networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
+MODEL_NETWORKS = _read_model_networks(["127.0.0.0/8", "::1/128"] if _embedded else [])
 KEY_VARIABLES = _read_key_variables()
 PROLIFIC_API = _read_prolific_api()
 OFFERED_MODELS = frozenset(_read_offered_models())
 # Installations that share a broker each name their own queue.
-CELERY_TASK_DEFAULT_QUEUE = read_text("CELERY_QUEUE") or "crowdgrade"
+CELERY_TASK_DEFAULT_QUEUE = read_variable("CELERY_QUEUE") or "crowdgrade"
 CELERY_TASK_ACKS_LATE = CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
@@ -403,7 +403,7 @@ REST_FRAMEWORK = {
         "crowdgrade.rest.authentication.TokenAuthentication",
         "crowdgrade.rest.authentication.SecondFactorSessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["crowdgrade.rest.permissions.MayEnter"],
+    "DEFAULT_PERMISSION_CLASSES": ["crowdgrade.rest.permissions.MaySignIn"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
     "DEFAULT_THROTTLE_CLASSES": [
@@ -417,7 +417,7 @@ REST_FRAMEWORK = {
         "bulk": read_rate("API_UPLOAD_RATE", "60/minute"),
     },
     "NUM_PROXIES": 0,  # `crowdgrade.proxy_headers` has put the client's address in place
-    "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle",
+    "EXCEPTION_HANDLER": "crowdgrade.rest.errors.handle_api_error",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,
@@ -460,7 +460,7 @@ SPECTACULAR_SETTINGS = {
 
 STATIC_URL = "static/"
 STATIC_ROOT = HOME / "static"
-UPLOADS = Path(read_text("CROWDGRADE_UPLOADS") or HOME / "uploads")
+UPLOADS = Path(read_variable("CROWDGRADE_UPLOADS") or HOME / "uploads")
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
@@ -468,7 +468,7 @@ STORAGES = {
 }
 UPLOAD_BYTES = read_number("UPLOAD_MB", 100) * 1024**2
 FILE_UPLOAD_HANDLERS = [
-    "annotations.web.size_limit.SizeLimit",
+    "annotations.web.size_limit.SizeLimitHandler",
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

@@ -73,8 +73,8 @@ class Child:
                 pass_fds=[listener.fileno() for listener in self.sockets],
             )
 
-    def check(self, report: Callable[[str], None]) -> None:
-        """Restart the process after a pause if it has ended; `report` gets a message."""
+    def restart_if_ended(self, report: Callable[[str], None]) -> None:
+        """Start the process again after a pause if it has ended; `report` gets a message."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.start_at:
@@ -87,10 +87,11 @@ class Child:
         self._close_lifeline()
         self.start_at, self.process = now + self.pause, None
         report(
-            f"{self.name} ended ({describe_exit(code)}); starting it again in {self.pause:.0f} s"
+            f"{self.name} ended ({describe_exit_code(code)}); "
+            f"starting it again in {self.pause:.0f} s"
         )
 
-    def end(self) -> None:
+    def terminate(self) -> None:
         """Close the listening sockets and send SIGTERM to the process."""
         # While a socket listens here, the kernel lets clients connect whom no process would serve.
         for listener in self.sockets:
@@ -99,7 +100,7 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 self.process.terminate()
 
-    def wait(self, deadline: float) -> None:
+    def wait_until_ended(self, deadline: float) -> None:
         """Wait until the process has ended; at the deadline, kill its process group."""
         if self.process is None:
             return
@@ -118,7 +119,7 @@ class Child:
             self.process.stdin.close()
 
 
-def describe_exit(code: int) -> str:
+def describe_exit_code(code: int) -> str:
     """Return the text of a process's exit code; negative codes are signals."""
     return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
 
@@ -141,11 +142,13 @@ def hold_lock(lock: Path) -> Iterator[None]:
 def raise_on_signal() -> Iterator[None]:
     """Raise `Stopped` for SIGTERM and Ctrl-C in the block."""
 
-    def stop(_number: int, _frame: FrameType | None) -> None:
+    def raise_stopped(_number: int, _frame: FrameType | None) -> None:
         """Raise `Stopped`."""
         raise Stopped
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {
+        number: signal.signal(number, raise_stopped) for number in (signal.SIGTERM, signal.SIGINT)
+    }
     try:
         yield
     finally:
@@ -153,7 +156,7 @@ def raise_on_signal() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def supervise(
+def supervise_children(
     children: Sequence[Child],
     report: Callable[[str], None],
     until: Callable[[], bool] | None = None,
@@ -165,15 +168,15 @@ def supervise(
     try:
         while until is None or not until():
             for child in children:
-                child.check(report)
+                child.restart_if_ended(report)
             time.sleep(LOOK_EVERY)
     finally:
         for child in children:
             # All get the signal before any is waited for: they end at once, within one deadline.
-            child.end()
+            child.terminate()
         deadline = time.monotonic() + SECONDS_TO_END
         for child in children:
-            child.wait(deadline)
+            child.wait_until_ended(deadline)
 
 
 def is_port_free(host: str, port: int) -> bool:

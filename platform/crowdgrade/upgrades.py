@@ -26,7 +26,7 @@ TOO_OLD = (
 )
 
 
-def refuse_too_old(using: str) -> None:
+def refuse_old_database(using: str) -> None:
     """Raise `CommandError` if the database is too old for an upgrade.
 
     Tables without a record of `FIRST`, but with records of other migrations, are such tables. If

@@ -8,7 +8,7 @@ from django.core.exceptions import BadRequest
 from django.http import HttpRequest, HttpResponseBase
 
 
-class AddressMiddleware:
+class UrlCheckMiddleware:
     """Returns 400 for URLs with a NUL character, which PostgreSQL cannot store.
 
     Forms need no such check: Django's form fields refuse the character.

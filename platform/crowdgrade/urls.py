@@ -13,9 +13,9 @@ urlpatterns = [
     path("", RedirectView.as_view(pattern_name="admin:index"), name="home"),
     path("admin/", include("crowdgrade.sign_in.urls")),
     path("admin/", admin.site.urls),
-    path("health/live", monitoring.live, name="health-live"),
-    path("health/ready", monitoring.ready, name="health-ready"),
-    path("metrics", monitoring.metrics, name="metrics"),
+    path("health/live", monitoring.report_live, name="health-live"),
+    path("health/ready", monitoring.report_ready, name="health-ready"),
+    path("metrics", monitoring.send_metrics, name="metrics"),
     path("api/", include("crowdgrade.api")),
     path("", include("annotations.worker_pages.urls")),
 ]

@@ -7,9 +7,9 @@ response, in time. At the limit a new connection replaces a waiting one: the old
 that has the most.
 
 Several processes serve one port with the same listening sockets. The supervisor opens them once
-(`listen`); each process inherits them as files, whose numbers follow the port. A free process
-accepts the next connection, and while one restarts no client is refused. After SIGTERM or Ctrl-C a
-process accepts no more, finishes the requests it has, and ends.
+(`open_listening_sockets`); each process inherits them as files, whose numbers follow the port. A
+free process accepts the next connection, and while one restarts no client is refused. After SIGTERM
+or Ctrl-C a process accepts no more, finishes the requests it has, and ends.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SECONDS_TO_FINISH = 15
 """Limit for the requests that are in progress when the process is asked to end."""
 
 
-class Task(WSGITask):  # type: ignore[misc]
+class RequestTask(WSGITask):  # type: ignore[misc]
     """Waitress task for one request; responses to HEAD have no body."""
 
     @property
@@ -58,10 +58,10 @@ class Task(WSGITask):  # type: ignore[misc]
         return bool(super().has_body) and (self.request.command != "HEAD" or has_length)
 
 
-class Channel(HTTPChannel):  # type: ignore[misc]
-    """A client's connection; `since` is when its current request or wait began."""
+class ClientChannel(HTTPChannel):  # type: ignore[misc]
+    """Connection of a client; `since` is when its current request or idle time began."""
 
-    task_class = Task
+    task_class = RequestTask
 
     def __init__(self, *args: Any, **options: Any) -> None:
         self.since = time.time()
@@ -74,7 +74,7 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         return bool(super().received(data))
 
     @property
-    def waits(self) -> bool:
+    def is_idle(self) -> bool:
         """Whether the connection is idle: no request in progress, nothing to send."""
         return not (self.requests or self.total_outbufs_len or self.will_close)
 
@@ -83,22 +83,22 @@ class Channel(HTTPChannel):  # type: ignore[misc]
         if self.total_outbufs_len:
             return now - self.last_activity > SILENT_SECONDS
         is_unfinished = self.request is not None and not self.request.headers_finished
-        return self.waits and is_unfinished and now - self.since > HEAD_SECONDS
+        return self.is_idle and is_unfinished and now - self.since > HEAD_SECONDS
 
 
 class WebServer(TcpWSGIServer):  # type: ignore[misc]
     """Waitress server; at the limit of connections, a new one replaces an idle one."""
 
-    channel_class = Channel
+    channel_class = ClientChannel
     most = MAX_CONNECTIONS
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self.late: list[Channel] = []
+        self.late: list[ClientChannel] = []
         super().__init__(*args, **options)
 
     def handle_accept(self) -> None:
         """Accept a connection; at the limit, mark an idle one to be closed."""
-        waiting = [channel for channel in self.active_channels.values() if channel.waits]
+        waiting = [channel for channel in self.active_channels.values() if channel.is_idle]
         if waiting and len(self.active_channels) >= self.most:
             counts = Counter(channel.addr[0] for channel in waiting)
             victim = min(waiting, key=lambda channel: (-counts[channel.addr[0]], channel.since))
@@ -113,7 +113,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
         channels = self.active_channels.values()
         self.late = [channel for channel in channels if channel.is_late(now)]
 
-    def close_late(self) -> None:
+    def close_late_channels(self) -> None:
         """Close the connections that exceeded a time limit, between two rounds of the loop.
 
         `maintenance` runs while the loop collects the files to poll. A file closed then is still
@@ -125,7 +125,7 @@ class WebServer(TcpWSGIServer):  # type: ignore[misc]
             channel.handle_close()
 
 
-def listen(host: str, port: int) -> list[socket.socket]:
+def open_listening_sockets(host: str, port: int) -> list[socket.socket]:
     """Return listening sockets, one per address of the host; port 0 means any free port.
 
     Raises OSError, with `errno.EADDRINUSE` if the port is in use.
@@ -150,8 +150,8 @@ def listen(host: str, port: int) -> list[socket.socket]:
     return listening
 
 
-def build_server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
-    """Return a server (not started) on sockets that other processes may share."""
+def build_web_server(application: Any, listening: Sequence[socket.socket]) -> MultiSocketServer:
+    """Return a web server (not started) on listening sockets that other processes may share."""
     most = _compute_max_connections()
     adjustments = Adjustments(
         sockets=list(listening),
@@ -186,9 +186,9 @@ def build_server(application: Any, listening: Sequence[socket.socket]) -> MultiS
     return MultiSocketServer(served, adjustments, effective_addresses, dispatcher, server.log_info)
 
 
-def serve(running: MultiSocketServer, stop: threading.Event) -> None:
+def serve_until_stopped(running: MultiSocketServer, stop: threading.Event) -> None:
     """Serve until `stop` is set; then finish the requests in progress."""
-    _run_loop(running, 1.0, stop.is_set)
+    _run_event_loop(running, 1.0, stop.is_set)
     for dispatcher in list(running.map.values()):
         if isinstance(dispatcher, WebServer):
             dispatcher.del_channel()
@@ -197,25 +197,29 @@ def serve(running: MultiSocketServer, stop: threading.Event) -> None:
 
     def is_over() -> bool:
         """Return whether no request is in progress, or the deadline has passed."""
-        channels = [channel for channel in running.map.values() if isinstance(channel, Channel)]
+        channels = [
+            channel for channel in running.map.values() if isinstance(channel, ClientChannel)
+        ]
         for channel in channels:
             # So that no client sends another request over a connection that stayed open.
-            if channel.waits:
+            if channel.is_idle:
                 channel.will_close = True
         is_busy = any(channel.requests or channel.total_outbufs_len for channel in channels)
         return not is_busy or time.monotonic() > deadline
 
-    _run_loop(running, 0.1, is_over)
+    _run_event_loop(running, 0.1, is_over)
     running.close()
 
 
-def _run_loop(running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]) -> None:
+def _run_event_loop(
+    running: MultiSocketServer, seconds: float, is_over: Callable[[], bool]
+) -> None:
     """Run rounds of the event loop until `is_over()`; each takes at most `seconds`."""
     while not is_over():
         wasyncore.loop(timeout=seconds, map=running.map, use_poll=True, count=1)
         for dispatcher in list(running.map.values()):
             if isinstance(dispatcher, WebServer):
-                dispatcher.close_late()
+                dispatcher.close_late_channels()
 
 
 def _compute_max_bytes() -> int:
@@ -231,23 +235,23 @@ def _compute_max_connections() -> int:
     return MAX_CONNECTIONS if files < 0 else max(10, min(MAX_CONNECTIONS, files // 4))
 
 
-def main(host: str, port: str, *files: str) -> None:
-    """Serve until SIGTERM or Ctrl-C; `files` are inherited listening sockets."""
-    from crowdgrade.database_timeouts import bound_new_connections
+def run_web_server(host: str, port: str, *files: str) -> None:
+    """Serve until SIGTERM or Ctrl-C; `files` are numbers of inherited listening sockets."""
+    from crowdgrade.database_timeouts import limit_new_connections
     from crowdgrade.wsgi import application
 
     # Only here: commands and background processes may have slower statements.
-    bound_new_connections()
+    limit_new_connections()
     bounded_process.limit_processes(settings.WEB_PROCESSES)
     settings.HOME.mkdir(parents=True, exist_ok=True)
     # All web processes lock the same file, so that the site decodes one picture at a time.
     images.set_lock_file(settings.HOME / "pictures.lock")
     shared = [socket.socket(fileno=int(file)) for file in files]
-    running = build_server(application, shared or listen(host, int(port)))
+    running = build_web_server(application, shared or open_listening_sockets(host, int(port)))
     stop = threading.Event()
 
-    def end(*_: Any) -> None:
-        """Stop the server."""
+    def stop_server(*_: Any) -> None:
+        """Set `stop`, and wake the loop, which then ends the server."""
         stop.set()
         for dispatcher in running.map.values():
             if isinstance(dispatcher, WebServer):
@@ -256,9 +260,9 @@ def main(host: str, port: str, *files: str) -> None:
                 return
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
-    serve(running, stop)
+        signal.signal(number, stop_server)
+    serve_until_stopped(running, stop)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    run_web_server(*sys.argv[1:])

@@ -12,4 +12,4 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "crowdgrade.settings")
 application = get_wsgi_application()
 # Imports all views now; otherwise the first requests would, in several threads at once.
 _ = get_resolver().url_patterns
-lifeline.follow_supervisor()
+lifeline.end_with_supervisor()

@@ -7,7 +7,7 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
-from crowdgrade.models.tokens import make_token
+from crowdgrade.models.tokens import create_token
 from tests.api.paying_desk import desk  # noqa: F401
 from tests.desk.conftest import (  # noqa: F401
     ida,
@@ -25,7 +25,7 @@ class Api:
         self.client = Client(raise_request_exception=False)
         self.headers = {}
         if user is not None:
-            _, token = make_token(user, f"test {uuid.uuid4()}", 1)
+            _, token = create_token(user, f"test {uuid.uuid4()}", 1)
             self.headers["Authorization"] = f"Bearer {token}"
 
     def ask(self, method, path, body=None, kind="application/json", **headers):

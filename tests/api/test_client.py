@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from crowdgrade.client import ApiError, Client, RunError
-from crowdgrade.models.tokens import make_token
+from crowdgrade.models.tokens import create_token
 from evaluation.runs.background.work import work_one_turn
 
 ANSWERS = {
@@ -34,7 +34,7 @@ CROWD = pd.DataFrame(
 def client(live_server, rana, monkeypatch):
     """A client of the live server; a run is worked on when its bell rings."""
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", work_one_turn)
-    monkeypatch.setenv("CROWDGRADE_TOKEN", make_token(rana, "client", 1)[1])
+    monkeypatch.setenv("CROWDGRADE_TOKEN", create_token(rana, "client", 1)[1])
     with Client(live_server.url) as opened:
         yield opened
 

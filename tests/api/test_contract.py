@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from yaml import SafeLoader
 
-from crowdgrade.models.tokens import make_token
+from crowdgrade.models.tokens import create_token
 from tests.api.successes import SUCCESSES
 from tests.desk.routes import VALUES
 
@@ -120,7 +120,7 @@ def test_it_is_known_how_every_operation_that_writes_succeeds():
 
 @pytest.mark.parametrize("name", READING)
 def test_every_answer_is_as_the_schema_says(name, world, examples):
-    _, token = make_token(world.rana, "contract", 1)
+    _, token = create_token(world.rana, "contract", 1)
     operation = Operation(name, world, examples)
     ids = operation.ids({"name": "workers"})
     answer_of(operation.described.Case(path_parameters=ids), token)
@@ -139,7 +139,7 @@ def test_every_operation_that_writes_succeeds_and_every_answer_is_as_the_schema_
 ):
     world.settings = settings
     sent = SUCCESSES[name](world)
-    _, token = make_token(sent.by or world.rana, "contract", 1)
+    _, token = create_token(sent.by or world.rana, "contract", 1)
     operation = Operation(name, world, examples)
     ids = operation.ids(sent.ids)
     described = {body.media_type for body in operation.described.body}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotations.web.rest.problems import KINDS
-from crowdgrade.models.tokens import make_token
+from crowdgrade.models.tokens import create_token
 from evaluation.models import Run
 from evaluation.runs.background.work import work_one_turn
 
@@ -27,7 +27,7 @@ def block(language):
 def environment(live_server, rana, monkeypatch):
     """Where the server is, and a token; a run is worked on when its bell rings."""
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", work_one_turn)
-    _, token = make_token(rana, "example", 1)
+    _, token = create_token(rana, "example", 1)
     return {**os.environ, "CROWDGRADE_URL": live_server.url, "CROWDGRADE_TOKEN": token}
 
 

@@ -3,14 +3,14 @@
 import pytest
 from rest_framework import serializers
 
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from tests.api.conftest import problem
 from tests.api.test_schema import schema as openapi  # noqa: F401
 
 pytestmark = pytest.mark.django_db
 
 
-@rename_keys(said="message", at="decided_at", n="count", absent="other")
+@add_renamed_keys(said="message", at="decided_at", n="count", absent="other")
 class Row(serializers.Serializer):
     said = serializers.SerializerMethodField(help_text="A sentence.")
     at = serializers.CharField(source="day")

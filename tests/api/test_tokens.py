@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from crowdgrade.models import ApiToken
-from crowdgrade.models.tokens import USE_INTERVAL, make_token
+from crowdgrade.models.tokens import USE_INTERVAL, create_token
 from tests.api.conftest import problem
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +39,7 @@ def test_one_name_is_one_token(client, rana):
 
 @pytest.mark.parametrize("scheme", ["Bearer", "Token", "bearer"])
 def test_both_schemes_are_taken(api, rana, scheme):
-    _, token = make_token(rana, "t", 1)
+    _, token = create_token(rana, "t", 1)
     nobody = api()
     assert nobody.get("runs/", authorization=f"{scheme} {token}").status_code == 200
 
@@ -129,7 +129,7 @@ def test_operators_see_and_revoke_anybodys_tokens_on_the_page_of_the_account(
 
 
 def test_nobody_revokes_anothers_token(client, rana, ida):
-    row, _ = make_token(rana, "t", 1)
+    row, _ = create_token(rana, "t", 1)
     client.force_login(ida)
     assert client.post(reverse("admin:token-revoke", args=[row.public_id])).status_code == 404
     assert ApiToken.objects.exists()

@@ -72,7 +72,7 @@ def world(transactional_db, settings, tmp_path, monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     owner = User.objects.create_superuser(demo.USERNAME)
     User.objects.create_user("new", is_staff=True)
-    version = demo.load().latest_version()
+    version = demo.load_demo().latest_version()
     parameters = AqerParameters(embedder="tfidf-word", bootstrap=50)
     for _ in range(2):
         runs.queue_run(version, owner.pk, parameters)

@@ -27,7 +27,7 @@ def question_set(transactional_db, settings, tmp_path, monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     User.objects.create_superuser(demo.USERNAME)
-    return demo.load()
+    return demo.load_demo()
 
 
 def reply(body):

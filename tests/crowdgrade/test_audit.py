@@ -17,10 +17,10 @@ from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses, decisions
 from annotations.models import AuditEntry, ExportRead, Response, SignInEvent
-from crowdgrade.audit.entries import LogFilter, build_sources, read_decisions
+from crowdgrade.audit.entries import LogFilter, build_decision_sources, read_decisions
 from crowdgrade.audit.middleware import LineCounter
-from crowdgrade.audit.views import KINDS, AuditForm
-from crowdgrade.models.tokens import make_token
+from crowdgrade.audit.views import KINDS, AuditFilterForm
+from crowdgrade.models.tokens import create_token
 from evaluation.deletion.storage import removals
 from evaluation.models import Alarm, AlarmReview, Run, WorkerVerdict
 from evaluation.models.runs import make_official
@@ -81,7 +81,7 @@ def close(response, monkeypatch):
 
 
 def test_a_download_over_rest_is_stored_with_its_interface(world, monkeypatch):
-    _, token = make_token(world.rana, "night job", 1)
+    _, token = create_token(world.rana, "night job", 1)
     client = APIClient()
     address = reverse("api:export-answers", args=[world.set.public_id])
     sent = client.get(address, {"format": "jsonl"}, headers={"Authorization": f"Bearer {token}"})
@@ -147,7 +147,7 @@ def test_an_entry_outlives_its_set(world):
 def test_lines_are_counted_over_parts_and_not_within_quotes(parts, lines):
     counter = LineCounter()
     for part in parts:
-        counter.add(part)
+        counter.add_part(part)
     assert counter.lines == lines
 
 
@@ -214,7 +214,7 @@ def decided(world):
 
 def test_each_kind_of_decision_is_an_entry_without_its_reason(world, decided):
     entries = list(read_decisions(LogFilter()))
-    assert {entry.kind for entry in entries} == set(build_sources()) == set(KINDS)
+    assert {entry.kind for entry in entries} == set(build_decision_sources()) == set(KINDS)
     assert [entry.at for entry in entries] == sorted((e.at for e in entries), reverse=True)
     assert not [entry for entry in entries if "north" in str(entry)]
     found = {(entry.kind, entry.choice, entry.set_name, entry.subject) for entry in entries}
@@ -362,7 +362,7 @@ def test_the_log_is_for_operators_and_says_why_it_is_empty(world, name):
 
 
 def test_a_date_field_holds_no_text_that_is_no_date():
-    form = AuditForm({"since": "soon", "until": "2026-11-29"})
+    form = AuditFilterForm({"since": "soon", "until": "2026-11-29"})
     assert not form.is_valid()
     assert 'value="2026-11-29"' in str(form["until"])
     assert "soon" not in str(form["since"])

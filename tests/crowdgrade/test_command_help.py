@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from crowdgrade.command_help import GROUPS, CommandLine, is_own, read_summary
+from crowdgrade.command_help import GROUPS, CommandLine, is_own_app, read_command_summary
 
-OWN = sorted(name for name, app in get_commands().items() if is_own(app))
+OWN = sorted(name for name, app in get_commands().items() if is_own_app(app))
 
 
 def test_each_command_of_crowdgrade_is_in_one_group():
@@ -19,7 +19,7 @@ def test_each_command_of_crowdgrade_is_in_one_group():
 @pytest.mark.parametrize("name", OWN)
 def test_the_summary_is_the_beginning_of_the_help_of_the_command(name):
     app = get_commands()[name]
-    first = read_summary(app, name)
+    first = read_command_summary(app, name)
     words = load_command_class(app, name).help.replace("(", "").replace(")", "").split()
     assert len(first.split()) >= 4
     assert first.split()[:2] == words[:2]

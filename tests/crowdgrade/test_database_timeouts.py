@@ -22,8 +22,8 @@ from crowdgrade import database_timeouts, read_retry, settings
 from crowdgrade.database_timeouts import (
     ANSWER_SECONDS,
     CONNECT_SECONDS,
-    bound_new_connections,
-    bound_waiting,
+    limit_new_connections,
+    limit_waiting,
 )
 from crowdgrade.outages import Outage, find_outage
 from crowdgrade.read_retry import RetryMiddleware
@@ -61,7 +61,7 @@ def test_a_server_that_takes_the_connection_and_says_nothing_is_given_up():
 @pytest.mark.long
 def test_a_statement_without_an_answer_ends_the_connection(postgres_database):
     with psycopg.connect(postgres_database) as other:
-        bound_waiting(other, 0.3)
+        limit_waiting(other, 0.3)
         assert other.execute("SELECT 1").fetchone()[0] == 1
         began = time.monotonic()
         with pytest.raises(psycopg.OperationalError) as caught:
@@ -87,7 +87,7 @@ class SilentConnection:
 
 def test_waiting_is_bounded_and_the_connection_is_of_no_use_afterwards():
     silent = SilentConnection()
-    bound_waiting(silent, 7.0)
+    limit_waiting(silent, 7.0)
     with pytest.raises(psycopg.OperationalError) as caught:
         silent.wait(None, interval=0.5)
     assert silent.timeouts == [(0.5, 7.0)]
@@ -98,7 +98,7 @@ def test_waiting_is_bounded_and_the_connection_is_of_no_use_afterwards():
 def test_a_web_process_bounds_every_connection_that_it_opens():
     made = SilentConnection()
     wrapper = type("Wrapper", (), {"vendor": "postgresql", "connection": made})()
-    bound_new_connections()
+    limit_new_connections()
     try:
         connection_created.send(type(wrapper), connection=wrapper)
         with pytest.raises(psycopg.OperationalError):

@@ -7,7 +7,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from crowdgrade import environment
-from crowdgrade.environment import DECLARED, INTERNAL, SYSTEM, insert_table
+from crowdgrade.environment import DECLARED, INTERNAL, SYSTEM, insert_variables_table
 
 ROOT = Path(__file__).resolve().parents[2]
 CODE = [
@@ -16,7 +16,7 @@ CODE = [
     *(ROOT / "platform" / "crowdgrade").rglob("*.py"),
     ROOT / "manage.py",
 ]
-READERS = {"read_text", "read_flag", "read_number", "read_rate", "read_list", "read_choice"}
+READERS = {"read_variable", "read_flag", "read_number", "read_rate", "read_list", "read_choice"}
 READERS |= {"read_secret", "getenv"}
 METHODS = {"get", "pop", "setdefault"}
 CHOSEN = {("evaluation/core/backends/server.py", "self.api_key_env")}
@@ -90,7 +90,7 @@ def test_code_reads_declared_variables_only():
         'os.environ.get("UNDECLARED", "")',
         'os.getenv("UNDECLARED")',
         'from crowdgrade.environment import read_number\nread_number("UNDECLARED", 3)',
-        'import crowdgrade.environment as environment\nenvironment.read_text("UNDECLARED")',
+        'import crowdgrade.environment as environment\nenvironment.read_variable("UNDECLARED")',
         'NAME = "UNDECLARED"\nos.environ.pop(NAME)',
     ],
 )
@@ -102,12 +102,12 @@ def test_each_way_of_reading_is_found(tmp_path, line):
 
 def test_an_undeclared_variable_is_refused_when_it_is_read():
     with pytest.raises(LookupError):
-        environment.read_text("UNDECLARED")
+        environment.read_variable("UNDECLARED")
 
 
 def test_the_table_of_the_document_is_the_declaration():
     text = (ROOT / "platform" / "docs" / "operations.md").read_text(encoding="utf-8")
-    assert insert_table(text) == text
+    assert insert_variables_table(text) == text
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from django.http import FileResponse, HttpResponse, StreamingHttpResponse
 
-from crowdgrade.head_requests import HeadMiddleware
+from crowdgrade.head_requests import HeadRequestMiddleware
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,9 @@ from crowdgrade.head_requests import HeadMiddleware
 def test_head_has_the_headers_and_the_status_and_no_body(db, rf, tmp_path, made):
     path = tmp_path / "file"
     path.write_bytes(b"hello")
-    whole, bare = (HeadMiddleware(lambda _: made(path))(ask("/")) for ask in (rf.get, rf.head))
+    whole, bare = (
+        HeadRequestMiddleware(lambda _: made(path))(ask("/")) for ask in (rf.get, rf.head)
+    )
     assert (bare.status_code, dict(bare.items())) == (whole.status_code, dict(whole.items()))
     assert (bare.streaming, bare.content) == (False, b"")
     whole.close()
@@ -28,6 +30,6 @@ def test_head_has_the_headers_and_the_status_and_no_body(db, rf, tmp_path, made)
 def test_cookies_stay_and_other_methods_are_left_alone(rf):
     made = HttpResponse(b"hello")
     made.set_cookie("a", "b")
-    answer = HeadMiddleware(lambda _: made)
+    answer = HeadRequestMiddleware(lambda _: made)
     assert answer(rf.post("/")) is made
     assert answer(rf.head("/")).cookies["a"].value == "b"

@@ -35,7 +35,7 @@ def own_documents(tmp_path, monkeypatch):
     )
     (tmp_path / "cables.md").write_text("# Cables\n\n## At sea\n\nThe spring of 1858; tides.\n")
     (tmp_path / "secret.md").write_text("# Not in the contents\n")
-    caches = (documents.load_document, documents.list_slugs)
+    caches = (documents.load_document, documents.list_document_slugs)
     monkeypatch.setattr(documents, "FOLDER", tmp_path)
     for cached in caches:
         cached.cache_clear()
@@ -53,7 +53,7 @@ def test_the_contents_page_names_every_document_once():
 @pytest.mark.medium
 def test_every_document_is_a_page_whose_links_lead_to_pages_and_their_headings(reader):
     pages = {slug: reader.get(reverse("admin:help-document", args=[slug]))
-             for slug in documents.list_slugs()}  # fmt: skip
+             for slug in documents.list_document_slugs()}  # fmt: skip
     assert {page.status_code for page in pages.values()} == {200}
     texts = {slug: page.content.decode() for slug, page in pages.items()}
     wrong = []
@@ -77,18 +77,20 @@ def test_html_in_a_document_is_text_and_links_to_code_lead_nowhere(own_documents
 
 
 def test_a_search_finds_sections_with_every_word_titles_first(own_documents):
-    found = [(one.document.slug, one.section.title) for one in documents.search("SPRING tid")]
+    found = [
+        (one.document.slug, one.section.title) for one in documents.search_sections("SPRING tid")
+    ]
     assert found == [("tides", "Spring tide"), ("tides", "Spring tide"), ("cables", "At sea")]
-    assert documents.search("spring 1858")[0].section.anchor == "at-sea"
-    assert documents.search("pring") == []  # words match at their beginning
-    assert documents.search("  ") == []
-    assert documents.search("secret contents") == []
+    assert documents.search_sections("spring 1858")[0].section.anchor == "at-sea"
+    assert documents.search_sections("pring") == []  # words match at their beginning
+    assert documents.search_sections("  ") == []
+    assert documents.search_sections("secret contents") == []
 
 
 def test_an_excerpt_is_cut_around_the_first_word_that_is_found(own_documents):
     text = f"{'before ' * 40}needle{' after' * 60}"
     (own_documents / "cables.md").write_text(f"# Cables\n\n{text}\n")
-    (found,) = documents.search("needle")
+    (found,) = documents.search_sections("needle")
     # 60 characters before are 8 words of 7 and 4 characters of another, which is left out.
     assert found.excerpt.partition("needle")[0] == f"… {'before ' * 8}"
     assert found.excerpt.endswith("after …")
@@ -120,11 +122,11 @@ def test_the_search_page_says_how_many_sections_it_found_or_that_there_are_none(
 
 def test_an_installation_without_documents_says_so(reader, tmp_path, own_documents, monkeypatch):
     monkeypatch.setattr(documents, "FOLDER", tmp_path / "absent")
-    for cached in (documents.load_document, documents.list_slugs):
+    for cached in (documents.load_document, documents.list_document_slugs):
         cached.cache_clear()
     shown = reader.get("/admin/help/")
     assert (shown.status_code, shown.context_data["document"]) == (200, None)
-    assert documents.search("tides") == []
+    assert documents.search_sections("tides") == []
 
 
 def test_who_is_not_signed_in_is_led_to_the_sign_in_page(db):

@@ -9,7 +9,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import Membership, Share, Team
-from crowdgrade.invitation_links.links import InvitationError, create_link, find_link, use_link
+from crowdgrade.invitation_links.links import (
+    InvitationError,
+    create_invitation_link,
+    find_invitation_link,
+    use_invitation_link,
+)
 from crowdgrade.models import InvitationLink
 from tests.annotations import world
 from tests.annotations.answering.conftest import made_set
@@ -173,9 +178,9 @@ def test_a_name_that_is_taken_or_a_weak_password_leaves_the_link_open(rana, tide
 def test_an_account_that_was_made_for_a_link_is_undone_where_the_link_was_used_meanwhile(
     rana, tides
 ):
-    link, token = create_link(rana.pk, "viewer", question_set=tides)
-    read_before = find_link(token)
-    use_link(link, lambda: world.user("ed"))
+    link, token = create_invitation_link(rana.pk, "viewer", question_set=tides)
+    read_before = find_invitation_link(token)
+    use_invitation_link(link, lambda: world.user("ed"))
     with pytest.raises(InvitationError, match="used"):
-        use_link(read_before, lambda: User.objects.create_user("eve"))
+        use_invitation_link(read_before, lambda: User.objects.create_user("eve"))
     assert not User.objects.filter(username="eve").exists()

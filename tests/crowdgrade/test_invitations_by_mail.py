@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from crowdgrade.invitation_links.links import find_link
-from crowdgrade.invitation_links.mailing import MOST_A_DAY, MOST_ADDRESSES, split_addresses
+from crowdgrade.invitation_links.links import find_invitation_link
+from crowdgrade.invitation_links.mailing import MOST_A_DAY, MOST_ADDRESSES, parse_mail_addresses
 from crowdgrade.models import InvitationLink
 from tests.annotations import world
 from tests.annotations.answering.conftest import made_set
@@ -117,7 +117,7 @@ def test_without_a_mail_server_the_page_says_so_and_ignores_addresses(client, ti
 )
 def test_addresses_that_cannot_be_used_send_nothing_and_stay_in_the_form(client, tides, text, code):
     with pytest.raises(ValidationError) as refused:
-        split_addresses(text)
+        parse_mail_addresses(text)
     assert refused.value.code == code
     page = invite(client, tides, text)
     assert page.status_code == 400
@@ -213,9 +213,9 @@ def test_a_server_that_refuses_one_address_gets_the_others(client, tides, server
     received = message_from_string(server.mails[0][1], policy=policy.default)
     path = LINK.search(received.get_content()).group(1)
     token = path.rstrip("/").rpartition("/")[2]
-    assert find_link(token).email == "vera@example.org"
+    assert find_invitation_link(token).email == "vera@example.org"
     (copied,) = set(LINK.findall(made.content.decode()))  # of the one that was refused
-    assert find_link(copied.rstrip("/").rpartition("/")[2]).email == "ed@example.org"
+    assert find_invitation_link(copied.rstrip("/").rpartition("/")[2]).email == "ed@example.org"
     for secret in (token, copied, "example.org"):
         assert secret not in caplog.text
     assert InvitationLink.objects.get(email="ed@example.org").mail_error == "refused"

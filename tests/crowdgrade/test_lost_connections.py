@@ -10,7 +10,7 @@ from django.db import close_old_connections, connection, connections
 from django.test import Client
 
 from annotations.models import QuestionSet
-from crowdgrade.models.tokens import make_token
+from crowdgrade.models.tokens import create_token
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -84,7 +84,7 @@ def test_a_connection_that_ended_between_two_requests_is_not_noticed(client):
 
 
 def test_the_api_reads_again_too(client, terminated_at):
-    _, token = make_token(User.objects.get(), "a test", None)
+    _, token = create_token(User.objects.get(), "a test", None)
     asking = {"authorization": f"Bearer {token}"}
     for number in range(1, 5):
         with terminated_at(number):

@@ -17,7 +17,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from crowdgrade import outages
-from crowdgrade.outages import BEHIND, SENTENCES, Outage, describe_for_operator, find_outage
+from crowdgrade.outages import BEHIND, SENTENCES, Outage, describe_outage, find_outage
 
 
 def sqlite_error(code):
@@ -66,7 +66,7 @@ HOME = Path(settings.HOME)
 def test_each_error_is_the_sign_of_one_outage_or_of_none(db, monkeypatch, error, outage):
     monkeypatch.setattr(outages.MigrationExecutor, "migration_plan", lambda *_: [])
     assert find_outage(error) is outage
-    assert (describe_for_operator(error) is None) == (outage is None)
+    assert (describe_outage(error) is None) == (outage is None)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_database_whose_migrations_were_not_run_is_told_to_run_them(db, monkey
     monkeypatch.setattr(outages.MigrationExecutor, "migration_plan", lambda *_: left)
     error = OperationalError(str(cause))
     error.__cause__ = cause
-    said = describe_for_operator(error)
+    said = describe_outage(error)
     # With every migration run it is a defect, and the whole story of it is wanted.
     assert said == (SENTENCES[BEHIND].format(reason=cause) if left else None)
 

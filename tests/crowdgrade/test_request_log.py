@@ -24,7 +24,7 @@ from crowdgrade.request_log import (
     RequestFormatter,
     RequestIdMiddleware,
     request_id,
-    take_from_task,
+    set_id_from_task,
 )
 from crowdgrade.rest import outage_page
 from evaluation.models import Run
@@ -151,10 +151,10 @@ def test_a_task_carries_the_id_of_its_request_to_the_process_that_works_on_it():
     # Celery makes the message's headers attributes of the task's request.
     request_id.set("")
     run_id.set("the run before")
-    take_from_task(Context(sent))
+    set_id_from_task(Context(sent))
     assert (request_id.get(), run_id.get()) == ("0123456789abcdef", "")
     for forged in ("x" * 16, 7, None):
-        take_from_task(Context({"request_id": forged}))
+        set_id_from_task(Context({"request_id": forged}))
         assert request_id.get() == ""
 
 

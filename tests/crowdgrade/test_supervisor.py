@@ -17,7 +17,7 @@ from crowdgrade.supervisor import (
     hold_lock,
     is_port_free,
     raise_on_signal,
-    supervise,
+    supervise_children,
 )
 from tests.evaluation.runs.background.scratch import wait_until
 from tests.numbers import numbers_in
@@ -34,7 +34,7 @@ def test_a_child_that_dies_is_started_again_and_the_death_is_told(tmp_path):
     starts = tmp_path / "starts"
     code = f"open({str(starts)!r}, 'a').write('x'); raise SystemExit(3)"
     said = []
-    supervise(
+    supervise_children(
         [child(code, tmp_path / "log")],
         said.append,
         lambda: starts.exists() and len(starts.read_text()) >= 2,
@@ -45,7 +45,7 @@ def test_a_child_that_dies_is_started_again_and_the_death_is_told(tmp_path):
 
 def test_all_children_are_ended_when_it_is_over(tmp_path):
     process = child("import time; time.sleep(600)", tmp_path / "log")
-    supervise([process], print, lambda: process.process is not None)
+    supervise_children([process], print, lambda: process.process is not None)
     assert process.process.poll() == -signal.SIGTERM
 
 
@@ -58,7 +58,7 @@ def test_a_child_that_will_not_end_is_killed(tmp_path, monkeypatch):
         f"open({str(ready)!r}, 'w').close(); time.sleep(600)"
     )
     process = child(stubborn, tmp_path / "log")
-    supervise([process], print, ready.exists)
+    supervise_children([process], print, ready.exists)
     assert process.process.poll() == -signal.SIGKILL
 
 
@@ -106,7 +106,9 @@ def test_a_child_that_follows_reads_nothing_from_its_input(tmp_path):
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
     follower = Child("it", [sys.executable, "-c", code], environment)
-    supervise([follower], print, wait_for(lambda: said.exists() and said.read_text() == "''", 30))
+    supervise_children(
+        [follower], print, wait_for(lambda: said.exists() and said.read_text() == "''", 30)
+    )
 
 
 def wait_for(condition, seconds):

@@ -22,9 +22,11 @@ def serve(monkeypatch):
 
     def start(application, most=10):
         monkeypatch.setattr(web_server, "MAX_CONNECTIONS", most)
-        server = web_server.build_server(application, web_server.listen("127.0.0.1", 0))
+        server = web_server.build_web_server(
+            application, web_server.open_listening_sockets("127.0.0.1", 0)
+        )
         stop = threading.Event()
-        thread = threading.Thread(target=web_server.serve, args=(server, stop))
+        thread = threading.Thread(target=web_server.serve_until_stopped, args=(server, stop))
         thread.start()
         running.append((stop, thread))
         return server.effective_listen[0][1]
@@ -134,16 +136,18 @@ def test_a_byte_now_and_then_does_not_keep_an_unfinished_request(serve, monkeypa
 def test_maintenance_leaves_a_late_connection_open_until_the_round_is_over():
     # Closed within the round, its file number may go to a connection accepted in the same round,
     # and the loop would then close that one: it still has an event of the number.
-    running = web_server.build_server(hello, web_server.listen("127.0.0.1", 0))
+    running = web_server.build_web_server(hello, web_server.open_listening_sockets("127.0.0.1", 0))
     [server] = [one for one in running.map.values() if isinstance(one, web_server.WebServer)]
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        channel = web_server.Channel(server, ours, ("127.0.0.1", 1), server.adj, map=server._map)
+        channel = web_server.ClientChannel(
+            server, ours, ("127.0.0.1", 1), server.adj, map=server._map
+        )
         channel.received(BEGUN)
         server.maintenance(time.time() + web_server.HEAD_SECONDS + 1)
         assert channel.connected
         assert not channel.will_close
-        server.close_late()
+        server.close_late_channels()
         assert not channel.connected
         assert theirs.recv(1) == b""
     running.close()
@@ -252,7 +256,7 @@ def test_the_end_does_not_wait_for_ever(serve, monkeypatch):
 
 @pytest.mark.medium
 def test_two_servers_share_a_port_and_one_of_them_suffices(monkeypatch):
-    listening = web_server.listen("127.0.0.1", 0)
+    listening = web_server.open_listening_sockets("127.0.0.1", 0)
     port = listening[0].getsockname()[1]
     names = {}
 
@@ -263,8 +267,11 @@ def test_two_servers_share_a_port_and_one_of_them_suffices(monkeypatch):
 
         shared = [socket.socket(fileno=os.dup(one.fileno())) for one in listening]
         stop = threading.Event()
-        server = web_server.build_server(application, shared)
-        names[name] = stop, threading.Thread(target=web_server.serve, args=(server, stop))
+        server = web_server.build_web_server(application, shared)
+        names[name] = (
+            stop,
+            threading.Thread(target=web_server.serve_until_stopped, args=(server, stop)),
+        )
         names[name][1].start()
 
     called(b"a")

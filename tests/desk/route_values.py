@@ -17,8 +17,8 @@ from annotations.exchange.presets import Mapping
 from annotations.exchange.presets.demographics import DemographicMapping
 from annotations.ledger import bonuses
 from annotations.models import BonusPayment, Collection, Import, Upload, WorkerNote, WritingProject
-from crowdgrade.invitation_links.links import create_link
-from crowdgrade.models.tokens import make_token
+from crowdgrade.invitation_links.links import create_invitation_link
+from crowdgrade.models.tokens import create_token
 from evaluation.models import (
     Alarm,
     Delivery,
@@ -252,7 +252,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "token": _staged,
     "export_token": _staged_export,
     "upload_id": _staged_export,
-    "token_id": lambda of: make_token(of.owner, str(uuid.uuid4()), 1)[0].public_id,
+    "token_id": lambda of: create_token(of.owner, str(uuid.uuid4()), 1)[0].public_id,
     "passage_id": lambda of: of.version.passages.first().public_id,
     "image_id": _image,
     "answer_id": lambda of: of.version.questions.first().responses.first().public_id,
@@ -275,9 +275,11 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     "member_id": lambda of: begun_writing(of).members.first().public_id,
     "share_id": lambda of: of.set.shares.first().public_id,
     "link_id": lambda of: (
-        create_link(of.owner.pk, "viewer", question_set=of.set, email=MAIL)[0].public_id
+        create_invitation_link(of.owner.pk, "viewer", question_set=of.set, email=MAIL)[0].public_id
     ),
-    "requester_link_id": lambda of: create_link(of.owner.pk, "requester", email=MAIL)[0].public_id,
+    "requester_link_id": lambda of: (
+        create_invitation_link(of.owner.pk, "requester", email=MAIL)[0].public_id
+    ),
     "invitation_id": lambda of: of.set.shares.first().public_id,
     "collection_id": lambda of: collecting_of(of).public_id,
     "seat": lambda of: build_token(reserve(collecting_of(of), Visitor("walker"))),

@@ -3,7 +3,7 @@
 import pytest
 from django.urls import reverse
 
-from crowdgrade.models import Preferences, takes_single_keys
+from crowdgrade.models import Preferences, has_single_keys
 
 pytestmark = pytest.mark.django_db
 
@@ -20,9 +20,9 @@ def test_single_keys_are_turned_off_and_on_again_for_one_account(client, rana, o
     assert "checked" in said(client, account)
     assert client.post(account, {}).url == account  # a box that is not ticked is not sent
     assert "checked" not in said(client, account)
-    assert (takes_single_keys(rana), takes_single_keys(otto)) == (False, True)
+    assert (has_single_keys(rana), has_single_keys(otto)) == (False, True)
     client.post(account, {"single_keys": "on"})
-    assert takes_single_keys(rana)
+    assert has_single_keys(rana)
     assert Preferences.objects.count() == 1
 
 

@@ -209,7 +209,7 @@ def test_what_was_deleted_meanwhile_can_be_saved_anew(desk, rivers, draft):
     request = desk.get(at("editor", rivers)).wsgi_request
     assert not request.FILES  # reading them first would take the fields away again
     request.method, request.POST = "POST", typed
-    saved = saving.save(
+    saved = saving.save_form(
         request,
         rivers,
         PassageForm,

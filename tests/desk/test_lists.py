@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 from annotations import writing
 from annotations.models import QuestionSet, Team
 from annotations.web.filtering import AFTER
-from annotations.web.lists import ProblemFilter, SetFilter, TeamFilter
+from annotations.web.lists import ProblemFilter, QuestionSetFilter, TeamFilter
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.language_models.views import models, prompts
 from evaluation.models import LanguageModel, Prompt, Run
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 NAMES = ("ash", "birch", "cedar")
 LISTS = {
-    "question-sets": SetFilter,
+    "question-sets": QuestionSetFilter,
     "runs": RunFilter,
     "models": ModelFilter,
     "prompts": PromptFilter,
@@ -33,7 +33,7 @@ LISTS = {
     "writing": ProblemFilter,
 }
 BY_REST = {
-    "question-sets": SetFilter,
+    "question-sets": QuestionSetFilter,
     "runs": RunApiFilter,
     "language-models": ModelFilter,
     "prompts": PromptFilter,

@@ -70,7 +70,7 @@ SECTIONS = (
 """The folded sections: anchor, title, summary and fields."""
 
 
-class SettingsForm(CollectionModelForm):
+class CollectionSettingsForm(CollectionModelForm):
     """Form of a collection's settings; the package `collecting` checks rules across fields.
 
     `visible_sets` are the question sets that the user may see. Their workers can be excluded.
@@ -168,7 +168,7 @@ class SettingsForm(CollectionModelForm):
             self.fields[name].widget.attrs["min"] = 1
 
     def _get_validation_exclusions(self) -> set[str]:
-        """Return all field names, to skip model validation: `store` validates instead."""
+        """Return all field names, to skip model validation: `store_collection` validates."""
         return {field.name for field in Collection._meta.get_fields()}
 
     def select_fields(self, names: tuple[str, ...]) -> list[forms.BoundField]:
@@ -176,7 +176,7 @@ class SettingsForm(CollectionModelForm):
         return [self[name] for name in names]
 
     @property
-    def first(self) -> list[forms.BoundField]:
+    def main_fields(self) -> list[forms.BoundField]:
         """Fields that are always shown, because every requester must decide on them."""
         return self.select_fields(MAIN_FIELDS)
 
@@ -188,7 +188,7 @@ class SettingsForm(CollectionModelForm):
             for anchor, title, summary, names in SECTIONS
         ]
 
-    def store(self, collection: Collection, base_url: str) -> Collection | None:
+    def store_collection(self, collection: Collection, base_url: str) -> Collection | None:
         """Publish the version or change its collection; return the collection, None if refused.
 
         Returns None if the rules refuse a value; the error is then added to its field.
@@ -232,7 +232,7 @@ class PlacesForm(forms.Form):
     )
 
 
-class IdsForm(forms.Form):
+class WorkerIdsForm(forms.Form):
     """Form for a list of worker ids, one per line: to admit, to remove, or to create links for."""
 
     ids = forms.CharField(

@@ -16,10 +16,10 @@ from annotations.answering import collecting as rules
 from annotations.answering import links, monitor, stages
 from annotations.answering.languages import describe_interface_language
 from annotations.answering.rank_notice import find_rank_notice
-from annotations.desk.collecting.forms import IdsForm, PlacesForm
+from annotations.desk.collecting.forms import PlacesForm, WorkerIdsForm
 from annotations.models import Collection, QuestionSet, Submission, rights
 from annotations.web.pages import NEWEST_FIRST, build_breadcrumbs, load_page
-from annotations.web.scope import get_answered_set, select_visible
+from annotations.web.scope import get_set_with_answers, select_visible
 
 STATE_LABELS = {
     "open": "answering",
@@ -38,25 +38,25 @@ def show_collection(
     set_id: UUID,
     *,
     add: PlacesForm | None = None,
-    ids: IdsForm | None = None,
+    ids: WorkerIdsForm | None = None,
 ) -> TemplateResponse:
     """Show a set's newest collection and its progress; without one, how to publish the set.
 
     `add` and `ids` are invalid forms, shown again with their errors and status 400.
     """
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
-    context = build_page_context(request, question_set, "People answer")
+    context = build_collection_context(request, question_set, "People answer")
     latest = question_set.latest_version()
     context["reason"] = rules.find_publishing_error(latest) or ""
     context["newer"] = collection is not None and latest != collection.version
     if collection is None:
         return TemplateResponse(request, "annotations/collecting/begin.html", context)
-    context |= build_live_context(request, collection) | {
+    context |= build_progress_context(request, collection) | {
         "frame": describe_interface_language(collection.version),
         "link": links.build_link(collection),
         "panel_link": links.build_panel_link(collection),
-        "ids": ids or IdsForm(auto_id="%s"),
+        "ids": ids or WorkerIdsForm(auto_id="%s"),
         "add": add or PlacesForm(initial={"more": 10, "was": collection.places}, auto_id="%s"),
         "n_admitted": collection.admissions.count(),
     }
@@ -67,13 +67,13 @@ def show_collection(
 
 
 @require_GET
-def render_live_part(request: HttpRequest, set_id: UUID) -> TemplateResponse:
+def render_progress_section(request: HttpRequest, set_id: UUID) -> TemplateResponse:
     """Return the HTML of the progress section, which the collection page's script polls."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")
-    context = build_live_context(request, collection) | {
+    context = build_progress_context(request, collection) | {
         "question_set": question_set,
         "rights": rights(request.user, question_set),
     }
@@ -83,7 +83,7 @@ def render_live_part(request: HttpRequest, set_id: UUID) -> TemplateResponse:
     return response
 
 
-def build_live_context(request: HttpRequest, collection: Collection) -> dict[str, Any]:
+def build_progress_context(request: HttpRequest, collection: Collection) -> dict[str, Any]:
     """Return the template context of the progress section: counts, stages, submissions.
 
     The number of queries does not depend on the number of workers.
@@ -115,7 +115,7 @@ def build_live_context(request: HttpRequest, collection: Collection) -> dict[str
     }
 
 
-def build_page_context(
+def build_collection_context(
     request: HttpRequest, question_set: QuestionSet, title: str
 ) -> dict[str, Any]:
     """Return the template context that all collection pages of a question set share."""

@@ -19,13 +19,13 @@ from annotations.answering import links, monitor, waves
 from annotations.answering.errors import SettingsError
 from annotations.answering.languages import describe_interface_language
 from annotations.answering.rank_notice import find_rank_notice
-from annotations.desk.collecting.forms import IdsForm, PlacesForm, SettingsForm
-from annotations.desk.collecting.monitor_page import build_page_context, show_collection
+from annotations.desk.collecting.forms import CollectionSettingsForm, PlacesForm, WorkerIdsForm
+from annotations.desk.collecting.monitor_page import build_collection_context, show_collection
 from annotations.exchange.writing.formats import write_csv
 from annotations.models import Collection, QuestionSet, is_counting_signals
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from annotations.web.lists import AdmissionFilter
-from annotations.web.scope import get_editable_answered_set, select_visible
+from annotations.web.scope import get_editable_set_with_answers, select_visible
 
 STATE_MESSAGES = {
     "open": "It is open.",
@@ -35,16 +35,16 @@ STATE_MESSAGES = {
 """Success messages by new state."""
 
 
-def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def edit_collection_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the settings of the newest collection; POST saves them or publishes a new one."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     collection = _find_or_build_collection(question_set)
     is_new = collection.pk is None
     visible_sets = select_visible(request, QuestionSet.objects.all())
-    form = SettingsForm(collection, visible_sets, request.POST or None)
+    form = CollectionSettingsForm(collection, visible_sets, request.POST or None)
     if request.method == "POST" and form.is_valid():
         # Workers get links with the address by which the requester reaches the site.
-        stored = form.store(collection, request.build_absolute_uri("/").rstrip("/"))
+        stored = form.store_collection(collection, request.build_absolute_uri("/").rstrip("/"))
         if stored is not None:
             messages.success(
                 request,
@@ -53,7 +53,7 @@ def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
             )
             return redirect("admin:collecting", question_set.public_id)
     title = "Publish to workers" if is_new else "Settings of the collecting"
-    context = build_page_context(request, question_set, title) | {
+    context = build_collection_context(request, question_set, title) | {
         "form": form,
         "is_new": is_new,
         "version": collection.version,
@@ -69,9 +69,9 @@ def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def set_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def set_collection_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Open, pause or close the collection; refuse if its state has changed meanwhile."""
-    question_set, collection = _load_editable(request, set_id)
+    question_set, collection = _load_editable_collection(request, set_id)
     new_state = request.POST.get("state", "")
     if new_state not in Collection.State.values:
         raise Http404("no such state")
@@ -88,9 +88,9 @@ def set_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:collecting", question_set.public_id)
 
 
-def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask to confirm closing, with the number of workers still answering; POST closes."""
-    question_set, collection = _load_editable(request, set_id)
+def close_collection(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Ask to confirm closing a collection, with the number of workers answering; POST closes it."""
+    question_set, collection = _load_editable_collection(request, set_id)
     if request.method == "POST":
         rules.set_state(collection, Collection.State.CLOSED)
         messages.success(request, STATE_MESSAGES["closed"], "collection_closed")
@@ -106,7 +106,7 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
     else:
         text = "No one is answering just now. After closing, the link accepts no one."
     back = reverse("admin:collecting", args=[question_set.public_id])
-    context = build_page_context(request, question_set, "Close the collecting?") | {
+    context = build_collection_context(request, question_set, "Close the collecting?") | {
         "text": text,
         "button": "Close",
         "back": back,
@@ -118,7 +118,7 @@ def close(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_POST
 def add_places(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Add places to the collection; refuse if their number has changed meanwhile."""
-    question_set, collection = _load_editable(request, set_id)
+    question_set, collection = _load_editable_collection(request, set_id)
     form = PlacesForm(request.POST, auto_id="%s")
     if not form.is_valid():
         return show_collection(request, set_id, add=form)
@@ -141,13 +141,13 @@ def add_places(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_POST
-def submit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+def submit_worker_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Admit or remove the posted worker ids, or return a CSV file with their signed links.
 
     The POST key `do` is "admit", "strike" or anything else for the links.
     """
-    question_set, collection = _load_editable(request, set_id)
-    form = IdsForm(request.POST, auto_id="%s")
+    question_set, collection = _load_editable_collection(request, set_id)
+    form = WorkerIdsForm(request.POST, auto_id="%s")
     if not form.is_valid():
         return show_collection(request, set_id, ids=form)
     external_ids: list[str] = form.cleaned_data["ids"]
@@ -162,21 +162,25 @@ def submit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
         messages.success(request, _describe_removal(struck), code)
         return redirect("admin:collecting-listed", question_set.public_id)
     rows = ((name, links.build_signed_link(collection, name)) for name in external_ids)
-    return download(write_csv(("worker", "link"), rows), f"{question_set.name} - links", "csv")
+    return build_download_response(
+        write_csv(("worker", "link"), rows), f"{question_set.name} - links", "csv"
+    )
 
 
 @require_GET
 def list_admissions(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """List the workers who are admitted to the collection, filtered and paged."""
-    question_set, collection = _load_editable(request, set_id)
+    question_set, collection = _load_editable_collection(request, set_id)
     admissions = AdmissionFilter(request.GET, collection.admissions.all())
     back = reverse("admin:collecting", args=[question_set.public_id])
-    context = build_page_context(request, question_set, "Who may take part") | {
+    context = build_collection_context(request, question_set, "Who may take part") | {
         "collection": collection
     }
     context["breadcrumbs"] = [*context["breadcrumbs"], ("People answer", back)]
     return TemplateResponse(
-        request, "annotations/collecting/listed.html", context | admissions.listing(request)
+        request,
+        "annotations/collecting/listed.html",
+        context | admissions.build_list_context(request),
     )
 
 
@@ -210,12 +214,12 @@ def _find_or_build_collection(question_set: QuestionSet) -> Collection:
     )
 
 
-def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Collection]:
+def _load_editable_collection(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Collection]:
     """Return a question set and its newest collection, if the user may change them.
 
     Else `Http404` or `RefusedError` is raised.
     """
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
         raise Http404("it is not published to workers")
@@ -223,5 +227,5 @@ def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, Col
 
 
 def _name_state(collection: Collection) -> str:
-    """Return the collection's state as a past participle for a message, such as "paused"."""
+    """Return what was done to reach the collection's state, for a message: "opened", "paused"."""
     return {"open": "opened", "paused": "paused", "closed": "closed"}[collection.state]

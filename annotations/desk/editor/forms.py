@@ -224,7 +224,7 @@ class QuestionForm(EditorForm):
         super().__init__(*args, **kwargs)
         self.initial_texts = {
             "choices": "\n".join(self.instance.choices),
-            "accepted": "\n".join(map(_format_answer, self.instance.accepted_answers)),
+            "accepted": "\n".join(map(_format_accepted_answer, self.instance.accepted_answers)),
         }
         for name, text in self.initial_texts.items():
             self.initial[f"{name}_text"] = text
@@ -286,7 +286,7 @@ class QuestionForm(EditorForm):
         instance.choices = choices
         # Answers from a file may contain "|" or a line break, which parsing would split.
         if not _is_same_text(values.get("accepted_text", ""), self.initial_texts["accepted"]):
-            instance.accepted_answers = _parse_answers(values.get("accepted_text", ""))
+            instance.accepted_answers = _parse_accepted_answers(values.get("accepted_text", ""))
         return values
 
 
@@ -328,12 +328,12 @@ def _is_same_text(text: str, other: str) -> bool:
     return "\n".join(text.splitlines()).strip() == "\n".join(other.splitlines()).strip()
 
 
-def _format_answer(entry: Any) -> str:
+def _format_accepted_answer(entry: Any) -> str:
     """Return an accepted answer as one line of the form, its alternatives joined by " | "."""
     return SEPARATOR.join(map(str, entry)) if isinstance(entry, list) else str(entry)
 
 
-def _parse_answers(text: str) -> list[Any]:
+def _parse_accepted_answers(text: str) -> list[Any]:
     """Parse accepted answers, one per line: a string, or a list of alternatives split at "|"."""
     answers: list[Any] = []
     for line in _split_lines(text):

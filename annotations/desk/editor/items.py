@@ -41,10 +41,12 @@ def edit_texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     editor_url = _build_editor_url(question_set, "#before")
     if request.method == "POST" and request.POST.get("do") != "template":
-        saved = saving.save(
+        saved = saving.save_form(
             request, question_set, TextsForm, lambda draft: draft, lambda draft: draft, _store_form
         )
-        if answered := saving.build_response(request, saved, TextsForm, request.path, editor_url):
+        if answered := saving.build_save_response(
+            request, saved, TextsForm, request.path, editor_url
+        ):
             return answered
     else:
         version = question_set.latest_version() or QuestionSetVersion(question_set=question_set)
@@ -53,7 +55,7 @@ def edit_texts(request: HttpRequest, set_id: UUID) -> HttpResponse:
         if data is None and not version.language:
             # A new version has no language yet: propose that of the question set.
             saved.form.initial["language"] = question_set.language
-    return _render_page(request, question_set, saved, "Before the first question", editor_url)
+    return _render_form_page(request, question_set, saved, "Before the first question", editor_url)
 
 
 NEW = {
@@ -72,12 +74,14 @@ def edit_passage(
     old = _load_item(request, question_set, Passage, passage_id)
     if request.method == "POST":
         saved = _save_item(request, question_set, old, Passage, PassageForm, _store_passage)
-        if answered := _build_response(request, question_set, saved, PassageForm, "passage"):
+        if answered := _build_save_response(request, question_set, saved, PassageForm, "passage"):
             return answered
     else:
         saved = saving.SaveResult(PassageForm(instance=old, draft=old.version if old else None))
     title = "Passage" if old else "New passage"
-    return _render_page(request, question_set, saved, title, _build_editor_url(question_set), old)
+    return _render_form_page(
+        request, question_set, saved, title, _build_editor_url(question_set), old
+    )
 
 
 def edit_question(
@@ -91,13 +95,13 @@ def edit_question(
     old = _load_item(request, question_set, Question, question_id)
     if request.method == "POST":
         saved = _save_item(request, question_set, old, Question, QuestionForm, _store_form)
-        if answered := _build_response(request, question_set, saved, QuestionForm, "question"):
+        if answered := _build_save_response(request, question_set, saved, QuestionForm, "question"):
             return answered
     else:
         latest = old.version if old else question_set.latest_version()
         form = QuestionForm(instance=old, draft=latest)
         if old is None and latest is not None:
-            passage_ids = saving.parse_uuids(request.GET.get("passage", ""))
+            passage_ids = saving.parse_optional_uuid(request.GET.get("passage", ""))
             form.initial["passage"] = Passage.objects.filter(
                 version=latest, public_id__in=passage_ids
             ).first()
@@ -105,7 +109,9 @@ def edit_question(
             form.initial["role"] = role if role in Question.Role.values else Question.Role.GRADED
         saved = saving.SaveResult(form)
     title = "Question" if old else NEW.get(str(saved.form["role"].value()), "New question")
-    return _render_page(request, question_set, saved, title, _build_editor_url(question_set), old)
+    return _render_form_page(
+        request, question_set, saved, title, _build_editor_url(question_set), old
+    )
 
 
 def delete_passage(request: HttpRequest, set_id: UUID, passage_id: UUID) -> HttpResponse:
@@ -149,7 +155,7 @@ def _delete_item(
     if blockers:
         text = f"It cannot be deleted: {', '.join(blockers)} depend on it."
     context = {
-        **_build_context(question_set, f"Delete {noun} {item.external_id}?"),
+        **_build_editor_context(question_set, f"Delete {noun} {item.external_id}?"),
         "text": text,
         "held": blockers,
         "quoted": (getattr(item, "title", "") or item.text)[:300],
@@ -182,7 +188,7 @@ def _save_item(
 ) -> saving.SaveResult:
     """Save the posted passage or question into the draft; a new one is added at the end."""
 
-    def make(draft: QuestionSetVersion) -> Item:
+    def make_item(draft: QuestionSetVersion) -> Item:
         """Return a new passage or question at the end of the draft."""
         positions = model._default_manager.filter(version=draft).values_list("position", flat=True)
         return model(
@@ -192,7 +198,7 @@ def _save_item(
         )
 
     find = saving.build_item_finder(model, old, request.POST.get("new_id", ""))
-    return saving.save(request, question_set, form_class, find, make, store)
+    return saving.save_form(request, question_set, form_class, find, make_item, store)
 
 
 def _choose_public_id(request: HttpRequest) -> UUID:
@@ -200,7 +206,7 @@ def _choose_public_id(request: HttpRequest) -> UUID:
 
     The form's own id makes a repeated request find the item that the first one stored.
     """
-    proposed = saving.parse_uuids(request.POST.get("new_id", ""))
+    proposed = saving.parse_optional_uuid(request.POST.get("new_id", ""))
     models: tuple[type[Any], ...] = (Passage, Question)
     is_used = any(m._default_manager.filter(public_id__in=proposed).exists() for m in models)
     return proposed[0] if proposed and not is_used else new_public_id()
@@ -223,7 +229,7 @@ def _store_passage(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
     return passage
 
 
-def _build_response(
+def _build_save_response(
     request: HttpRequest,
     question_set: QuestionSet,
     saved: saving.SaveResult,
@@ -243,7 +249,7 @@ def _build_response(
             next_url = reverse("admin:editor-question-new", args=[question_set.public_id])
             passage = item if isinstance(item, Passage) else item.passage
             next_url += f"?passage={passage.public_id}" if passage else ""
-    return saving.build_response(request, saved, form_class, form_url, next_url)
+    return saving.build_save_response(request, saved, form_class, form_url, next_url)
 
 
 def _append_consent_template(request: HttpRequest, version: QuestionSetVersion) -> Any:
@@ -255,7 +261,7 @@ def _append_consent_template(request: HttpRequest, version: QuestionSetVersion) 
     return data
 
 
-def _render_page(
+def _render_form_page(
     request: HttpRequest,
     question_set: QuestionSet,
     saved: saving.SaveResult,
@@ -263,7 +269,7 @@ def _render_page(
     back: str,
     item: Item | None = None,
 ) -> HttpResponse:
-    """Render an editor form with its save result, and another user's stored text on a conflict."""
+    """Return the page of an editor form; on a conflict, with the text that another user stored."""
     form = saved.form
     row = saved.stored or (form.instance if form.instance.pk else None)
     mark = request.POST.get("seen", "")
@@ -272,7 +278,7 @@ def _render_page(
         mark = hash_fields(row, form.watched) if row else ""
     published = bool(row and _get_version(row).is_published)
     context = {
-        **_build_context(question_set, title),
+        **_build_editor_context(question_set, title),
         "form": form,
         "item": item,
         "noun": "texts" if isinstance(form, TextsForm) else form.instance._meta.verbose_name,
@@ -295,8 +301,8 @@ def _get_version(row: Any) -> QuestionSetVersion:
     return row if isinstance(row, QuestionSetVersion) else row.version
 
 
-def _build_context(question_set: QuestionSet, title: str) -> dict[str, Any]:
-    """Return the template context that all pages of this module share."""
+def _build_editor_context(question_set: QuestionSet, title: str) -> dict[str, Any]:
+    """Return the template context that all forms of the editor share, with its breadcrumbs."""
     trail: Breadcrumbs = [
         *build_breadcrumbs(question_set),
         ("Editor", _build_editor_url(question_set)),

@@ -120,17 +120,17 @@ def list_languages(request: HttpRequest, set_id: UUID) -> HttpResponse:
             error = f"{capfirst(str(refused))}."
     version = question_set.latest_version()
     context = {
-        **_build_context(question_set, version, "Languages"),
+        **_build_languages_context(question_set, version, "Languages"),
         "error": error,
         "typed": typed[:80],
-        "progress": describe_languages(version) if version is not None else [],
+        "progress": list_language_progress(version) if version is not None else [],
     }
     return TemplateResponse(
         request, "annotations/editor/languages.html", context, status=400 if error else 200
     )
 
 
-def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
+def edit_translations(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
     """Show a page of texts with their translations into a language; POST saves translations.
 
     With the query parameter `missing`, only rows with a missing or outdated translation.
@@ -144,16 +144,16 @@ def edit_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResp
     if request.method == "POST":
         posted = request.POST.items()
         typed = {name[2:]: str(text) for name, text in posted if name.startswith("t-")}
-        outcome = _save_texts(request, question_set, language, typed)
+        outcome = _save_translations(request, question_set, language, typed)
         version = question_set.latest_version()
         if version is None or language not in version.languages:
             raise Http404
-        if answered := _build_response(request, version, language, typed, outcome):
+        if answered := _build_save_response(request, version, language, typed, outcome):
             return answered
-    return _render_page(request, question_set, version, language, typed, outcome)
+    return _render_translations_page(request, question_set, version, language, typed, outcome)
 
 
-def _save_texts(
+def _save_translations(
     request: HttpRequest, question_set: QuestionSet, language: str, typed: dict[str, str]
 ) -> SaveOutcome:
     """Store changed translations, and those confirmed for a changed original.
@@ -171,11 +171,11 @@ def _save_texts(
                 raise Http404
             sheet = Sheet(draft, language, _select_posted_rows(draft, typed))
             texts: dict[Piece, Any] = {
-                piece: _parse_text(piece, typed[piece.key])
+                piece: _parse_translation(piece, typed[piece.key])
                 for piece in sheet.pieces
-                if _is_changed(piece, typed) or f"k-{piece.key}" in request.POST
+                if _is_translation_changed(piece, typed) or f"k-{piece.key}" in request.POST
             }
-            if errors := _find_too_long(typed, sheet):
+            if errors := _find_length_errors(typed, sheet):
                 return SaveOutcome(errors=errors)
             # Without a changed text nothing would be overwritten, so there is no conflict.
             if texts and request.POST.get("seen") != sheet.seen and do != NEXT_VERSION:
@@ -188,7 +188,7 @@ def _save_texts(
     return SaveOutcome("gone", GONE_MESSAGE) if gone else SaveOutcome(is_stored=True)
 
 
-def _render_page(
+def _render_translations_page(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion,
@@ -203,7 +203,7 @@ def _render_page(
     if typed:
         page_rows = _select_posted_rows(version, typed)
     else:
-        listed = _filter_unfinished(Sheet(version, language, rows)) if only_missing else rows
+        listed = _list_unfinished_rows(Sheet(version, language, rows)) if only_missing else rows
         n_pages = max(1, -(-len(listed) // ROWS_SHOWN))
         number = min(_parse_page_number(request.GET.get("page", "")), n_pages)
         page_rows = listed[(number - 1) * ROWS_SHOWN : number * ROWS_SHOWN]
@@ -211,10 +211,10 @@ def _render_page(
     # By `id`: a version, a passage and a question can have the same primary key.
     boxes: dict[int, list[TextBox]] = {id(row): [] for row in page_rows}
     for piece in sheet.pieces:
-        boxes[id(piece.row)].append(_build_box(piece, typed, outcome))
+        boxes[id(piece.row)].append(_build_text_box(piece, typed, outcome))
     known = {piece.key for piece in sheet.pieces}
     context = {
-        **_build_context(
+        **_build_languages_context(
             question_set, version, f"Translate into {get_english_language_name(language)}"
         ),
         "language": language,
@@ -224,8 +224,10 @@ def _render_page(
         "original_direction": get_writing_direction(version.text_language),
         "has_frame": resolve_interface_language(language).partition("-")[0]
         == language.lower().partition("-")[0],
-        "progress": describe_languages(version, build_sheets(version, rows)),
-        "groups": [(_label_row(row), boxes[id(row)]) for row in page_rows if boxes[id(row)]],
+        "progress": list_language_progress(version, build_sheets(version, rows)),
+        "groups": [
+            (_build_row_heading(row), boxes[id(row)]) for row in page_rows if boxes[id(row)]
+        ],
         "seen": sheet.seen,
         "why": outcome.why or (PUBLISHED if version.is_published else ""),
         "said": outcome.message,
@@ -240,7 +242,7 @@ def _render_page(
     return TemplateResponse(request, "annotations/editor/language.html", context, status=status)
 
 
-def _build_response(
+def _build_save_response(
     request: HttpRequest,
     version: QuestionSetVersion,
     language: str,
@@ -267,7 +269,7 @@ def _build_response(
     return redirect(page_url)
 
 
-def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
+def remove_draft_language(request: HttpRequest, set_id: UUID, language: str) -> HttpResponse:
     """Ask for confirmation; POST deletes a language and its translations from the draft."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     version = question_set.latest_version()
@@ -287,7 +289,7 @@ def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> Http
     if version.is_published:
         text = f"Version {version.number} is published and keeps its languages."
     context = {
-        **_build_context(
+        **_build_languages_context(
             question_set, version, f"Take {get_english_language_name(language)} away?"
         ),
         "text": text,
@@ -301,7 +303,7 @@ def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> Http
 def _select_posted_rows(version: QuestionSetVersion, typed: dict[str, str]) -> list[Row]:
     """Return the version, passages and questions whose translations were posted, in order."""
     has_version_texts = any(key.startswith("v-") for key in typed)
-    names = {letter: _parse_ids(typed, letter) for letter in "pq"}
+    names = {letter: _parse_item_ids(typed, letter) for letter in "pq"}
     posted = []
     for row in load_rows(version):
         if isinstance(row, QuestionSetVersion):
@@ -313,7 +315,7 @@ def _select_posted_rows(version: QuestionSetVersion, typed: dict[str, str]) -> l
     return posted
 
 
-def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
+def _parse_item_ids(typed: dict[str, str], letter: str) -> set[str]:
     """Return the item ids in form keys such as "q-text-ID"; `letter` is p or q."""
     # At most two splits: an id may contain "-".
     return {
@@ -321,8 +323,8 @@ def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
     }
 
 
-def _filter_unfinished(sheet: Sheet) -> list[Row]:
-    """Return the rows of which a translation is missing or its original has changed."""
+def _list_unfinished_rows(sheet: Sheet) -> list[Row]:
+    """Return the rows with a missing translation, or with one whose original has changed."""
     rows: list[Row] = []
     for piece in sheet.pieces:
         # Pieces come row by row, so it is enough to compare with the last row.
@@ -331,21 +333,21 @@ def _filter_unfinished(sheet: Sheet) -> list[Row]:
     return rows
 
 
-def _build_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
+def _build_text_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
     """Return the input box of a text, filled with the posted translation or the stored one."""
     stored = _format_text(piece.said)
     box = TextBox(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))
-    if _is_changed(piece, typed):
+    if _is_translation_changed(piece, typed):
         box.other = stored
     return box
 
 
-def _is_changed(piece: Piece, typed: dict[str, str]) -> bool:
+def _is_translation_changed(piece: Piece, typed: dict[str, str]) -> bool:
     """Return whether the posted translation of a text differs from the stored one."""
-    return piece.key in typed and _parse_text(piece, typed[piece.key]) != piece.said
+    return piece.key in typed and _parse_translation(piece, typed[piece.key]) != piece.said
 
 
-def _parse_text(piece: Piece, text: str) -> Any:
+def _parse_translation(piece: Piece, text: str) -> Any:
     """Convert a posted translation to its stored form: a string, or a list of its lines."""
     # Browsers send CRLF; PostgreSQL cannot store NUL.
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
@@ -359,7 +361,7 @@ def _parse_text(piece: Piece, text: str) -> Any:
 
 
 def _format_text(value: Any) -> str:
-    """Return a stored translation as text for its input box, the inverse of `_parse_text`."""
+    """Return an original or a translation as text for its input box (see `_parse_translation`)."""
     if isinstance(value, list):
         return "\n".join(
             SEPARATOR.join(map(str, entry)) if isinstance(entry, list) else str(entry)
@@ -368,8 +370,8 @@ def _format_text(value: Any) -> str:
     return str(value)
 
 
-def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
-    """Return the error messages of posted translations that are too long, by form key."""
+def _find_length_errors(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
+    """Return the error messages of posted translations that are too long, by key of the piece."""
     errors = {}
     for piece in sheet.pieces:
         if why := piece.find_length_error(typed.get(piece.key, "")):
@@ -377,7 +379,7 @@ def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
     return errors
 
 
-def describe_languages(
+def list_language_progress(
     version: QuestionSetVersion, sheets: list[Sheet] | None = None
 ) -> list[tuple[Any, str, str]]:
     """Return (translation progress, English name, own name) of each language of a version.
@@ -391,7 +393,7 @@ def describe_languages(
     ]
 
 
-def _label_row(row: Row) -> str:
+def _build_row_heading(row: Row) -> str:
     """Return the heading shown above the texts of a version, passage or question."""
     if isinstance(row, QuestionSetVersion):
         return "Before the first question"
@@ -406,10 +408,10 @@ def _parse_page_number(text: str) -> int:
     )
 
 
-def _build_context(
+def _build_languages_context(
     question_set: QuestionSet, version: QuestionSetVersion | None, title: str
 ) -> dict[str, Any]:
-    """Return the template context that all pages of this module share."""
+    """Return the template context that the pages of a version's languages share."""
     editor = reverse("admin:editor", args=[question_set.public_id])
     return {
         "title": title,

@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotations.answering.languages import describe_interface_language
-from annotations.desk.editor.languages import describe_languages
-from annotations.desk.editor.saving import parse_uuids
+from annotations.desk.editor.languages import list_language_progress
+from annotations.desk.editor.saving import parse_optional_uuid
 from annotations.editing import (
     Finding,
     Order,
@@ -54,7 +54,7 @@ def show_editor(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "rights": rights(request.user, question_set),
     }
     if version is not None:
-        context |= _build_contents(request, version)
+        context |= _build_version_context(request, version)
     return TemplateResponse(request, "annotations/editor/editor.html", context)
 
 
@@ -101,7 +101,7 @@ def move_item(request: HttpRequest, set_id: UUID) -> HttpResponse:
     )
 
 
-def show_changes(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_version_changes(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the differences between two versions of a question set.
 
     The query parameters `from` and `to` are their numbers; without them, the last two.
@@ -147,8 +147,8 @@ def build_finding_url(question_set: QuestionSet, finding: Finding) -> str:
     return reverse("admin:editor-texts", args=[set_id])
 
 
-def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[str, Any]:
-    """Return the context of a version: a page of passages with questions, errors and warnings.
+def _build_version_context(request: HttpRequest, version: QuestionSetVersion) -> dict[str, Any]:
+    """Return the template context of a version: its passages, questions, errors and warnings.
 
     Questions without a passage have their own pages (query parameter `alone`).
     """
@@ -162,7 +162,7 @@ def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[s
     for question in questions:
         if question.passage_id in questions_by_passage:
             questions_by_passage[question.passage_id].append(question)
-    alone = IN_ORDER.take(
+    alone = IN_ORDER.load_page(
         version.questions.filter(passage=None), request.GET.get("alone", ""), QUESTIONS_SHOWN
     )
     sheets = build_sheets(version, arrange_rows(version, passages, questions))
@@ -177,7 +177,7 @@ def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[s
         if alone.next
         else "",
         "frame": describe_interface_language(version),
-        "progress": describe_languages(version, sheets),
+        "progress": list_language_progress(version, sheets),
         "page": page,
         "groups": [(passage, questions_by_passage[passage.pk]) for passage in page],
         "alone": alone,
@@ -197,7 +197,7 @@ def _build_contents(request: HttpRequest, version: QuestionSetVersion) -> dict[s
 
 def _find_item(draft: QuestionSetVersion, public_id: str) -> Passage | Question | None:
     """Return the draft's question or passage with this public id; None if there is none."""
-    public_ids = parse_uuids(public_id)
+    public_ids = parse_optional_uuid(public_id)
     return (
         draft.questions.filter(public_id__in=public_ids).first()
         or draft.passages.filter(public_id__in=public_ids).first()

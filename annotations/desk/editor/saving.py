@@ -62,7 +62,7 @@ class SaveResult:
 
     @property
     def status(self) -> int:
-        """HTTP status: 409 for a conflict, 503 if the image must be sent again, 400 for errors."""
+        """HTTP status: 409 for a conflict, 503 to resend the image, 400 for errors, else 200."""
         if self.why:
             return 409
         if isinstance(self.form.checked_picture, PicturesBusyError):
@@ -70,7 +70,7 @@ class SaveResult:
         return 400 if self.form.errors else 200
 
 
-def save(
+def save_form(
     request: HttpRequest,
     question_set: QuestionSet,
     form_class: type[EditorForm],
@@ -128,7 +128,7 @@ def save(
         return SaveResult(build_form(row, latest), why=PUBLISHED)
 
 
-def build_response(
+def build_save_response(
     request: HttpRequest,
     saved: SaveResult,
     form_class: type[EditorForm],
@@ -175,22 +175,22 @@ def build_item_finder(
     request created, so that it is not created twice.
     """
 
-    def find(draft: QuestionSetVersion) -> Row | None:
+    def find_row(draft: QuestionSetVersion) -> Row | None:
         """Return the edited row of the draft; None for a new one."""
         rows = model._default_manager.filter(version=draft)
         if old is None:
-            return rows.filter(public_id__in=parse_uuids(new_id)).first()
+            return rows.filter(public_id__in=parse_optional_uuid(new_id)).first()
         assert isinstance(old, Passage | Question)
         row: Row | None = rows.filter(public_id=old.public_id).first()
         if row is None and old.version_id != draft.pk:
             row = rows.filter(external_id=old.external_id).first()
         return row
 
-    return find
+    return find_row
 
 
-def parse_uuids(text: str) -> list[UUID]:
-    """Return [UUID] for a text that is one, else []; used in filters with `__in`."""
+def parse_optional_uuid(text: str) -> list[UUID]:
+    """Return a list with the UUID in a text; [] for other texts. For filters with `__in`."""
     try:
         return [UUID(text)]
     except ValueError:

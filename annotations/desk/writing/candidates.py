@@ -13,16 +13,16 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET
 
 from annotations import writing as rules
-from annotations.desk.writing.forms import CandidateForm, NewSetForm
-from annotations.desk.writing.participants import build_context, load_member
-from annotations.desk.writing.requester import build_writing_breadcrumbs, find_project
+from annotations.desk.writing.forms import CandidateVerdictForm, NewQuestionSetForm
+from annotations.desk.writing.participants import build_participant_context, load_membership
+from annotations.desk.writing.requester import build_writing_breadcrumbs, find_writing_project
 from annotations.models import CandidateQuestion, QuestionSet, WritingMember, WritingProject, rights
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import CandidateFilter
 from annotations.web.pages import Breadcrumbs
 from annotations.web.scope import (
-    get_answered_set,
-    get_editable_answered_set,
+    get_editable_set_with_answers,
+    get_set_with_answers,
     get_user_id,
     select_visible,
 )
@@ -33,8 +33,8 @@ PREVIEWED = 20
 
 def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show progress and list of a set's candidate questions, or how to generate them."""
-    question_set = get_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     context = {
         "title": "Questions with several answers",
         "subtitle": question_set.name,
@@ -51,14 +51,14 @@ def show_candidates(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "n_validators": project.members.filter_accepted()
             .filter(role=WritingMember.Role.VALIDATOR)
             .count(),
-            **CandidateFilter(request.GET, rows).listing(request),
+            **CandidateFilter(request.GET, rows).build_list_context(request),
         }
     return TemplateResponse(request, "annotations/writing/candidates.html", context)
 
 
-def review(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> HttpResponse:
+def show_candidate(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> HttpResponse:
     """Show a candidate with the model's verdicts, the votes and its origin."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     row = get_object_or_404(
         select_visible(request, CandidateQuestion.objects.all()).filter(
             project__version__question_set=question_set
@@ -67,7 +67,7 @@ def review(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> HttpRespon
     )
     context = {
         "title": f"Candidate {row.number}",
-        "breadcrumbs": _build_breadcrumbs(question_set),
+        "breadcrumbs": _build_candidate_breadcrumbs(question_set),
         "notice": question_set.notice,
         "question_set": question_set,
         "candidate": row,
@@ -78,14 +78,14 @@ def review(request: HttpRequest, set_id: UUID, candidate_id: UUID) -> HttpRespon
     return TemplateResponse(request, "annotations/writing/candidate.html", context)
 
 
-def add(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def create_candidate_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Preview a new question set with the accepted candidates; POST creates it."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     project = _load_project(question_set)
     rows = list(rules.select_addable(project).prefetch_related("votes__validator"))
     signed = rules.sign_preview(rows)
     name = f"{question_set.name}: several answers"
-    form = NewSetForm(request.POST or None, initial={"name": name, "preview": signed})
+    form = NewQuestionSetForm(request.POST or None, initial={"name": name, "preview": signed})
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
@@ -100,7 +100,7 @@ def add(request: HttpRequest, set_id: UUID) -> HttpResponse:
     context = {
         "title": "New question set of accepted candidates",
         "subtitle": question_set.name,
-        "breadcrumbs": _build_breadcrumbs(question_set),
+        "breadcrumbs": _build_candidate_breadcrumbs(question_set),
         "question_set": question_set,
         "form": form,
         "signed": signed,
@@ -117,9 +117,9 @@ def add(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 @require_GET
-def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+def export_candidates(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Return all accepted candidates as JSON for ``evaluate maqa``, with their origin."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     project = _load_project(question_set)
     rows = select_visible(request, CandidateQuestion.objects.all()).filter(project=project)
     listed = list(rules.export_candidates(rows))
@@ -130,9 +130,9 @@ def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     )
 
 
-def verify(request: HttpRequest, project_id: UUID, verify_id: UUID) -> HttpResponse:
+def verify_candidate(request: HttpRequest, project_id: UUID, verify_id: UUID) -> HttpResponse:
     """Show a candidate to a validator; POST stores the vote and opens the next candidate."""
-    member = load_member(request, project_id, WritingMember.Role.VALIDATOR)
+    member = load_membership(request, project_id, WritingMember.Role.VALIDATOR)
     user = get_user_id(request)
     task = rules.find_candidate_task(member.project, user, verify_id)
     if task is None:
@@ -149,7 +149,7 @@ def verify(request: HttpRequest, project_id: UUID, verify_id: UUID) -> HttpRespo
         "note": task.note,
         "revision": task.revision,
     }
-    form = CandidateForm(request.POST if request.method == "POST" else None, initial=initial)
+    form = CandidateVerdictForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             following = rules.vote_on_candidate(
@@ -160,14 +160,14 @@ def verify(request: HttpRequest, project_id: UUID, verify_id: UUID) -> HttpRespo
                 # A fresh form: the typed one is about the text before the other edit.
                 messages.warning(request, str(error), error.code)
                 return redirect("admin:writing-verify", project_id, verify_id)
-            form.refuse(error)
+            form.add_rule_error(error)
         else:
             messages.success(request, "Saved.")
             if following is None:
                 return redirect("admin:writing-desk", project_id)
             return redirect("admin:writing-verify", project_id, following)
     context = {
-        **build_context(member, "A candidate question to check", deeper=True),
+        **build_participant_context(member, "A candidate question to check", deeper=True),
         "task": task,
         "form": form,
     }
@@ -178,13 +178,13 @@ def verify(request: HttpRequest, project_id: UUID, verify_id: UUID) -> HttpRespo
 
 def _load_project(question_set: QuestionSet) -> WritingProject:
     """Return the writing project of a question set; raise `Http404` without one."""
-    project = find_project(question_set)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("nothing was generated for this set")
     return project
 
 
-def _build_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
+def _build_candidate_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
     """Return the breadcrumb links for the pages below the list of candidates."""
     url = reverse("admin:writing-candidates", args=[question_set.public_id])
     return [*build_writing_breadcrumbs(question_set), ("Several answers", url)]

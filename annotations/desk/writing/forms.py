@@ -8,7 +8,7 @@ from django import forms
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
-from annotations.desk.people import ACTIVE_ACCOUNTS, PersonForm
+from annotations.desk.people import ACTIVE_ACCOUNTS, AccountNameForm
 from annotations.models import CandidateVote, Team, WritingMember, WritingProject
 from annotations.models.writing import MOST_CHARACTERS
 from annotations.writing import (
@@ -37,7 +37,7 @@ CANDIDATE_VERDICTS = [
 VERDICTS = [("no", "No, it has no answer"), ("yes", "Yes, it can be answered")]
 
 
-class SettingsForm(ProjectForm):
+class WritingSettingsForm(ProjectForm):
     """Form for a writing project's instructions, problems per question, and votes per problem."""
 
     class Meta:
@@ -71,7 +71,7 @@ class SettingsForm(ProjectForm):
             )
 
 
-class MemberForm(PersonForm):
+class ProjectMemberForm(AccountNameForm):
     """Form that invites an account to a writing project as writer or validator."""
 
     role = forms.ChoiceField(label="Will", choices=ROLES)
@@ -86,7 +86,7 @@ class MemberForm(PersonForm):
         """Return all active accounts."""
         return User.objects.filter(ACTIVE_ACCOUNTS)
 
-    def describe_unknown(self, username: str) -> str:
+    def describe_unknown_account(self, username: str) -> str:
         """Return the error message for a user name that no active account has."""
         return f"There is no account with the name “{username}”. An operator can create one."
 
@@ -103,7 +103,7 @@ class MemberForm(PersonForm):
         return values
 
 
-class TeamForm(forms.Form):
+class TeamInvitationForm(forms.Form):
     """Form that invites all members of a team to a writing project in one role."""
 
     team = forms.ModelChoiceField(
@@ -138,7 +138,7 @@ class ProblemForm(forms.Form):
         widget=forms.RadioSelect,
     )
 
-    def refuse(self, error: WritingError) -> None:
+    def add_rule_error(self, error: WritingError) -> None:
         """Add the error of a writing rule to its field, or to the whole form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
@@ -165,13 +165,13 @@ class VoteForm(forms.Form):
     )
 
     def read_vote(self) -> tuple[bool | None, int | None, str]:
-        """Return the vote as (answerable, category, note); a missing part is None."""
+        """Return the vote as (answerable, category, note); the first two are None if missing."""
         verdict = {"yes": True, "no": False}.get(self.cleaned_data["verdict"])
         # The category stays selected on the page after a change from "no" to "yes".
         category = None if verdict else self.cleaned_data["category"]
         return verdict, category, self.cleaned_data["note"]
 
-    def refuse(self, error: WritingError) -> None:
+    def add_rule_error(self, error: WritingError) -> None:
         """Add the error of a writing rule to its field, or to the whole form."""
         field = {"answerable": "verdict"}.get(error.field, error.field)
         self.add_error(field if field in self.fields else None, str(error))
@@ -187,7 +187,7 @@ class NoteForm(forms.Form):
     )
 
 
-class CandidateForm(forms.Form):
+class CandidateVerdictForm(forms.Form):
     """Form for a validator's verdict on a candidate question, with its edited text."""
 
     verdict = forms.ChoiceField(
@@ -232,12 +232,12 @@ class CandidateForm(forms.Form):
             values["note"],
         )
 
-    def refuse(self, error: WritingError) -> None:
+    def add_rule_error(self, error: WritingError) -> None:
         """Add the error of a writing rule to its field, or to the whole form."""
         self.add_error(error.field if error.field in self.fields else None, str(error))
 
 
-class NewSetForm(forms.Form):
+class NewQuestionSetForm(forms.Form):
     """Form for the name of the new question set, which confirms a preview."""
 
     name = forms.CharField(

@@ -26,14 +26,14 @@ def list_memberships(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "annotations/writing/mine.html", context)
 
 
-def show_desk(request: HttpRequest, project_id: UUID) -> HttpResponse:
+def show_participant_page(request: HttpRequest, project_id: UUID) -> HttpResponse:
     """Show a writer the problems they wrote, and a validator the problems to check.
 
     POST by a writer takes the next question.
     """
-    member = load_member(request, project_id)
+    member = load_membership(request, project_id)
     if member.role != WRITER:
-        return _show_tasks(request, member)
+        return _show_validator_tasks(request, member)
     if request.method == "POST":
         try:
             problem = rules.take(member.project, get_user_id(request))
@@ -43,7 +43,7 @@ def show_desk(request: HttpRequest, project_id: UUID) -> HttpResponse:
         return redirect("admin:writing-write", project_id, problem.public_id)
     slots = rules.count_problems(member.project)
     context = {
-        **build_context(member, "Problems that you write"),
+        **build_participant_context(member, "Problems that you write"),
         "slots": slots,
         "free": slots.free
         and rules.find_next_original(member.project, get_user_id(request)) is not None,
@@ -54,12 +54,12 @@ def show_desk(request: HttpRequest, project_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "annotations/writing/writer.html", context)
 
 
-def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
+def write_problem(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
     """Show a problem of the writer; POST saves it as a draft or submits it to the validators.
 
     If the rules refuse it, the page shows the typed text with the error.
     """
-    member = load_member(request, project_id, WRITER)
+    member = load_membership(request, project_id, WRITER)
     problem = get_object_or_404(
         _select_own_problems(request, member).select_related("original"), public_id=own_id
     )
@@ -72,7 +72,7 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
         try:
             store(problem, form.cleaned_data["text"], form.cleaned_data["category"])
         except rules.WritingError as error:
-            form.refuse(error)
+            form.add_rule_error(error)
         else:
             is_submitted = store is rules.submit
             messages.success(request, "Handed in." if is_submitted else "Saved.")
@@ -81,7 +81,7 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
             return redirect("admin:writing-write", project_id, own_id)
     returned = problem.state == WrittenProblem.State.RETURNED
     context = {
-        **build_context(member, f"Problem {problem.external_id}", deeper=True),
+        **build_participant_context(member, f"Problem {problem.external_id}", deeper=True),
         "problem": problem,
         "is_own": is_own,
         "form": form,
@@ -96,9 +96,9 @@ def write(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
     )
 
 
-def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
+def withdraw_problem(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpResponse:
     """Ask for confirmation; POST withdraws a problem that the user wrote."""
-    member = load_member(request, project_id, WRITER)
+    member = load_membership(request, project_id, WRITER)
     problem = get_object_or_404(
         _select_own_problems(request, member).select_related("original"), public_id=own_id
     )
@@ -111,7 +111,7 @@ def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpRespon
             messages.success(request, f"Problem {problem.external_id} is given up.")
         return redirect("admin:writing-desk", project_id)
     context = {
-        **build_context(member, f"Give up problem {problem.external_id}?", deeper=True),
+        **build_participant_context(member, f"Give up problem {problem.external_id}?", deeper=True),
         "text": "Others can take its question again. Your text stays stored and is not checked.",
         "button": "Give it up",
         "back": reverse("admin:writing-write", args=[project_id, own_id]),
@@ -119,9 +119,9 @@ def withdraw(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpRespon
     return TemplateResponse(request, "annotations/confirm.html", context)
 
 
-def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpResponse:
+def check_problem(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpResponse:
     """Show a problem to a validator; POST stores the vote and opens the next problem."""
-    member = load_member(request, project_id, WritingMember.Role.VALIDATOR)
+    member = load_membership(request, project_id, WritingMember.Role.VALIDATOR)
     task = rules.find_task(member.project, get_user_id(request), check_id)
     if task is None:
         # The other votes decided it while this validator was reading.
@@ -138,14 +138,14 @@ def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpRespons
                 member.project, get_user_id(request), check_id, *form.read_vote()
             )
         except rules.WritingError as error:
-            form.refuse(error)
+            form.add_rule_error(error)
         else:
             messages.success(request, "Saved.")
             if following is None:
                 return redirect("admin:writing-desk", project_id)
             return redirect("admin:writing-check", project_id, following)
     context = {
-        **build_context(member, "A problem to check", deeper=True),
+        **build_participant_context(member, "A problem to check", deeper=True),
         "task": task,
         "form": form,
         "categories": rules.CATEGORY_DESCRIPTIONS.items(),
@@ -157,22 +157,25 @@ def check(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpRespons
     )
 
 
-def _show_tasks(request: HttpRequest, member: WritingMember) -> HttpResponse:
+def _show_validator_tasks(request: HttpRequest, member: WritingMember) -> HttpResponse:
     """Show a validator the list of problems to check."""
     if request.method == "POST":
         raise Http404("who checks does not write")
     _refuse_if_sees_votes(request, member)
     tasks = rules.list_tasks(member.project, get_user_id(request))
     context = {
-        **build_context(member, "Problems to check"),
+        **build_participant_context(member, "Problems to check"),
         "tasks": tasks,
         "candidates": rules.list_candidate_tasks(member.project, get_user_id(request)),
     }
     return TemplateResponse(request, "annotations/writing/validator.html", context)
 
 
-def load_member(request: HttpRequest, project_id: UUID, role: str = "") -> WritingMember:
-    """Return the user's membership in a project; raise `Http404` without one in this role."""
+def load_membership(request: HttpRequest, project_id: UUID, role: str = "") -> WritingMember:
+    """Return the user's membership of a writing project; raise `Http404` without one in `role`.
+
+    Raises `RefusedError` for a validator who can see the votes of others.
+    """
     member = rules.find_membership(request.user, project_id)
     if member is None or (role and member.role != role):
         raise Http404("you take no part in this")
@@ -192,8 +195,10 @@ def _select_own_problems(request: HttpRequest, member: WritingMember) -> Any:
     return member.project.problems.filter(author=get_user_id(request))
 
 
-def build_context(member: WritingMember, title: str, *, deeper: bool = False) -> dict[str, Any]:
-    """Return the template context that all pages of this module share.
+def build_participant_context(
+    member: WritingMember, title: str, *, deeper: bool = False
+) -> dict[str, Any]:
+    """Return the template context that all pages of a writer or validator share.
 
     Pages below the first page of a project (`deeper`) have it among their breadcrumbs.
     """

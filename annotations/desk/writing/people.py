@@ -13,16 +13,16 @@ from django.views.decorators.http import require_POST
 
 from annotations import writing as rules
 from annotations.desk.people import PENDING_NOTICE
-from annotations.desk.writing.forms import MemberForm, TeamForm
-from annotations.desk.writing.requester import build_writing_breadcrumbs, find_project
+from annotations.desk.writing.forms import ProjectMemberForm, TeamInvitationForm
+from annotations.desk.writing.requester import build_writing_breadcrumbs, find_writing_project
 from annotations.models import QuestionSet, Team, WritingProject
-from annotations.web.scope import get_answered_set, get_manageable, select_visible
+from annotations.web.scope import get_manageable, get_set_with_answers, select_visible
 
 
 def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """List the members of a question set's writing project; POST invites an account."""
-    question_set, project = _load_managed(request, set_id)
-    form = MemberForm(project, request.POST if request.method == "POST" else None)
+    question_set, project = _load_managed_project(request, set_id)
+    form = ProjectMemberForm(project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         member = rules.invite(project, form.person, form.cleaned_data["role"])
         name, role = form.person.get_username(), member.get_role_display()
@@ -42,7 +42,7 @@ def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "project": project,
         "members": list(project.members.select_related("user").order_by("-role", "user__username")),
         "form": form,
-        "team_form": TeamForm(teams) if teams.exists() else None,
+        "team_form": TeamInvitationForm(teams) if teams.exists() else None,
     }
     return TemplateResponse(
         request, "annotations/writing/people.html", context, status=400 if form.errors else 200
@@ -52,8 +52,8 @@ def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
 @require_POST
 def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Invite all members of a team in one role; warn about members who may not have it."""
-    question_set, project = _load_managed(request, set_id)
-    form = TeamForm(select_visible(request, Team.objects.all()), request.POST)
+    question_set, project = _load_managed_project(request, set_id)
+    form = TeamInvitationForm(select_visible(request, Team.objects.all()), request.POST)
     if form.is_valid():
         role = form.cleaned_data["role"]
         invited, refused = rules.invite_team(project, form.cleaned_data["team"], role)
@@ -68,7 +68,7 @@ def invite_team(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def remove_member(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpResponse:
     """Ask for confirmation; POST removes a writer or validator, whose problems and votes stay."""
-    question_set, project = _load_managed(request, set_id)
+    question_set, project = _load_managed_project(request, set_id)
     member = get_object_or_404(project.members.select_related("user"), public_id=member_id)
     name = member.user.get_username()
     back = reverse("admin:writing-people", args=[question_set.public_id])
@@ -90,14 +90,14 @@ def remove_member(request: HttpRequest, set_id: UUID, member_id: UUID) -> HttpRe
     return TemplateResponse(request, "annotations/confirm.html", context)
 
 
-def _load_managed(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
+def _load_managed_project(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
     """Return a question set and its writing project, if the user manages them.
 
     Else `Http404` or `RefusedError` is raised.
     """
-    get_answered_set(request, set_id)
+    get_set_with_answers(request, set_id)
     question_set = get_manageable(request, QuestionSet.objects.all(), set_id)
-    project = find_project(question_set)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
     return question_set, project

@@ -14,15 +14,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from annotations import writing as rules
-from annotations.desk.writing.forms import NoteForm, SettingsForm
+from annotations.desk.writing.forms import NoteForm, WritingSettingsForm
 from annotations.models import QuestionSet, WritingProject, WrittenProblem, rights
 from annotations.web.downloads import build_attachment_headers
 from annotations.web.lists import ProblemFilter
 from annotations.web.pages import Breadcrumbs, build_breadcrumbs
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
-    get_editable_answered_set,
+    get_editable_set_with_answers,
+    get_set_with_answers,
     get_user_id,
     select_visible,
 )
@@ -30,13 +30,13 @@ from annotations.web.scope import (
 STATE_LABELS = dict(WrittenProblem.State.choices)
 
 
-def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show a writing project's progress and problems; without a project, how to start one.
 
     The query parameter `state` filters the problems.
     """
-    question_set = get_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     context = {
         "title": "Writing problems without an answer",
         "subtitle": question_set.name,
@@ -59,15 +59,15 @@ def show_writing(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "overview": rules.summarize_project(project),
         "state": state if state in STATE_LABELS else "",
         "state_name": STATE_LABELS.get(state, ""),
-        **problems.listing(request),
+        **problems.build_list_context(request),
     }
     return TemplateResponse(request, "annotations/writing/overview.html", context)
 
 
 @require_POST
-def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def start_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Start a writing project for the latest version of a question set."""
-    question_set = get_editable_answered_set(request, set_id)
+    question_set = get_editable_set_with_answers(request, set_id)
     latest = question_set.latest_version()
     try:
         if latest is None:
@@ -80,10 +80,10 @@ def start(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:writing-people", question_set.public_id)
 
 
-def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def edit_project_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show and save the project's settings; POST with `open` closes or reopens the project."""
-    question_set, project = _load_editable(request, set_id)
-    form = SettingsForm(request.POST or None, instance=project)
+    question_set, project = _load_editable_project(request, set_id)
+    form = WritingSettingsForm(request.POST or None, instance=project)
     if request.method == "POST" and "open" in request.POST:
         rules.set_open(project, request.POST["open"] == "yes")
         text = "It is open again." if project.closed_at is None else "It is closed."
@@ -107,7 +107,7 @@ def edit_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> HttpResponse:
     """Show a problem with votes and history; POST returns it to its author or drops it."""
-    question_set = get_answered_set(request, set_id)
+    question_set = get_set_with_answers(request, set_id)
     if request.method == "POST":
         # Viewers see a problem with its votes, but do not decide about it.
         get_editable(request, QuestionSet.objects.all(), set_id)
@@ -152,20 +152,20 @@ def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> Http
 
 
 @require_GET
-def export(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+def export_problems(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Stream the accepted problems and their original questions in UMWP's JSON Lines format."""
-    question_set = get_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
     return StreamingHttpResponse(
-        _format_lines(project),
+        _format_export_lines(project),
         content_type="application/x-ndjson",
         headers=build_attachment_headers(f"{question_set.name} - without an answer.jsonl"),
     )
 
 
-def find_project(question_set: QuestionSet) -> WritingProject | None:
+def find_writing_project(question_set: QuestionSet) -> WritingProject | None:
     """Return the writing project of the newest version that has one; None if no version has one."""
     return (
         WritingProject.objects.filter(version__question_set=question_set)
@@ -181,19 +181,21 @@ def build_writing_breadcrumbs(question_set: QuestionSet) -> Breadcrumbs:
     return [*build_breadcrumbs(question_set), ("Writing", url)]
 
 
-def _load_editable(request: HttpRequest, set_id: UUID) -> tuple[QuestionSet, WritingProject]:
+def _load_editable_project(
+    request: HttpRequest, set_id: UUID
+) -> tuple[QuestionSet, WritingProject]:
     """Return a question set and its writing project, if the user may change them.
 
     Else `Http404` or `RefusedError` is raised.
     """
-    question_set = get_editable_answered_set(request, set_id)
-    project = find_project(question_set)
+    question_set = get_editable_set_with_answers(request, set_id)
+    project = find_writing_project(question_set)
     if project is None:
         raise Http404("it has no writing of problems")
     return question_set, project
 
 
-def _format_lines(project: WritingProject) -> Iterator[bytes]:
-    """Yield the rows of the export as JSON lines in UTF-8."""
+def _format_export_lines(project: WritingProject) -> Iterator[bytes]:
+    """Yield the accepted problems as JSON Lines in UTF-8."""
     for row in rules.export_accepted(project):
         yield (json.dumps(row, ensure_ascii=False) + "\n").encode()

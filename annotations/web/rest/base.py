@@ -75,14 +75,14 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
     pagination_class = KeysetPagination
     parser_classes: Any = (SafeJSONParser,)
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted request body, in bytes."""
         return settings.API_SMALL_BYTES
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Raise an API problem if the request body is too large, before it is read."""
         super().initial(request, *args, **kwargs)
-        most = self.most_bytes(request)
+        most = self.get_max_bytes(request)
         # The web server buffers a chunked body and sets its length, so the header can be trusted.
         if int(request.META.get("CONTENT_LENGTH") or 0) > most:
             raise ApiProblem(
@@ -99,14 +99,16 @@ class ApiViewSet(viewsets.GenericViewSet[Any]):
         return super().handle_exception(exc)
 
     def finalize_response(self, request: Request, *args: Any, **kwargs: Any) -> Any:
-        """Return the response with a header against caching and the version's number."""
+        """Return the response with headers that forbid caching and state the version's number."""
         response = super().finalize_response(request, *args, **kwargs)
         response["Cache-Control"] = "no-store"
         if (version := getattr(request, "version_shown", None)) is not None:
             response["X-Question-Set-Version"] = str(version.number)
         return response
 
-    def checked(self, serializer: type[serializers.BaseSerializer[Any]], **kwargs: Any) -> Any:
+    def validate_body(
+        self, serializer: type[serializers.BaseSerializer[Any]], **kwargs: Any
+    ) -> Any:
         """Return the valid serializer of the request body; raise `ValidationError` if invalid."""
         valid_serializer = serializer(
             data=self.request.data, context=self.get_serializer_context(), **kwargs

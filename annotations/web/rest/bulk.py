@@ -38,7 +38,7 @@ Load = Callable[..., ImportReport]
 
 
 @dataclass
-class Lines:
+class StoredBody:
     """Request body in JSON Lines or CSV, stored in an unnamed temporary file.
 
     `name` is the file's name for readers; its extension is that of the format.
@@ -52,9 +52,9 @@ class Lines:
     @property
     def source(self) -> Source:
         """Source of rows that can open the temporary file repeatedly, at its beginning."""
-        return make_stored_source(self.name, self._open, self.size)
+        return make_stored_source(self.name, self._open_file, self.size)
 
-    def _open(self) -> BinaryIO:
+    def _open_file(self) -> BinaryIO:
         """Return the temporary file, open at its beginning."""
         # Opened again by its descriptor, so that each reader has a position of its own.
         file = Path(f"/dev/fd/{self.file.fileno()}").open("rb")  # noqa: SIM115
@@ -62,7 +62,7 @@ class Lines:
         return file
 
 
-class RowsParser(BaseParser):
+class StrictJSONParser(BaseParser):
     """Strict JSON parser: keeps numbers as written, refuses repeated keys and NaN."""
 
     media_type = "application/json"
@@ -94,7 +94,7 @@ class LinesParser(BaseParser):
             digest.update(chunk)
             file.write(chunk)
         file.flush()
-        return Lines(file, digest.hexdigest(), file.tell(), self.name)
+        return StoredBody(file, digest.hexdigest(), file.tell(), self.name)
 
 
 class CsvParser(LinesParser):
@@ -161,7 +161,7 @@ class ImportReportSerializer(serializers.Serializer[Any]):
 class BulkViewSet(ApiViewSet):
     """Base class of API endpoints that import many rows in one request, all or none."""
 
-    parser_classes = (RowsParser, LinesParser)
+    parser_classes = (StrictJSONParser, LinesParser)
     required_keys: tuple[str, ...]
     reader: Callable[[Readable], Any]
     """Reads rows without storing them. Raises InputError with the invalid ones."""
@@ -174,12 +174,12 @@ class BulkViewSet(ApiViewSet):
     def get_parsers(self) -> list[BaseParser]:
         """Return the parsers of request bodies; JSON Lines only for imports."""
         is_import = (getattr(self.request, "method", None) or "POST").upper() == "POST"
-        return [RowsParser(), LinesParser()] if is_import else [RowsParser()]
+        return [StrictJSONParser(), LinesParser()] if is_import else [StrictJSONParser()]
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the largest permitted body in bytes; less for JSON, which is held in memory."""
         if getattr(self, "action", None) != "create":
-            return super().most_bytes(request)
+            return super().get_max_bytes(request)
         kind = (request.content_type or "").partition(";")[0].strip().lower()
         return LARGEST if kind == LINES else settings.API_BULK_BYTES
 
@@ -187,20 +187,24 @@ class BulkViewSet(ApiViewSet):
         """Return the response, after closing the temporary file of the body."""
         # Not `request.data`, which would parse a body that was not read yet.
         data = getattr(request, "_full_data", None)
-        if isinstance(data, Lines):
+        if isinstance(data, StoredBody):
             data.file.close()
         return super().finalize_response(request, *args, **kwargs)
 
     def import_rows(self, load: Load, into: Any, options: dict[str, Any]) -> Response:
         """Import the rows of the body and return the report; raise `ApiProblem` if invalid."""
         with self.convert_row_errors():
-            report = load(into, self.source(), **options)
-        return self.build_response(into, report)
+            report = load(into, self.build_source(), **options)
+        return self.build_report_response(into, report)
 
-    def source(self) -> Source:
+    def build_source(self) -> Source:
         """Return the rows of the body as a source; raise `InputError` for invalid ones."""
         data = self.request.data
-        return data.source if isinstance(data, Lines) else self._write_lines(read_rows(data))
+        return (
+            data.source
+            if isinstance(data, StoredBody)
+            else self._build_lines_source(read_body_rows(data))
+        )
 
     @contextmanager
     def convert_row_errors(self) -> Iterator[None]:
@@ -208,14 +212,16 @@ class BulkViewSet(ApiViewSet):
         try:
             yield
         except InputError as error:
-            raise build_rows_problem(error, lines=isinstance(self.request.data, Lines)) from error
+            raise build_rows_problem(
+                error, lines=isinstance(self.request.data, StoredBody)
+            ) from error
 
-    def build_response(self, into: Any, report: ImportReport) -> Response:
+    def build_report_response(self, into: Any, report: ImportReport) -> Response:
         """Return the response with the report of an import into the question set `into`."""
         body = {**report.as_dict(), "changed": report.changed, "question_set": into.public_id}
         return Response(ImportReportSerializer(body).data)
 
-    def _write_lines(self, rows: list[Any]) -> Source:
+    def _build_lines_source(self, rows: list[Any]) -> Source:
         """Return the rows as a source in JSON Lines; raise `InputError` if invalid.
 
         The complete rows are checked even if others lack keys, to report all problems at once.
@@ -237,7 +243,7 @@ class BulkViewSet(ApiViewSet):
         return lines
 
 
-def read_rows(data: Any) -> list[Any]:
+def read_body_rows(data: Any) -> list[Any]:
     """Return the rows of a body {"rows": [...]}; raise `ApiProblem` for other bodies."""
     if not isinstance(data, dict):
         raise ApiProblem("invalid", 'Write an object: {"rows": [...]}.', [Fault("no object", "#")])
@@ -249,7 +255,9 @@ def read_rows(data: Any) -> list[Any]:
     return rows
 
 
-def read_options(request: Request, serializer: type[serializers.Serializer[Any]]) -> dict[str, Any]:
+def read_import_options(
+    request: Request, serializer: type[serializers.Serializer[Any]]
+) -> dict[str, Any]:
     """Return the import options of the URL query; raise `ApiProblem` if invalid."""
     params = dict(request.query_params.items())
     option_serializer = serializer(data=params)

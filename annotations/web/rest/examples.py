@@ -23,7 +23,7 @@ MODEL_ANSWER_ROWS: list[dict[str, Any]] = [
 ]
 
 
-def _build_report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
+def _build_example_report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
     """Return an example import report: `n_rows` new rows, and counts of `created` rows."""
     return {
         "what": what,
@@ -47,7 +47,7 @@ def _build_report(what: str, n_rows: int, **created: int) -> dict[str, Any]:
     }
 
 
-PASSAGE_REPORT = _build_report("passages", 1)
-QUESTION_REPORT = _build_report("questions", 2)
-ANSWER_REPORT = _build_report("answers", 2, workers=2, questions=0)
-MODEL_ANSWER_REPORT = _build_report("model answers", 2, models=1)
+PASSAGE_REPORT = _build_example_report("passages", 1)
+QUESTION_REPORT = _build_example_report("questions", 2)
+ANSWER_REPORT = _build_example_report("answers", 2, workers=2, questions=0)
+MODEL_ANSWER_REPORT = _build_example_report("model answers", 2, models=1)

@@ -26,4 +26,4 @@ def build_sort_parameter(list_filter: type[ListFilter]) -> OpenApiParameter:
 def load_filtered_page(request: Request, list_filter: ListFilter) -> Page[Any]:
     """Return the requested page of a filtered list; raise `QueryError` if invalid."""
     rows, order = list_filter.apply_order(list_filter.filter_rows())
-    return order.take(rows, read_cursor(request), read_limit(request))
+    return order.load_page(rows, read_cursor(request), read_limit(request))

@@ -35,7 +35,7 @@ LIFETIME = timedelta(days=1)
 """How long a response is stored."""
 
 
-def repeatable(action: Action) -> Action:
+def make_repeatable(action: Action) -> Action:
     """Return an API action that runs only once for each Idempotency-Key.
 
     Key and work are stored in one transaction: a failed request leaves no key, and simultaneous
@@ -46,8 +46,8 @@ def repeatable(action: Action) -> Action:
 
     @functools.wraps(action)
     def run_once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """Return the stored response to the request's key, or run the action."""
-        key = _read_key(request)
+        """Return the stored response to the request's key; else run the action."""
+        key = _read_idempotency_key(request)
         if key is None:
             return action(self, request, *args, **kwargs)
         return _replay_or_run(request, key, lambda: action(self, request, *args, **kwargs))
@@ -55,8 +55,8 @@ def repeatable(action: Action) -> Action:
     return run_once  # type: ignore[return-value]
 
 
-def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
-    """Return an API action, made of a generator, that runs only once per key.
+def make_repeatable_after_reading(action: Steps) -> Callable[..., Response]:
+    """Return an API action from a generator, whose second part runs once for each Idempotency-Key.
 
     The generator reads the request, yields, then stores.
 
@@ -67,28 +67,28 @@ def repeatable_after_reading(action: Steps) -> Callable[..., Response]:
     @functools.wraps(action)
     def run_once(self: Any, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Read the request; return the stored response, or store and respond."""
-        key = _read_key(request)
-        if key is not None and _load_own_requests(request).filter(key=key).exists():
+        key = _read_idempotency_key(request)
+        if key is not None and _select_own_requests(request).filter(key=key).exists():
             # The stored response is replayed without reading the input again.
             return _replay_or_run(
-                request, key, lambda: _run(action(self, request, *args, **kwargs))
+                request, key, lambda: _run_steps(action(self, request, *args, **kwargs))
             )
         with closing(action(self, request, *args, **kwargs)) as steps:
             next(steps)
             if key is None:
-                return _finish(steps)
-            return _replay_or_run(request, key, lambda: _finish(steps))
+                return _finish_steps(steps)
+            return _replay_or_run(request, key, lambda: _finish_steps(steps))
 
     return run_once
 
 
-def _run(steps: Generator[None, None, Response]) -> Response:
+def _run_steps(steps: Generator[None, None, Response]) -> Response:
     """Run a generator action completely (reading and storing) and return its response."""
     next(steps)
-    return _finish(steps)
+    return _finish_steps(steps)
 
 
-def _finish(steps: Generator[None, None, Response]) -> Response:
+def _finish_steps(steps: Generator[None, None, Response]) -> Response:
     """Run the second part of a generator (storing) and return its response."""
     try:
         next(steps)
@@ -98,7 +98,7 @@ def _finish(steps: Generator[None, None, Response]) -> Response:
     raise RuntimeError("an action that is repeatable after reading yields once")
 
 
-def _read_key(request: Request) -> str | None:
+def _read_idempotency_key(request: Request) -> str | None:
     """Return the request's Idempotency-Key, None without one; raise `ApiProblem` if invalid."""
     key = request.headers.get(HEADER)
     if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
@@ -160,14 +160,14 @@ def _check_readable(request: Request, address: str) -> None:
         raise PermissionDenied
 
 
-def _load_own_requests(request: Request) -> QuerySet[IdempotentRequest]:
-    """Return a queryset of the user's stored requests."""
+def _select_own_requests(request: Request) -> QuerySet[IdempotentRequest]:
+    """Return the user's stored requests, as a queryset."""
     return IdempotentRequest.objects.filter(user=int(request.user.pk or 0))
 
 
 def _claim_key(request: Request, key: str, request_hash: str) -> tuple[IdempotentRequest, bool]:
     """Return (row of the key, whether it is new); the user's expired rows are deleted."""
-    own_requests = _load_own_requests(request)
+    own_requests = _select_own_requests(request)
     own_requests.filter(created_at__lt=timezone.now() - LIFETIME).delete()
     try:
         # A savepoint: on PostgreSQL the error would otherwise abort the outer transaction.

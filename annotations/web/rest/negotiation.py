@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework.negotiation import BaseContentNegotiation
 
 
-class AnyForm(BaseContentNegotiation):
+class FileNegotiation(BaseContentNegotiation):
     """Content negotiation that ignores the Accept header, for responses that are files.
 
     A file has one format, or the one that the query parameter `format` names.
@@ -20,5 +20,5 @@ class AnyForm(BaseContentNegotiation):
         return None
 
     def select_renderer(self, request: Any, renderers: Any, format_suffix: Any = None) -> Any:
-        """Return the first renderer and ignore the Accept header."""
+        """Return (first renderer, its media type), whatever the Accept header names."""
         return renderers[0], renderers[0].media_type

@@ -30,7 +30,7 @@ def read_cursor(request: Request) -> str:
 
 def load_page(request: Request, rows: QuerySet[Any, Any], order: Keyset) -> Page[Any]:
     """Return the requested page of rows; raise `QueryError` for invalid parameters."""
-    return order.take(rows, read_cursor(request), read_limit(request))
+    return order.load_page(rows, read_cursor(request), read_limit(request))
 
 
 def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def build_page_body(request: Request, rows: Any, cursor: str | None) -> dict[str
     return {"next": next_url, "results": rows}
 
 
-def read_start(request: Request, name: str) -> int:
+def read_start_index(request: Request, name: str) -> int:
     """Return the requested start index in a list in memory; raise `QueryError` if invalid."""
     cursor = read_cursor(request)
     (start,) = decode_cursor(name, cursor) if cursor else (0,)

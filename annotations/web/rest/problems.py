@@ -67,7 +67,7 @@ class Fault:
     code: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields that are set, for JSON."""
+        """Return the fields that have a value, by name, for JSON."""
         values = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return {name: value for name, value in values.items() if value not in (None, "")}
 
@@ -117,7 +117,7 @@ def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") ->
     `lines` states that the body was JSON Lines, whose rows have no JSON pointer.
     """
     problems = sorted(error.problems, key=lambda problem: problem.line or 0)
-    faults = [_build_fault(problem, lines, path) for problem in problems]
+    faults = [_build_row_fault(problem, lines, path) for problem in problems]
     detail = f"{error.total:,} bad rows; nothing was stored."
     if error.total == 1:
         detail = "One bad row; nothing was stored."
@@ -126,7 +126,7 @@ def build_rows_problem(error: InputError, *, lines: bool, path: str = "rows") ->
     return ApiProblem("bad-rows", detail, faults, total=error.total)
 
 
-def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
+def _build_row_fault(problem: Problem, lines: bool, path: str) -> Fault:
     """Return the API error's entry for one invalid row of an import."""
     reason = capfirst(problem.reason) + "."
     remedy = problem.remedy
@@ -140,11 +140,11 @@ def _build_fault(problem: Problem, lines: bool, path: str) -> Fault:
     index = problem.line - 1
     pointer = f"#/{path}/{index}"
     if isinstance(problem.column, str):
-        pointer += "/" + escape_pointer(problem.column)
+        pointer += "/" + escape_pointer_key(problem.column)
     return Fault(reason, pointer=pointer, index=index, remedy=remedy, code=problem.code)
 
 
-def escape_pointer(key: str) -> str:
+def escape_pointer_key(key: str) -> str:
     """Return a key escaped for use in a JSON pointer (RFC 6901)."""
     # First "~": the other way round, the "~" of "~1" would be escaped again.
     return key.replace("~", "~0").replace("/", "~1")

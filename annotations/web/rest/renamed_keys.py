@@ -13,8 +13,8 @@ SerializerT = TypeVar("SerializerT", bound=type[serializers.BaseSerializer[Any]]
 AnyField = serializers.Field[Any, Any, Any, Any]
 
 
-def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
-    """Return a class decorator that gives serializer fields an additional, new name.
+def add_renamed_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
+    """Return a class decorator that adds a new key for each renamed field of a serializer.
 
     The keywords are the old names. The new key comes directly before the old one and has the same
     value and description; the schema marks the old key as deprecated. A name without a field is
@@ -31,7 +31,7 @@ def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
             for name, field in get_declared(self).items():
                 if name in new_names:
                     new = new_names[name]
-                    fields[new] = _copy_as(new, field, name)
+                    fields[new] = _copy_field(new, field, name)
                 fields[name] = field
             return fields
 
@@ -41,7 +41,7 @@ def rename_keys(**new_names: str) -> Callable[[SerializerT], SerializerT]:
     return decorate
 
 
-def _copy_as(new: str, field: AnyField, old: str) -> AnyField:
+def _copy_field(new: str, field: AnyField, old: str) -> AnyField:
     """Return a copy of the serializer field `old` with the name `new` and the same value."""
     copied = copy.deepcopy(field)
     if isinstance(copied, serializers.SerializerMethodField):

@@ -13,7 +13,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from rest_framework import serializers
 
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.texts import EXCERPT_SHOWN, select_beginning, shorten_text
 
 M = TypeVar("M", bound=Model)
@@ -33,7 +33,7 @@ PLAIN: dict[Any, type[serializers.Field[Any, Any, Any, Any]]] = {
 def build_serializer(
     report: type[Any], *properties: str, without: tuple[str, ...] = ()
 ) -> type[serializers.Serializer[Any]]:
-    """Return a serializer class for a dataclass or named tuple, with some properties.
+    """Return a serializer class for a dataclass or named tuple and the named properties.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def build_serializer(
     name = f"Result{report.__name__}Serializer"
     serializer = type(name, (serializers.Serializer,), fields | {"__doc__": description})
     renamed: dict[str, str] = getattr(report, "renamed_keys", {})
-    return rename_keys(**renamed)(serializer) if renamed else serializer
+    return add_renamed_keys(**renamed)(serializer) if renamed else serializer
 
 
 def _list_field_names(report: type[Any]) -> Sequence[str]:
@@ -67,7 +67,7 @@ def _list_field_names(report: type[Any]) -> Sequence[str]:
     return names
 
 
-def _has_fields(hint: Any) -> bool:
+def _is_record_type(hint: Any) -> bool:
     """Return whether a type is a dataclass or a named tuple."""
     return dataclasses.is_dataclass(hint) or hasattr(hint, "_fields")
 
@@ -89,20 +89,20 @@ def _build_field(hint: Any, **options: Any) -> Any:
         return serializers.ChoiceField(choices=list(inner), **options)
     if origin in (list, tuple):
         parts = [part for part in inner if part is not Ellipsis]
-        if _has_fields(parts[0]) and parts[0] not in PLAIN:
+        if _is_record_type(parts[0]) and parts[0] not in PLAIN:
             return build_serializer(parts[0])(many=True, **options)
         return serializers.ListField(child=_build_field(parts[0]), **options)
     if origin is dict:
         child = serializers.JSONField() if inner[1] is Any else _build_field(inner[1])
         return serializers.DictField(child=child, **options)
-    if _has_fields(hint):
+    if _is_record_type(hint):
         return build_serializer(hint)(**options)
     if hint is Any:
         return serializers.JSONField(**options)
     raise TypeError(f"{hint} has no form in JSON")
 
 
-class Excerpt(serializers.CharField):
+class ExcerptField(serializers.CharField):
     """Serializer field for the first 240 characters of a text, with … if it is longer."""
 
     def __init__(self, **kwargs: Any) -> None:
@@ -115,6 +115,6 @@ class Excerpt(serializers.CharField):
 
 
 def annotate_excerpt(rows: QuerySet[M, M]) -> QuerySet[M, M]:
-    """Return rows annotated with `excerpt`, the beginning of their text."""
+    """Return the rows annotated with `excerpt`, the beginning of their text for `ExcerptField`."""
     annotated: QuerySet[Any, Any] = rows.annotate(excerpt=select_beginning("text"))
     return annotated

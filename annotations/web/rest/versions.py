@@ -18,10 +18,10 @@ VERSION = OpenApiParameter(
 )
 
 
-def select_version(
+def find_requested_version(
     request: Request, question_set: QuestionSet, *, answered: bool = False
 ) -> QuestionSetVersion | None:
-    """Return the version that the URL's query names; by default the set's default version.
+    """Return the version that the URL's query names, else the set's default one; None without any.
 
     A response header has its number. Raises Http404 for a number that the set does not have.
     """

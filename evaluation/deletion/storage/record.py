@@ -32,7 +32,7 @@ from annotations.models import (
     Worker,
     WritingEvent,
 )
-from annotations.web.numbers import TableCounts, count_rows_by, read_numbers
+from annotations.web.numbers import TableCounts, build_group_count, load_table_counts
 from evaluation.core.messages.message import fill_template
 from evaluation.models import (
     Alarm,
@@ -295,7 +295,7 @@ def find_set_dependents(question_set: QuestionSet) -> DependentRows:
 
 def count_rows(parts: Sequence[tuple[str, QuerySet[Any, Any]]]) -> dict[str, int]:
     """Return the number of rows of each part by label, without zeros, in one query."""
-    numbers = read_numbers({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
+    numbers = load_table_counts({name: TableCounts(rows, (Count("pk"),)) for name, rows in parts})
     return {name: n for name, [(n,)] in numbers.items() if n}
 
 
@@ -457,8 +457,8 @@ def count_answers_by_run(
         rejected=False,
     )
     made_of = Case(
-        When(kind=GRADING, then=count_rows_by(graded, "scores__run")),
-        default=count_rows_by(there, "submission__version"),
+        When(kind=GRADING, then=build_group_count(graded, "scores__run")),
+        default=build_group_count(there, "submission__version"),
     )
     rows = runs.annotate(made_of=made_of).order_by("pk").values_list("pk", "made_of")
     return {run: n for run, n in rows if n}

@@ -260,7 +260,7 @@ def read_crowd_facts(
         rows = rows.filter(question__public_id=question)
     columns = ("place", "slot", "value", "mentions", "of", "state")
     question_columns = ("question__public_id", "question__external_id")
-    return ORDER.take(
+    return ORDER.load_page(
         rows.order_by().values(*columns, *question_columns), after, size, _build_run_fact
     )
 
@@ -420,7 +420,7 @@ def read_contradictions(run: Run, by: By, author: UUID) -> list[FactOnQuestion]:
     rows = AnswerFact.objects.filter(run=run, verdict=AnswerFact.Verdict.CONTRADICTS)
     ordered: Any = (
         rows.filter(**{SOURCE_FIELDS[by]: author})
-        .order_by(*STATED_ORDER.columns())
+        .order_by(*STATED_ORDER.build_order_by())
         .values(*COLUMNS)
     )
     return [_build_fact_on_question(row) for row in ordered[:MAX_SHOWN]]
@@ -435,7 +435,7 @@ def read_answer_facts(
         .order_by()
         .values(*COLUMNS)
     )
-    return STATED_ORDER.take(rows, after, size, _build_fact_on_question)
+    return STATED_ORDER.load_page(rows, after, size, _build_fact_on_question)
 
 
 def _build_fact_on_question(row: dict[str, Any]) -> FactOnQuestion:

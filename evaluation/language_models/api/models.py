@@ -18,18 +18,18 @@ from annotations.models import QuestionSet
 from annotations.web.paging import OLDEST, Keyset
 from annotations.web.query import parse_flag, parse_public_id
 from annotations.web.rest.base import ApiViewSet, StrictModelSerializer
-from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, read_options
+from annotations.web.rest.bulk import BulkViewSet, VersionOptionsSerializer, read_import_options
 from annotations.web.rest.examples import MODEL_ANSWER_REPORT, MODEL_ANSWER_ROWS
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body, load_page
 from annotations.web.rest.problems import ApiProblem, Fault
-from annotations.web.rest.serializers import Excerpt, annotate_excerpt, build_serializer
+from annotations.web.rest.serializers import ExcerptField, annotate_excerpt, build_serializer
 from annotations.web.rest.uploads import describe_bulk_upload
-from annotations.web.rest.versions import VERSION, select_version
+from annotations.web.rest.versions import VERSION, find_requested_version
 from annotations.web.scope import (
-    get_answered_set,
     get_editable,
+    get_set_with_answers,
     get_user_id,
     get_visible_or_404,
     require_requester,
@@ -165,11 +165,11 @@ class LanguageModelViewSet(ApiViewSet):
         body = LanguageModelRowSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request) -> Response:
         """Create a model owned by the user."""
         owner = require_requester(request)
-        values = self.checked(LanguageModelSerializer).validated_data
+        values = self.validate_body(LanguageModelSerializer).validated_data
         made = _save(LanguageModel(owner_id=owner, **values))
         return Response(
             self.get_serializer(made).data,
@@ -185,7 +185,9 @@ class LanguageModelViewSet(ApiViewSet):
     def partial_update(self, request: Request, model_id: Any) -> Response:
         """Change the submitted fields of a model."""
         model = get_editable(request, LanguageModel.objects.all(), model_id)
-        values = self.checked(LanguageModelSerializer, instance=model, partial=True).validated_data
+        values = self.validate_body(
+            LanguageModelSerializer, instance=model, partial=True
+        ).validated_data
         for name, value in values.items():
             setattr(model, name, value)
         return Response(self.get_serializer(_save(model)).data)
@@ -221,7 +223,7 @@ class ModelAnswerRowSerializer(serializers.ModelSerializer[LLMResponse]):
     model_id = serializers.UUIDField(source="model.public_id")
     question = serializers.CharField(source="question.external_id")
     question_id = serializers.UUIDField(source="question.public_id")
-    excerpt = Excerpt()
+    excerpt = ExcerptField()
 
     class Meta:
         """The fields, in their order."""
@@ -293,8 +295,8 @@ class ModelAnswerViewSet(BulkViewSet):
 
     def list(self, request: Request, set_id: Any) -> Response:
         """List the model answers to a version, with the beginnings of their texts."""
-        question_set = get_answered_set(request, set_id)
-        version = select_version(request, question_set, answered=True)
+        question_set = get_set_with_answers(request, set_id)
+        version = find_requested_version(request, question_set, answered=True)
         rows = select_visible(request, LLMResponse.objects.all()).filter(question__version=version)
         if question := parse_public_id(request.query_params, "question"):
             rows = rows.filter(question__public_id=question)
@@ -313,11 +315,11 @@ class ModelAnswerViewSet(BulkViewSet):
         answer = get_visible_or_404(request, _select_related(rows), model_answer_id)
         return Response(ModelAnswerSerializer(answer).data)
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: Any) -> Response:
         """Import rows of model answers."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        options = read_options(request, ModelAnswerOptionsSerializer)
+        options = read_import_options(request, ModelAnswerOptionsSerializer)
         options["imported_by"] = get_user_id(request)
         return self.import_rows(import_model_answers, question_set, options)
 
@@ -384,7 +386,7 @@ class ModelNoteViewSet(NotingViewSet):
         request=ModelNoteSerializer,
         responses={201: ModelNoteSerializer},
     )
-    @repeatable
+    @make_repeatable
     def note(self, request: Request, model_id: Any) -> Response:
         """Add a note about a model."""
         return self.store_note(request, self._get_model(request, model_id))

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.problems import ApiProblem, Fault, build_field_problem
 from annotations.web.scope import (
@@ -147,11 +147,11 @@ class PromptViewSet(ApiViewSet):
         body = PromptRowSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request) -> Response:
         """Create a prompt owned by the user."""
         owner = require_requester(request)
-        serializer = self.checked(NewPromptSerializer)
+        serializer = self.validate_body(NewPromptSerializer)
         try:
             made = create_prompt(owner, serializer.validated_data["name"], serializer.prompt())
         except IntegrityError:
@@ -172,6 +172,6 @@ class PromptViewSet(ApiViewSet):
         """Add a version to a prompt."""
         stored = get_editable(request, StoredPrompt.objects.all(), prompt_id)
         made = edit_prompt(
-            stored, get_user_id(request), self.checked(PromptTextSerializer).prompt()
+            stored, get_user_id(request), self.validate_body(PromptTextSerializer).prompt()
         )
         return Response(PromptVersionSerializer(made).data, status.HTTP_201_CREATED)

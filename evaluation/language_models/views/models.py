@@ -100,7 +100,9 @@ def get_place(model: LanguageModel, mine: bool = True) -> Place:
 def show_models(request: HttpRequest) -> HttpResponse:
     """List the language models, newest first."""
     rows = select_visible(request, LanguageModel.objects.filter(archived_at=None))
-    list_of = ModelFilter(request.GET, annotate_answer_counts(rows, request.user)).listing(request)
+    list_of = ModelFilter(request.GET, annotate_answer_counts(rows, request.user)).build_list_context(
+        request
+    )
     page = list_of["page"]
     mine = set(
         LanguageModel.objects.editable_by(request.user)

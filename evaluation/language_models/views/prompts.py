@@ -122,7 +122,7 @@ def show_prompts(request: HttpRequest) -> HttpResponse:
         "title": "Prompts",
         "subtitle": "The instruction to language models and the wording of their questions.",
         "breadcrumbs": _build_breadcrumbs()[:1],
-        **prompt_filter.listing(request, add=annotate_version_counts),
+        **prompt_filter.build_list_context(request, add=annotate_version_counts),
         "built_in": [build_built_in_prompt(strategy) for strategy in BUILT_IN],
         "strategies": STRATEGIES,
     }

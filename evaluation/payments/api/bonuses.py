@@ -39,13 +39,18 @@ from annotations.ledger.panel_lists import (
 from annotations.ledger.sentences import LISTS
 from annotations.ledger.tallies import Tally, group_by_list
 from annotations.models import BonusPayment, QuestionSetVersion
-from annotations.web.downloads import build_file_name, download
+from annotations.web.downloads import build_download_response, build_file_name
 from annotations.web.paging import encode_cursor
 from annotations.web.query import parse_choice
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.idempotency import repeatable
-from annotations.web.rest.negotiation import AnyForm
-from annotations.web.rest.paging import build_page_body, build_slice_body, read_limit, read_start
+from annotations.web.rest.idempotency import make_repeatable
+from annotations.web.rest.negotiation import FileNegotiation
+from annotations.web.rest.paging import (
+    build_page_body,
+    build_slice_body,
+    read_limit,
+    read_start_index,
+)
 from annotations.web.rest.problems import (
     ApiProblem,
     Fault,
@@ -165,7 +170,7 @@ class BonusViewSet(ApiViewSet):
         version = get_payable_version(request, set_id)
         query = request.query_params
         state, name = parse_choice(query, "state", ["", *STATES.values()], ""), query.get("round")
-        start, limit = read_start(request, "bonuses"), read_limit(request)
+        start, limit = read_start_index(request, "bonuses"), read_limit(request)
         # A cursor counts all payments, not the filtered ones: states change between two pages.
         selected = (
             (position, payment)
@@ -187,7 +192,7 @@ class BonusViewSet(ApiViewSet):
     def rounds(self, request: Request, set_id: UUID) -> Response:
         """Return a page of the version's payment rounds."""
         rounds = tallies.group_by_round(bonuses.load_payments(get_payable_version(request, set_id)))
-        start = read_start(request, "rounds")
+        start = read_start_index(request, "rounds")
         page = rounds[start : start + read_limit(request)]
         rows = BonusRoundSerializer(page, many=True).data
         return Response(build_slice_body(request, "rounds", rows, start, len(rounds)))
@@ -201,7 +206,7 @@ class BonusViewSet(ApiViewSet):
         request=RoundTotalSerializer,
         responses={200: RoundDoneSerializer},
     )
-    @repeatable
+    @make_repeatable
     def confirm(self, request: Request, set_id: UUID) -> Response:
         """Confirm all planned payments of a round."""
         return self._advance(request, set_id, confirmation.confirm, "confirmed")
@@ -215,7 +220,7 @@ class BonusViewSet(ApiViewSet):
         request=RoundTotalSerializer,
         responses={200: RoundDoneSerializer},
     )
-    @repeatable
+    @make_repeatable
     def cancel(self, request: Request, set_id: UUID) -> Response:
         """Cancel the payments of a round."""
         return self._advance(request, set_id, confirmation.cancel, "cancelled")
@@ -229,11 +234,11 @@ class BonusViewSet(ApiViewSet):
         request=SettlementSerializer,
         responses={200: SettledSerializer},
     )
-    @repeatable
+    @make_repeatable
     def settle(self, request: Request, set_id: UUID) -> Response:
         """Store the panel's results of payments, and return how many of them are new."""
         version = get_payable_version(request, set_id)
-        payments = self.checked(SettlementSerializer).validated_data["payments"]
+        payments = self.validate_body(SettlementSerializer).validated_data["payments"]
         index_by_id: dict[UUID, int] = {}
         for index, payment in enumerate(payments):
             # Two outcomes of one payment could contradict each other.
@@ -265,7 +270,7 @@ class BonusViewSet(ApiViewSet):
     ) -> Response:
         """Confirm or cancel a round; 400 for an unknown round, 409 if its total has changed."""
         version = get_payable_version(request, set_id)
-        values = self.checked(RoundTotalSerializer).validated_data
+        values = self.validate_body(RoundTotalSerializer).validated_data
         name, total = values["round"], values["total"]
         if not bonuses.load_payments(version, round_=name):
             raise build_field_problem("round", f"No worker has a payment of a round {name!r}.")
@@ -322,7 +327,7 @@ class TakenListViewSet(ApiViewSet):
         """Return a page of the payment lists."""
         version = get_payable_version(request, set_id)
         lists = list(group_by_list(load_payments(version)).items())
-        start = read_start(request, "lists")
+        start = read_start_index(request, "lists")
         page = lists[start : start + read_limit(request)]
         rows = TakenListSerializer(
             [_build_list_body(request, version, *item) for item in page], many=True
@@ -339,11 +344,11 @@ class TakenListViewSet(ApiViewSet):
         request=WantedListSerializer,
         responses={201: TakenListSerializer},
     )
-    @repeatable
+    @make_repeatable
     def take(self, request: Request, set_id: UUID) -> Response:
         """Claim the payments of a list and return the list's id."""
         version = get_payable_version(request, set_id)
-        name = self.checked(WantedListSerializer).validated_data["list"]
+        name = self.validate_body(WantedListSerializer).validated_data["list"]
         try:
             batch = claim_list(version, request.user, name)
         except NothingToSendError:
@@ -364,7 +369,7 @@ class PanelListViewSet(ApiViewSet):
     """Downloads of lists for panels as files."""
 
     queryset = BonusPayment.objects.all()
-    content_negotiation_class = AnyForm
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="paying_list",
@@ -380,7 +385,7 @@ class PanelListViewSet(ApiViewSet):
         batch = load_claimed(version, batch_id)
         if not batch.payments:
             raise Http404("there is no such list")
-        return download(
+        return build_download_response(
             format_list(version, batch), _build_file_name(version, f"list {batch_id}"), "csv"
         )
 
@@ -411,7 +416,9 @@ class PanelListViewSet(ApiViewSet):
         except WhichBatchError as error:
             sentence = f"{capfirst(error.why)}: name one of {error.there}."
             raise build_parameter_problem("batch", sentence, reason=error.reason) from None
-        return download(chunks, _build_file_name(version, name), ENDINGS.get(name, "csv"))
+        return build_download_response(
+            chunks, _build_file_name(version, name), ENDINGS.get(name, "csv")
+        )
 
 
 def _build_list_body(

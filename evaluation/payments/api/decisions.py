@@ -24,10 +24,10 @@ from annotations.models import Appeal, Decision, QuestionSetVersion, Submission
 from annotations.web.pages import AS_ADDED, load_page
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
 from annotations.web.rest.filtering import build_sort_parameter, load_filtered_page
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.paging import build_page_body
 from annotations.web.rest.problems import ApiProblem, build_field_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.core.options import API
 from evaluation.payments.people_filter import PayFilter
@@ -41,7 +41,7 @@ VERSION = OpenApiParameter(
 )
 
 
-@rename_keys(at="decided_at")
+@add_renamed_keys(at="decided_at")
 class PayDecisionSerializer(serializers.Serializer[Any]):
     """One entry of the decision log; entries are added and never changed."""
 
@@ -56,7 +56,7 @@ class PayDecisionSerializer(serializers.Serializer[Any]):
     at = serializers.DateTimeField(source="created_at")
 
 
-@rename_keys(said="message")
+@add_renamed_keys(said="message")
 class PayEvidenceSerializer(serializers.Serializer[Any]):
     """Evidence for one category of rejection."""
 
@@ -79,7 +79,7 @@ class PayScoreSerializer(serializers.Serializer[Any]):
     supported = serializers.BooleanField(help_text="Whether these are enough for a rank.")
 
 
-@rename_keys(at="answered_at")
+@add_renamed_keys(at="answered_at")
 class PayAnswerSerializer(serializers.Serializer[Any]):
     """Answer to a worker's appeal."""
 
@@ -93,7 +93,7 @@ class PayAnswerSerializer(serializers.Serializer[Any]):
         return one.approval_id is not None
 
 
-@rename_keys(at="appealed_at")
+@add_renamed_keys(at="appealed_at")
 class PayAppealSerializer(serializers.Serializer[Any]):
     """Appeal of a worker against a rejection (one for each), with its answer."""
 
@@ -235,7 +235,7 @@ class PayingViewSet(ApiViewSet):
         """Store a payment decision, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = dict(self.checked(PayDecideSerializer).validated_data)
+        values: dict[str, Any] = dict(self.validate_body(PayDecideSerializer).validated_data)
         kind = values.pop("decision")
         try:
             deciding.decide(submission, request.user, kind, **values)
@@ -342,12 +342,12 @@ class AppealViewSet(ApiViewSet):
         request=AppealAnswerSerializer,
         responses={200: PaySubmissionSerializer},
     )
-    @repeatable
+    @make_repeatable
     def answer(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
         """Store the answer to an appeal, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = self.checked(AppealAnswerSerializer).validated_data
+        values: dict[str, Any] = self.validate_body(AppealAnswerSerializer).validated_data
         appeal = appealing.load_newest_appeals([submission.pk]).get(submission.pk)
         if appeal is None:
             raise build_conflict_problem("nothing_to_answer")
@@ -377,12 +377,12 @@ class AppealViewSet(ApiViewSet):
         request=AppealNoteSerializer,
         responses={200: PaySubmissionSerializer},
     )
-    @repeatable
+    @make_repeatable
     def note(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
         """Store the text of an appeal sent elsewhere, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = self.checked(AppealNoteSerializer).validated_data
+        values: dict[str, Any] = self.validate_body(AppealNoteSerializer).validated_data
         try:
             appealing.create_appeal(submission, values["text"], request.user)
         except WithdrawnError as error:

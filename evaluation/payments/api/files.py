@@ -24,7 +24,7 @@ from annotations.ledger.files import decide_by_file
 from annotations.models import Decision, PanelStatus
 from annotations.panels.groups import load_groups
 from annotations.panels.statuses import import_statuses
-from annotations.web.downloads import build_file_name, download
+from annotations.web.downloads import build_download_response, build_file_name
 from annotations.web.query import parse_choice
 from annotations.web.rest.base import ApiViewSet
 from annotations.web.rest.bulk import (
@@ -32,13 +32,13 @@ from annotations.web.rest.bulk import (
     BulkViewSet,
     CsvParser,
     ImportOptionsSerializer,
-    read_options,
+    read_import_options,
 )
-from annotations.web.rest.idempotency import repeatable
-from annotations.web.rest.negotiation import AnyForm
-from annotations.web.rest.paging import build_slice_body, read_limit, read_start
+from annotations.web.rest.idempotency import make_repeatable
+from annotations.web.rest.negotiation import FileNegotiation
+from annotations.web.rest.paging import build_slice_body, read_limit, read_start_index
 from annotations.web.rest.problems import ApiProblem, build_parameter_problem
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.uploads import describe_bulk_upload
 from annotations.web.size_limit import LARGEST
 from evaluation.payments.api.decisions import VERSION, translate_payment_errors
@@ -170,10 +170,10 @@ class PayFileViewSet(BulkViewSet):
         """Return the parsers of JSON rows and of an unchanged CSV file."""
         return [*super().get_parsers(), CsvParser()]
 
-    def most_bytes(self, request: Request) -> int:
+    def get_max_bytes(self, request: Request) -> int:
         """Return the size limit in bytes; CSV is streamed and may be larger than JSON."""
         kind = (request.content_type or "").partition(";")[0].strip().lower()
-        return LARGEST if kind == CSV else super().most_bytes(request)
+        return LARGEST if kind == CSV else super().get_max_bytes(request)
 
 
 @extend_schema_view(
@@ -199,14 +199,14 @@ class PayDecisionsViewSet(PayFileViewSet):
     required_keys = ("worker", "decision")
     reader = staticmethod(read_decisions)
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Store the decisions and return the import result."""
         version = get_payable_version(request, set_id)
-        options = read_options(request, DecisionOptionsSerializer)
+        options = read_import_options(request, DecisionOptionsSerializer)
         with self.convert_row_errors(), translate_payment_errors():
             arguments = {"round_": options["round"], "dry_run": options["dry_run"]}
-            report = decide_by_file(version, self.source(), request.user, **arguments)
+            report = decide_by_file(version, self.build_source(), request.user, **arguments)
         comparisons = compare_rejections(version, report.kinds)
         warnings = [
             MessageField().to_representation(warning)
@@ -252,14 +252,14 @@ class PayStatusesViewSet(PayFileViewSet):
     required_keys = ()
     reader = staticmethod(read_statuses)
 
-    @repeatable
+    @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Store the statuses and return the import result."""
         version = get_payable_version(request, set_id)
-        options = read_options(request, StatusOptionsSerializer)
+        options = read_import_options(request, StatusOptionsSerializer)
         arguments = {name: options[name] for name in ("instead", "dry_run")}
         with self.convert_row_errors():
-            report = import_statuses(version, self.source(), request.user, **arguments)
+            report = import_statuses(version, self.build_source(), request.user, **arguments)
         body = {
             "version": version.number,
             "n_rows": report.n_rows,
@@ -303,7 +303,7 @@ THRESHOLD = [
 ]
 
 
-@rename_keys(said="message")
+@add_renamed_keys(said="message")
 class LeftOutSerializer(serializers.Serializer[Any]):
     """Number of workers not invited again for one reason.
 
@@ -328,7 +328,7 @@ class InvitedSerializer(serializers.Serializer[Any]):
     left_out = LeftOutSerializer(many=True)
 
 
-@rename_keys(at="requested_at")
+@add_renamed_keys(at="requested_at")
 class GroupAskedSerializer(serializers.Serializer[Any]):
     """Participant group that was created on the panel, with the user who requested it."""
 
@@ -345,7 +345,7 @@ class InvitedViewSet(ApiViewSet):
 
     queryset = Decision.objects.all()
     serializer_class = InvitedSerializer
-    content_negotiation_class = AnyForm
+    content_negotiation_class = FileNegotiation
 
     @extend_schema(
         operation_id="paying_invited",
@@ -385,7 +385,7 @@ class InvitedViewSet(ApiViewSet):
         invited_workers = self._select_invited(request, set_id)
         version = invited_workers.run.version
         name = build_file_name(version.question_set.name, f"version {version.number}", "invite")
-        return download(write_lines(invited_workers.ids), name, "txt")
+        return build_download_response(write_lines(invited_workers.ids), name, "txt")
 
     @extend_schema(
         operation_id="paying_groups",
@@ -397,7 +397,7 @@ class InvitedViewSet(ApiViewSet):
     def groups(self, request: Request, set_id: UUID) -> Response:
         """Return a page of the participant groups created on the panel."""
         groups = load_groups(get_payable_set(request, set_id))
-        start = read_start(request, "groups")
+        start = read_start_index(request, "groups")
         rows = GroupAskedSerializer(groups[start : start + read_limit(request)], many=True).data
         return Response(build_slice_body(request, "groups", rows, start, len(groups)))
 

@@ -24,7 +24,7 @@ from annotations.ledger.bonuses import PART, find_currency
 from annotations.ledger.parts import PART_REASONS, find_owed_parts
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
-from annotations.web.rest.idempotency import repeatable
+from annotations.web.rest.idempotency import make_repeatable
 from annotations.web.rest.problems import build_field_problem
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.payments.api.decisions import VERSION, PayScoreSerializer, translate_payment_errors
@@ -246,7 +246,7 @@ class BonusRuleViewSet(ApiViewSet):
     def propose(self, request: Request, set_id: UUID) -> Response:
         """Return the effect of a bonus rule without storing anything."""
         version = get_payable_version(request, set_id)
-        values = self.checked(BonusRuleSerializer).validated_data
+        values = self.validate_body(BonusRuleSerializer).validated_data
         return Response(BonusProposalSerializer(_propose(version, values)).data)
 
     @extend_schema(
@@ -259,11 +259,11 @@ class BonusRuleViewSet(ApiViewSet):
         request=BonusPlanSerializer,
         responses={200: BonusesPlannedSerializer},
     )
-    @repeatable
+    @make_repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
         """Plan the bonuses of a rule, and return how many are new."""
         version = get_payable_version(request, set_id)
-        values = self.checked(BonusPlanSerializer).validated_data
+        values = self.validate_body(BonusPlanSerializer).validated_data
         # Computed again from the current data: `seen` shows whether the user saw this proposal.
         proposal = _propose(version, values)
         with translate_payment_errors():
@@ -363,11 +363,11 @@ class PartViewSet(ApiViewSet):
         request=PartsTotalSerializer,
         responses={200: BonusesPlannedSerializer},
     )
-    @repeatable
+    @make_repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
         """Plan the partial payments, and return their number."""
         version = get_payable_version(request, set_id)
-        total = self.checked(PartsTotalSerializer).validated_data["total"]
+        total = self.validate_body(PartsTotalSerializer).validated_data["total"]
         with translate_payment_errors():
             batch = confirmation.plan_parts(version, request.user, total)
         n = len(batch.payments)

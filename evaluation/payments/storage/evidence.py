@@ -38,7 +38,7 @@ from annotations.web.query import parse_number
 from annotations.web.scope import (
     RefusedError,
     UserRequest,
-    get_editable_answered_set,
+    get_editable_set_with_answers,
     select_visible,
 )
 from evaluation.core.messages.message import Message
@@ -53,7 +53,7 @@ def get_payable_set(request: UserRequest, set_id: UUID) -> QuestionSet:
     Raises Http404 if the user may not see the set, `RefusedError` if the user may only view it.
     Viewers see no decisions and payments.
     """
-    return get_editable_answered_set(request, set_id)
+    return get_editable_set_with_answers(request, set_id)
 
 
 def get_payable_version(request: HttpRequest, set_id: UUID) -> QuestionSetVersion:

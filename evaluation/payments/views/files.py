@@ -41,8 +41,8 @@ from annotations.ledger.panel_lists import (
 from annotations.models import QuestionSet, QuestionSetVersion
 from annotations.panels.groups import load_groups
 from annotations.panels.statuses import import_statuses
-from annotations.web.downloads import build_file_name, download
-from annotations.web.upload_kinds import UploadKind, register
+from annotations.web.downloads import build_download_response, build_file_name
+from annotations.web.upload_kinds import UploadKind, register_upload_kind
 from evaluation.core.options import SITE
 from evaluation.payments.storage.evidence import get_payable_version
 from evaluation.payments.storage.fairness import compare_rejections, format_groups
@@ -80,7 +80,9 @@ def send_list(
         chunks, _ = FORMATS[name](version, ListRequest(batch, request.user))
     except NoListError as error:
         raise Http404(str(error)) from None
-    return download(chunks, build_list_name(version, name), EXTENSIONS.get(name, "csv"))
+    return build_download_response(
+        chunks, build_list_name(version, name), EXTENSIONS.get(name, "csv")
+    )
 
 
 @require_POST
@@ -101,7 +103,9 @@ def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | Str
         messages.warning(request, f"No confirmed {PAYMENT_LISTS[name]} was left to be sent.", code)
         query = build_frame(version, "")["kept"]
         return redirect(reverse("admin:paying-bonuses", args=[set_id]) + query)
-    return download(format_list(version, batch), build_list_name(version, name), "csv")
+    return build_download_response(
+        format_list(version, batch), build_list_name(version, name), "csv"
+    )
 
 
 @dataclass
@@ -207,7 +211,7 @@ def _load_user(key: Any) -> Any:
 
 PAYMENT_PAGE = ("admin:paying", "Pay people")
 
-register(
+register_upload_kind(
     UploadKind(
         "decisions",
         "decisions",
@@ -219,10 +223,10 @@ register(
         str,
         load_decisions,
         knows_who=True,
-        door=PAYMENT_PAGE,
+        return_link=PAYMENT_PAGE,
     )
 )
-register(
+register_upload_kind(
     UploadKind(
         "panel-statuses",
         "statuses from Prolific",
@@ -234,7 +238,7 @@ register(
         str,
         load_statuses,
         knows_who=True,
-        door=PAYMENT_PAGE,
+        return_link=PAYMENT_PAGE,
     )
 )
 
@@ -292,7 +296,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     # A GET may send the list, because it changes nothing and names no score.
     if invited_workers is not None and invited_workers.ids and request.GET.get("take") == "list":
         name = build_file_name(version.question_set.name, f"version {version.number}", "invite")
-        return download(write_lines(invited_workers.ids), name, "txt")
+        return build_download_response(write_lines(invited_workers.ids), name, "txt")
     query = request.GET.copy()
     query["take"] = "list"
     context = build_frame(version, "Invite the best again") | {

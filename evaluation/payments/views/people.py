@@ -86,7 +86,7 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     people = [person for person in everybody if not person.withdrew]
     records = PaymentPeople(version, everybody)
     form = PayPageFilter(request.GET, records)
-    listing = form.listing(request, ROWS_PER_PAGE)
+    listing = form.build_list_context(request, ROWS_PER_PAGE)
     page = listing["page"]
     counts = records.count_decisions()
     # Decisions of the page's workers, and of those whose confirmed bonus may be held back.

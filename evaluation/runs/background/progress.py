@@ -48,7 +48,7 @@ def count_running_processes() -> int:
 
 
 def build_process_count() -> TableCounts:
-    """Return the query that counts running background processes, for `read_numbers`."""
+    """Return the query that counts running background processes, for `load_table_counts`."""
     return TableCounts(BackgroundWorker.select_running(), (Count("pk"),))
 
 

@@ -275,7 +275,7 @@ def find_audit(run: Run) -> Audit | None:
 
 
 def build_experts_check_counts(run: Run) -> dict[str, TableCounts]:
-    """Return the queries that count samples and graded answers, by name, for `read_numbers`."""
+    """Return the counts of samples and graded answers, by name, for `load_table_counts`."""
     judged = HumanJudgement.objects.filter(
         response__submission__version=run.version_id, grade__isnull=False
     )

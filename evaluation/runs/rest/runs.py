@@ -20,7 +20,7 @@ from rest_framework import serializers
 
 from annotations.web.rest.base import StrictSerializer
 from annotations.web.rest.problems import ApiProblem, Fault
-from annotations.web.rest.renamed_keys import rename_keys
+from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.serializers import build_serializer
 from evaluation.core.options import (
     API,
@@ -310,7 +310,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     )
 
 
-@rename_keys(called="label", of_record="is_official", kind="run_type")
+@add_renamed_keys(called="label", of_record="is_official", kind="run_type")
 class RunRowSerializer(serializers.ModelSerializer[Run]):
     """A run as an entry of a list, without its options and progress."""
 

@@ -162,7 +162,7 @@ class NotingViewSet(ApiViewSet):
         """Store a note on a worker or model, and respond with it."""
         check_note_rights(request, thing)
         serializer: Any = self.serializer_class
-        text = self.checked(serializer).validated_data["text"]
+        text = self.validate_body(serializer).validated_data["text"]
         note = create_note(request, thing, text)
         return Response(serializer(note).data, status.HTTP_201_CREATED)
 

@@ -30,7 +30,7 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.exchange.writing.formats import FORMATS, write_csv
 from annotations.models import Share, rights
-from annotations.web.downloads import build_attachment_headers, download
+from annotations.web.downloads import build_attachment_headers, build_download_response
 from annotations.web.query import parse_choice, parse_number
 from annotations.web.scope import RefusedError, get_user_id
 from evaluation.core.charts.chart import Chart
@@ -380,7 +380,9 @@ def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
         raise Http404("there is no such table")
     form = parse_choice(request.GET, "format", FORMATS, "csv")
     table = make(run)
-    return download(FORMATS[form](table.header, table.rows), build_run_file_name(run, name), form)
+    return build_download_response(
+        FORMATS[form](table.header, table.rows), build_run_file_name(run, name), form
+    )
 
 
 @partial(make_results_file, summary=RunSummary)
@@ -390,7 +392,7 @@ def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseB
     made = {"zip": build_run_zip, "xlsx": build_run_workbook}.get(form)
     if made is None:
         raise Http404("there is no such form")
-    return download(made(kind, run), build_run_file_name(run, "results"), form)
+    return build_download_response(made(kind, run), build_run_file_name(run, "results"), form)
 
 
 @grading_file
@@ -430,4 +432,6 @@ def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpRespo
 
 def _send_csv(run: Run, name: str, table: Table) -> StreamingHttpResponse:
     """Send a table as a CSV file."""
-    return download(write_csv(table.header, table.rows), build_run_file_name(run, name), "csv")
+    return build_download_response(
+        write_csv(table.header, table.rows), build_run_file_name(run, name), "csv"
+    )

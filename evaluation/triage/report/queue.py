@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import Count, Q
 
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from evaluation.core.messages.message import Message
 from evaluation.grading.alarms.report.marks import Mark, Marks, read_all_marks
 from evaluation.grading.results.report.workers import (
@@ -218,8 +218,8 @@ def load_grade(run: Run, worker: UUID) -> Any:
     """
     voting = WorkerGrade.objects.filter(VOTED, run=run)
     grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).annotate(
-        n_all=count_rows_by(voting, "run"),
-        n_ranked=count_rows_by(voting.filter(rank__isnull=False), "run"),
+        n_all=build_group_count(voting, "run"),
+        n_ranked=build_group_count(voting.filter(rank__isnull=False), "run"),
     )
     return grades.select_related("worker").defer("weights", "grades").first()
 

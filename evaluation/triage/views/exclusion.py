@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotations.exchange.writing.formats import write_csv, write_lines, write_panel_csv
 from annotations.ledger.panel_lists import build_list_name
 from annotations.models import rights
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from annotations.web.query import parse_choice, parse_flag, parse_public_id
 from annotations.web.scope import RefusedError, get_user_id
 from evaluation.core.messages.message import format_count
@@ -271,6 +271,6 @@ def send_decision_file(request: HttpRequest, run: Run, name: str) -> StreamingHt
         table = files.build_batch_table(batch) if batch else None
         if table is None:
             raise Http404("the set has no such batch")
-        return download(write_panel_csv(table.header, table.rows), file_name, "csv")
+        return build_download_response(write_panel_csv(table.header, table.rows), file_name, "csv")
     extension, write_chunks = FILES[name]
-    return download(write_chunks(files), file_name, extension)
+    return build_download_response(write_chunks(files), file_name, extension)

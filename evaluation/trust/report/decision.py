@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models import BooleanField, Count, ExpressionWrapper, Q, QuerySet
 
-from annotations.web.numbers import TableCounts, count_rows_by, read_numbers
+from annotations.web.numbers import TableCounts, build_group_count, load_table_counts
 from annotations.web.paging import Page
 from evaluation.consensus.methods.scale import FEWEST_QUESTIONS
 from evaluation.core.messages.message import Message
@@ -146,7 +146,7 @@ def build_decision_with_people(
     marks, counts = alarms or read_marks_and_counts(run)
     answered = Q(n_answers__gt=0)
     left_out = TableCounts(WorkerGrade.select_excluded(run).filter(answered), (Count("pk"),))
-    numbers = read_numbers({**build_trust_counts(run), "left_out": left_out})
+    numbers = load_table_counts({**build_trust_counts(run), "left_out": left_out})
     trust = build_trust_report_from_counts(run, numbers, counts)
     ((*_, n_workers, ranked),) = numbers["workers"]
     people = _load_people(run, marks, ranked, listed)
@@ -221,12 +221,12 @@ def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> Peopl
     if listed is not None:
         sorts["is_listed"] = listed
     numbers = {
-        "n_alike": count_rows_by(
+        "n_alike": build_group_count(
             unmarked.filter(rank_low__lte=best.values("rank_high")[:1]), "run"
         ),
-        "n_named": count_rows_by(named, "run"),
-        "n_behind": count_rows_by(behind, "run"),
-        "n_unranked": count_rows_by(workers.filter(rank__isnull=True), "run"),
+        "n_named": build_group_count(named, "run"),
+        "n_behind": build_group_count(behind, "run"),
+        "n_unranked": build_group_count(workers.filter(rank__isnull=True), "run"),
     }
     flags = {name: ExpressionWrapper(sort, BooleanField()) for name, sort in sorts.items()}
     rows = list(

@@ -16,7 +16,7 @@ from typing import Literal
 
 from django.db.models import Count
 
-from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from annotations.web.numbers import Numbers, TableCounts, load_table_counts
 from evaluation.core.messages.message import Message
 from evaluation.grading.alarms.report import (
     Check,
@@ -244,7 +244,7 @@ class TrustReport:
 
 
 def build_trust_counts(run: Run) -> dict[str, TableCounts]:
-    """Return the counting queries of the trust report by name, which `read_numbers` runs as one."""
+    """Return the counting queries of the trust report by name, for `load_table_counts`."""
     questions = TableCounts(
         ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
     )
@@ -254,7 +254,7 @@ def build_trust_counts(run: Run) -> dict[str, TableCounts]:
 def build_trust_report(run: Run) -> TrustReport:
     """Return the trust report of a finished run."""
     return build_trust_report_from_counts(
-        run, read_numbers(build_trust_counts(run)), count_alarms(run)[0]
+        run, load_table_counts(build_trust_counts(run)), count_alarms(run)[0]
     )
 
 

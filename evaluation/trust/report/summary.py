@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db.models import Q, QuerySet
 
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message, format_count
@@ -210,7 +210,7 @@ def _load_questions(run: Run) -> Ends[QuestionRow]:
     """Return the most and the least disputed questions of a run."""
     rows = query_disputed_questions(run)
     ends = rows.filter(_filter_ends(rows, WORST_QUESTIONS, BEST_QUESTIONS))
-    questions = list(ends.annotate(n_rows=count_rows_by(rows, "run")))
+    questions = list(ends.annotate(n_rows=build_group_count(rows, "run")))
     made = list(map(build_row_builder(run), questions))
     return Ends.from_rows(
         made, questions[0]["n_rows"] if questions else 0, WORST_QUESTIONS, BEST_QUESTIONS

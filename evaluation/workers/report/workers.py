@@ -31,7 +31,7 @@ from django.db.models.functions import Coalesce
 
 from annotations.models import Response, Submission, Worker, WorkerNote, is_operator
 from annotations.models.access import AnyUser
-from annotations.web.numbers import TableCounts, read_numbers
+from annotations.web.numbers import TableCounts, load_table_counts
 from annotations.web.paging import Page
 from evaluation.core.stats.inference.clustered import compute_strata_mean
 from evaluation.core.stats.inference.estimate import Estimate
@@ -298,7 +298,7 @@ class Workers:
         copies = Count("alarm__run", distinct=True, filter=Q(alarm__kind__in=COPIES))
         alarms = self.named().filter(worker__in=workers)
         notes = self.notes().filter(worker__in=workers)
-        numbers = read_numbers(
+        numbers = load_table_counts(
             {
                 "alarms": TableCounts(alarms, (Count("alarm"), copies), ("worker",)),
                 "notes": TableCounts(notes, (Count("pk"),), ("worker",)),

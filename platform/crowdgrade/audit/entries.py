@@ -33,8 +33,8 @@ class LogFilter:
 class DecisionEntry:
     """A decision of a user for the audit log: time, kind, choice and subject.
 
-    `kind` is a key of `build_sources`. `subject` is the worker's id, the kind of alarm, or the id
-    of the run or object; reasons are left out, because they may quote answers.
+    `kind` is a key of `build_decision_sources`. `subject` is the worker's id, the kind of alarm, or
+    the id of the run or object; reasons are left out, because they may quote answers.
     """
 
     at: datetime
@@ -46,8 +46,8 @@ class DecisionEntry:
 
 
 @dataclass(frozen=True)
-class Source:
-    """Table with decisions, with the query paths to time, user, choice, set and subject."""
+class DecisionSource:
+    """Table of decisions, with the query paths of a row to time, user, choice, set and subject."""
 
     rows: QuerySet[Any, Any]
     user: str
@@ -56,9 +56,9 @@ class Source:
     subject: Any
     at: str = "created_at"
 
-    def read(self, kind: str, wanted: LogFilter) -> Iterator[DecisionEntry]:
+    def read_entries(self, kind: str, wanted: LogFilter) -> Iterator[DecisionEntry]:
         """Yield the entries that pass the filter, newest first."""
-        rows = _filter(self.rows, wanted, self.user, self.set_name, self.at)
+        rows = _filter_rows(self.rows, wanted, self.user, self.set_name, self.at)
         values = rows.annotate(
             log_at=F(self.at),
             log_user=F(f"{self.user}__username"),
@@ -76,40 +76,40 @@ _OF_SUBMISSION: Final = "submission__version__question_set__name"
 _WORKER: Final = F("submission__worker__external_id")
 
 
-def build_sources() -> dict[str, Source]:
+def build_decision_sources() -> dict[str, DecisionSource]:
     """Return the tables that hold decisions, by kind of entry."""
     return {
-        "payment_decision": Source(
+        "payment_decision": DecisionSource(
             *(Decision.objects.all(), "decided_by", F("kind"), _OF_SUBMISSION, _WORKER)
         ),
-        "payment": Source(
+        "payment": DecisionSource(
             BonusPayment.objects.filter(actor__isnull=False),
             "actor",
-            _join("event", Cast("amount", TextField()), "currency"),
+            _join_texts("event", Cast("amount", TextField()), "currency"),
             _OF_SUBMISSION,
             _WORKER,
         ),
-        "worker_decision": Source(
+        "worker_decision": DecisionSource(
             *(WorkerVerdict.objects.all(), "decided_by", F("kind")),
             *("question_set__name", F("worker__external_id")),
         ),
-        "alarm_review": Source(
+        "alarm_review": DecisionSource(
             *(AlarmReview.objects.all(), "reviewed_by", F("state")),
             *("alarm__run__version__question_set__name", F("alarm__kind")),
         ),
-        "official_run": Source(
+        "official_run": DecisionSource(
             RunOfRecord.objects.filter(chosen_by__isnull=False),
             *("chosen_by", Value("chosen"), "question_set__name", F("run__public_id")),
             at="chosen_at",
         ),
-        "action": Source(
+        "action": DecisionSource(
             *(AuditEntry.objects.all(), "done_by", F("action"), "name"),
-            _join("kind", Cast("object_id", TextField())),
+            _join_texts("kind", Cast("object_id", TextField())),
         ),
     }
 
 
-def _join(*parts: Any) -> Concat:
+def _join_texts(*parts: Any) -> Concat:
     """Return the SQL expression that joins texts with spaces."""
     spaced = [piece for part in parts for piece in (Value(" "), part)][1:]
     return Concat(*spaced, output_field=TextField())
@@ -117,27 +117,27 @@ def _join(*parts: Any) -> Concat:
 
 def read_decisions(wanted: LogFilter, kind: str = "") -> Iterator[DecisionEntry]:
     """Yield the decisions that pass the filter, newest first; with `kind`, only of that kind."""
-    sources = build_sources()
+    sources = build_decision_sources()
     chosen = {kind: sources[kind]} if kind else sources
-    parts = (source.read(name, wanted) for name, source in chosen.items())
+    parts = (source.read_entries(name, wanted) for name, source in chosen.items())
     return heapq.merge(*parts, key=lambda entry: entry.at, reverse=True)
 
 
 def select_exports(wanted: LogFilter) -> QuerySet[ExportRead]:
-    """Return the downloads that pass the filter with their users, newest first."""
-    rows = _filter(ExportRead.objects.all(), wanted, "user", "set_name", "created_at")
+    """Return the downloads that pass the filter, with their users, newest first, as a queryset."""
+    rows = _filter_rows(ExportRead.objects.all(), wanted, "user", "set_name", "created_at")
     return rows.select_related("user").order_by("-pk")
 
 
 def select_sign_ins(wanted: LogFilter, event: str = "") -> QuerySet[SignInEvent]:
     """Return sign-ins, and changes of factors and links, that pass the filter, newest first."""
-    rows = _filter(SignInEvent.objects.all(), wanted, "", "", "created_at")
+    rows = _filter_rows(SignInEvent.objects.all(), wanted, "", "", "created_at")
     if event:
         rows = rows.filter(event=event)
     return rows.order_by("-pk")
 
 
-def _filter(
+def _filter_rows(
     rows: QuerySet[Any, Any], wanted: LogFilter, user: str, set_name: str, at: str
 ) -> QuerySet[Any, Any]:
     """Return the rows that pass the filter; `user`, `set_name` and `at` are query paths from a row.

@@ -27,15 +27,15 @@ REST_NAMESPACE: Final = "api"
 
 
 class ExportLogMiddleware:
-    """Stores each download of a signed-in user; no file is sent without an entry."""
+    """Stores an entry for each download of a signed-in user; sends no file without an entry."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Return the response; of a download, the bytes and lines sent are counted."""
+        """Return the response; for a download, first store an entry and count what is sent."""
         response = self.get_response(request)
-        name = find_file_name(response)
+        name = find_download_name(response)
         if not name or response.status_code != 200 or not request.user.is_authenticated:
             return response
         if request.method == "HEAD":
@@ -49,8 +49,8 @@ class ExportLogMiddleware:
             return render_outage(request, outage)
 
 
-def find_file_name(response: HttpResponseBase) -> str:
-    """Return the file name of a download; "" for other responses."""
+def find_download_name(response: HttpResponseBase) -> str:
+    """Return the file name of a download ("file" if it has none); "" for other responses."""
     header = Message()
     header["Content-Disposition"] = response.headers.get("Content-Disposition", "")
     if header.get_content_disposition() != "attachment":
@@ -59,17 +59,17 @@ def find_file_name(response: HttpResponseBase) -> str:
 
 
 def log_download(request: HttpRequest, response: HttpResponseBase, name: str) -> HttpResponseBase:
-    """Store the log entry of a download; return the response, whose parts are counted when sent."""
-    entry = _build_entry(request, name)
+    """Store the entry of a download; return the response, which counts its parts when sent."""
+    entry = _build_download_entry(request, name)
     counter = LineCounter() if name.lower().endswith(LINE_TYPES) else None
     if isinstance(response, StreamingHttpResponse):
         entry.save()
         chunks: Iterator[bytes] = iter(response)
-        response.streaming_content = _count(entry, chunks, counter)
+        response.streaming_content = _yield_counted_parts(entry, chunks, counter)
         return response
     content: bytes = response.content  # type: ignore[attr-defined]
     if counter is not None:
-        counter.add(content)
+        counter.add_part(content)
         entry.lines = counter.lines
     entry.n_bytes, entry.is_complete = len(content), True
     entry.save()
@@ -77,15 +77,15 @@ def log_download(request: HttpRequest, response: HttpResponseBase, name: str) ->
 
 
 class LineCounter:
-    """Counts the lines of a CSV text that arrives in parts; line ends in quotes do not count."""
+    """Counter of the lines of a CSV text in parts; line ends within quotes do not count."""
 
     def __init__(self) -> None:
         self._ends = 0
         self._is_quoted = False
         self._last = b"\n"
 
-    def add(self, part: bytes) -> None:
-        """Count the lines of the next part."""
+    def add_part(self, part: bytes) -> None:
+        """Add the lines of the next part of the text."""
         if not part:
             return
         pieces = part.split(b'"')
@@ -102,7 +102,7 @@ class LineCounter:
         return self._ends + (self._last != b"\n")
 
 
-def _build_entry(request: HttpRequest, name: str) -> ExportRead:
+def _build_download_entry(request: HttpRequest, name: str) -> ExportRead:
     """Return the unsaved entry of a download, with the set's and run's names from the URL."""
     match = request.resolver_match
     assert match is not None  # a view made the response
@@ -130,7 +130,7 @@ def _build_entry(request: HttpRequest, name: str) -> ExportRead:
     )
 
 
-def _count(
+def _yield_counted_parts(
     entry: ExportRead, chunks: Iterator[bytes], counter: LineCounter | None
 ) -> Iterator[bytes]:
     """Yield the parts of a file; at the end store the numbers of bytes and lines sent."""
@@ -139,7 +139,7 @@ def _count(
             yield part
             entry.n_bytes += len(part)
             if counter is not None:
-                counter.add(part)
+                counter.add_part(part)
         entry.is_complete = True
     finally:
         # Also if the client goes away. The entry itself exists, whatever happens here.

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from annotations.exchange.writing.formats import write_csv
 from annotations.models import ExportRead, SignInEvent, is_operator
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from crowdgrade.audit.entries import (
     DecisionEntry,
     LogFilter,
@@ -46,7 +46,7 @@ SIGN_IN_COLUMNS: Final = ("time", "user", "event", "detail", "address")
 
 
 class DayInput(forms.DateInput):
-    """Date field of the browser, empty where a posted text is no date."""
+    """Widget for the browser's date field; empty if the posted text is not a date."""
 
     input_type = "date"
 
@@ -59,7 +59,7 @@ class DayInput(forms.DateInput):
             return None
 
 
-class AuditForm(forms.Form):
+class AuditFilterForm(forms.Form):
     """Filter of the audit log; empty fields do not filter."""
 
     use_required_attribute = False
@@ -70,7 +70,7 @@ class AuditForm(forms.Form):
     until = forms.DateField(label="Until", required=False, widget=DayInput)
 
 
-class DecisionForm(AuditForm):
+class DecisionFilterForm(AuditFilterForm):
     """Filter of decisions, also by kind of decision."""
 
     kind = forms.ChoiceField(
@@ -80,7 +80,7 @@ class DecisionForm(AuditForm):
     )
 
 
-class SignInForm(AuditForm):
+class SignInFilterForm(AuditFilterForm):
     """Filter of sign-ins, which belong to no question set."""
 
     name = None  # type: ignore[assignment]
@@ -92,19 +92,21 @@ class SignInForm(AuditForm):
 def show_exports(request: HttpRequest) -> HttpResponseBase:
     """Show who downloaded which file; `format=csv` sends all entries."""
     _require_operator(request)
-    form = AuditForm(request.GET)
-    values = _read(form)
+    form = AuditFilterForm(request.GET)
+    values = _read_filter_values(form)
     rows = select_exports(LogFilter(**values)) if values is not None else ExportRead.objects.none()
     if values is not None and request.GET.get("format") == "csv":
-        return _send("downloads", EXPORT_COLUMNS, _list_exports(rows.iterator(2000)))
-    return _show(request, "exports", form, rows[: MOST_SHOWN + 1])
+        return _build_csv_response(
+            "downloads", EXPORT_COLUMNS, _format_export_rows(rows.iterator(2000))
+        )
+    return _render_log_page(request, "exports", form, rows[: MOST_SHOWN + 1])
 
 
 def show_decisions(request: HttpRequest) -> HttpResponseBase:
     """Show who made which decision; `format=csv` sends all entries."""
     _require_operator(request)
-    form = DecisionForm(request.GET)
-    values = _read(form)
+    form = DecisionFilterForm(request.GET)
+    values = _read_filter_values(form)
     rows: Iterator[DecisionEntry] = iter(())
     if values is not None:
         kind = values.pop("kind")
@@ -113,15 +115,15 @@ def show_decisions(request: HttpRequest) -> HttpResponseBase:
             lines = (
                 [e.at.isoformat(), e.user, e.kind, e.choice, e.set_name, e.subject] for e in rows
             )
-            return _send("decisions", DECISION_COLUMNS, lines)
-    return _show(request, "decisions", form, rows)
+            return _build_csv_response("decisions", DECISION_COLUMNS, lines)
+    return _render_log_page(request, "decisions", form, rows)
 
 
 def show_sign_ins(request: HttpRequest) -> HttpResponseBase:
     """Show who signed in, who was refused, and changes; `format=csv` sends all entries."""
     _require_operator(request)
-    form = SignInForm(request.GET)
-    values = _read(form)
+    form = SignInFilterForm(request.GET)
+    values = _read_filter_values(form)
     rows: QuerySet[SignInEvent] = SignInEvent.objects.none()
     if values is not None:
         event = values.pop("event")
@@ -131,11 +133,13 @@ def show_sign_ins(request: HttpRequest) -> HttpResponseBase:
                 [e.created_at.isoformat(), e.name, e.event, e.detail, e.address or ""]
                 for e in rows.iterator(2000)
             )
-            return _send("sign-ins", SIGN_IN_COLUMNS, lines)
-    return _show(request, "sign-ins", form, rows[: MOST_SHOWN + 1])
+            return _build_csv_response("sign-ins", SIGN_IN_COLUMNS, lines)
+    return _render_log_page(request, "sign-ins", form, rows[: MOST_SHOWN + 1])
 
 
-def _show(request: HttpRequest, what: str, form: AuditForm, rows: Iterable[Any]) -> HttpResponse:
+def _render_log_page(
+    request: HttpRequest, what: str, form: AuditFilterForm, rows: Iterable[Any]
+) -> HttpResponse:
     """Return the page of downloads, decisions or sign-ins with the newest entries."""
     entries = list(islice(rows, MOST_SHOWN + 1))
     query = request.GET.copy()
@@ -165,12 +169,12 @@ def _show(request: HttpRequest, what: str, form: AuditForm, rows: Iterable[Any])
     return TemplateResponse(request, "admin/audit/log.html", context, status=status)
 
 
-def _read(form: AuditForm) -> dict[str, Any] | None:
+def _read_filter_values(form: AuditFilterForm) -> dict[str, Any] | None:
     """Return the valid values of a filter; None for an invalid one."""
     return dict(form.cleaned_data) if form.is_valid() else None
 
 
-def _list_exports(rows: Iterable[ExportRead]) -> Iterator[list[object]]:
+def _format_export_rows(rows: Iterable[ExportRead]) -> Iterator[list[object]]:
     """Yield downloads as rows of a CSV file."""
     for row in rows:
         yield [
@@ -182,11 +186,11 @@ def _list_exports(rows: Iterable[ExportRead]) -> Iterator[list[object]]:
         ]
 
 
-def _send(
+def _build_csv_response(
     name: str, columns: tuple[str, ...], rows: Iterable[Sequence[object]]
 ) -> HttpResponseBase:
     """Return the response that sends entries of the log as a CSV file."""
-    return download(write_csv(columns, rows), f"audit-{name}", "csv")
+    return build_download_response(write_csv(columns, rows), f"audit-{name}", "csv")
 
 
 def _require_operator(request: HttpRequest) -> None:

@@ -26,7 +26,7 @@ from django.core.files.storage import Storage
 
 from annotations.models.uploads import PRIVATE_NAME, upload_storage
 from crowdgrade import __version__
-from crowdgrade.backups.databases import FILES, Contents, copy_database, get_engine
+from crowdgrade.backups.databases import FILES, DatabaseContents, copy_database, get_engine
 from crowdgrade.backups.messages import BackupError
 from crowdgrade.home import KEY_FILE
 from crowdgrade.outages import NO_ROOM
@@ -76,25 +76,25 @@ def write_backup(place: Path) -> tuple[Path, Manifest]:
     `place` is a folder, in which the file is named by the time, or a new file `*.tar.gz`. The file
     (mode 600) appears completely or not at all. Raises `BackupError`.
     """
-    path = choose_path(place)
+    path = choose_backup_path(place)
     try:
         with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as folder:
             staged = Path(folder)
-            manifest = _stage(staged)
+            manifest = _stage_files(staged)
             fresh = staged / f"{secrets.token_hex(4)}{SUFFIX}"
-            _pack(staged, manifest, fresh)
+            _write_archive(staged, manifest, fresh)
             # A hard link, because unlike renaming it never replaces an existing file.
             os.link(fresh, path)
     except FileExistsError:
         raise BackupError("place_exists", place=path) from None
     except (OSError, sqlite3.Error) as error:
         # SQLite reports a full disk and a damaged database by errors of its own.
-        raise BackupError("not_written", place=path, reason=_explain(error)) from error
+        raise BackupError("not_written", place=path, reason=_describe_error(error)) from error
     return path, manifest
 
 
-def choose_path(place: Path) -> Path:
-    """Return the path for a new backup; raise `BackupError` if it cannot be written."""
+def choose_backup_path(place: Path) -> Path:
+    """Return the path of a new backup; raise `BackupError` if `place` is not suitable."""
     if place.is_dir():
         return place / f"crowdgrade-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{SUFFIX}"
     if not place.name.endswith(SUFFIX):
@@ -116,7 +116,7 @@ def delete_old_backups(folder: Path, days: int) -> list[str]:
     return old
 
 
-def _stage(folder: Path) -> Manifest:
+def _stage_files(folder: Path) -> Manifest:
     """Copy database, key and uploads into a folder, and return their manifest."""
     engine, created = get_engine(), datetime.now(UTC)
     # The database first: an upload that ends afterwards has no row in it, and is not needed.
@@ -132,18 +132,18 @@ def _stage(folder: Path) -> Manifest:
             names.append(UPLOADS + name)
         else:
             missing.append(name)
-    return _describe(folder, engine, created, contents, names, missing)
+    return _build_manifest(folder, engine, created, contents, names, missing)
 
 
-def _describe(
+def _build_manifest(
     folder: Path,
     engine: str,
     created: datetime,
-    contents: Contents,
+    contents: DatabaseContents,
     names: list[str],
     missing: list[str],
 ) -> Manifest:
-    """Return the manifest of a folder of staged files, with their sizes and hashes."""
+    """Return the manifest of the staged files in a folder, with their sizes and hashes."""
     files = {}
     for name in names:
         path = folder / name
@@ -176,8 +176,8 @@ def _copy_upload(storage: Storage, name: str, target: Path) -> bool:
     return True
 
 
-def _pack(folder: Path, manifest: Manifest, target: Path) -> None:
-    """Write the staged files to an archive, on the disk before it is returned."""
+def _write_archive(folder: Path, manifest: Manifest, target: Path) -> None:
+    """Write the manifest and the staged files to an archive, and flush it to the disk."""
     target.touch(mode=0o600)
     with target.open("wb") as file:
         # Level 1: dumps are compressed already, and numbers hardly shrink.
@@ -209,14 +209,14 @@ def open_backup(place: Path) -> Iterator[tuple[Manifest, Path]]:
     manifest = read_manifest(place)
     parent = settings.HOME if settings.HOME.is_dir() else None
     with tempfile.TemporaryDirectory(prefix=".restore-", dir=parent) as folder:
-        found = _unpack(place, Path(folder), manifest.files)
+        found = _extract_files(place, Path(folder), manifest.files)
         if missing := sorted(set(manifest.files) - found):
             raise BackupError("files_missing", place=place, names=", ".join(missing))
         yield manifest, Path(folder)
 
 
 def read_manifest(place: Path) -> Manifest:
-    """Return the manifest of a backup, without reading the rest."""
+    """Return the manifest of a backup without reading the rest; raise `BackupError` if invalid."""
     try:
         with tarfile.open(place, mode="r|gz") as archive:
             entry = archive.next()
@@ -225,13 +225,13 @@ def read_manifest(place: Path) -> Manifest:
             file = archive.extractfile(entry)
             values = json.loads(file.read()) if file else None
     except READ_ERRORS as error:
-        raise BackupError("no_backup", place=place, reason=_explain(error)) from error
+        raise BackupError("no_backup", place=place, reason=_describe_error(error)) from error
     except ValueError as error:
         raise BackupError("damaged", place=place, reason="its manifest is no JSON") from error
-    return _build_manifest(place, values)
+    return _parse_manifest(place, values)
 
 
-def _build_manifest(place: Path, values: Any) -> Manifest:
+def _parse_manifest(place: Path, values: Any) -> Manifest:
     """Return the manifest from its JSON values; raise `BackupError` if they are invalid."""
     if isinstance(values, dict) and isinstance(values.get("format"), int):
         if values["format"] > FORMAT:
@@ -247,20 +247,20 @@ def _build_manifest(place: Path, values: Any) -> Manifest:
             pass
         else:
             needed = {KEY_FILE, FILES.get(manifest.database)}
-            if needed <= set(manifest.files) and all(map(_is_entry, manifest.files)):
+            if needed <= set(manifest.files) and all(map(_is_entry_name, manifest.files)):
                 return manifest
     raise BackupError("damaged", place=place, reason="its manifest is not complete")
 
 
-def _is_entry(name: str) -> bool:
-    """Return whether a backup may contain an entry of this name, which stays in its folder."""
+def _is_entry_name(name: str) -> bool:
+    """Return whether a backup may contain an entry with this name, which stays in its folder."""
     upload = name.removeprefix(UPLOADS)
     is_upload = name.startswith(UPLOADS) and PRIVATE_NAME.fullmatch(upload) is not None
     return name in (*FILES.values(), KEY_FILE) or is_upload
 
 
-def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -> set[str]:
-    """Write the manifest's entries to a folder; return the names with the right checksum."""
+def _extract_files(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Write the manifest's entries to a folder, checking each checksum; return their names."""
     result = set()
     try:
         (folder / UPLOADS).mkdir()
@@ -269,7 +269,10 @@ def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -
                 if entry.name not in files:
                     continue
                 file = archive.extractfile(entry)
-                if file is None or _write(file, folder / entry.name) != files[entry.name]["sha256"]:
+                if (
+                    file is None
+                    or _copy_and_hash(file, folder / entry.name) != files[entry.name]["sha256"]
+                ):
                     reason = f"the checksum of {entry.name} differs"
                     raise BackupError("damaged", place=place, reason=reason)
                 result.add(entry.name)
@@ -281,11 +284,11 @@ def _unpack(place: Path, folder: Path, files: Mapping[str, Mapping[str, Any]]) -
         # An error of the operating system has a number: it is no damage of the file.
         if number is not None:
             raise
-        raise BackupError("damaged", place=place, reason=_explain(error)) from error
+        raise BackupError("damaged", place=place, reason=_describe_error(error)) from error
     return result
 
 
-def _write(source: IO[bytes], target: Path) -> str:
+def _copy_and_hash(source: IO[bytes], target: Path) -> str:
     """Copy one open file to another and return the SHA-256 of its content."""
     digest = hashlib.sha256()
     target.touch(mode=0o600)
@@ -296,6 +299,6 @@ def _write(source: IO[bytes], target: Path) -> str:
     return digest.hexdigest()
 
 
-def _explain(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     """Return the text of a system error, such as "No space left on device"."""
     return getattr(error, "strerror", None) or str(error) or type(error).__name__

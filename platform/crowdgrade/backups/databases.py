@@ -33,7 +33,7 @@ Query = Callable[[str], Sequence[Sequence[Any]]]
 
 
 @dataclass(frozen=True)
-class Contents:
+class DatabaseContents:
     """Description of a database copy: engine version, migrations and numbers of rows.
 
     Attributes
@@ -51,7 +51,7 @@ class Contents:
 
 
 def get_engine() -> str:
-    """Return the type of this installation's database: SQLITE or POSTGRESQL."""
+    """Return the engine of this installation's database: SQLITE or POSTGRESQL."""
     return SQLITE if connection.vendor == "sqlite" else POSTGRESQL
 
 
@@ -60,7 +60,7 @@ def get_sqlite_path() -> Path:
     return Path(connection.settings_dict["NAME"])
 
 
-def copy_database(target: Path) -> Contents:
+def copy_database(target: Path) -> DatabaseContents:
     """Copy the database of this installation to the file `target`; return its contents.
 
     Raises `BackupError`: `nothing_to_save`, `program_missing` or `program_failed`.
@@ -90,19 +90,19 @@ def list_tables() -> list[str]:
 
 
 def list_foreign_tables(tables: Iterable[str]) -> list[str]:
-    """Return the tables that no version of Crowdgrade has created."""
+    """Return those of `tables` that belong to no app of this site, nor to Django."""
     labels = tuple(f"{app_config.label}_" for app_config in apps.get_app_configs())
     return [name for name in tables if not name.startswith((*labels, "django_", "knox_"))]
 
 
-def count_data(tables: Iterable[str]) -> dict[str, int]:
-    """Return the number of rows of each table with users' data; empty tables are left out."""
+def count_user_rows(tables: Iterable[str]) -> dict[str, int]:
+    """Return the number of rows by table, for the tables with users' data that are not empty."""
     own = [name for name in tables if name.startswith(OWN)]
-    counts = count_rows(own)
+    counts = count_table_rows(own)
     return {name: n for name, n in counts.items() if n}
 
 
-def list_uploads(tables: Sequence[str]) -> set[str]:
+def list_upload_names(tables: Sequence[str]) -> set[str]:
     """Return the names of the uploaded files to which rows of this installation refer."""
     if UPLOAD_TABLE not in tables:
         return set()
@@ -111,20 +111,23 @@ def list_uploads(tables: Sequence[str]) -> set[str]:
         return {name for row in cursor.fetchall() for name in row if name}
 
 
-def count_rows(tables: Iterable[str]) -> dict[str, int]:
+def count_table_rows(tables: Iterable[str]) -> dict[str, int]:
     """Return the number of rows by table of this installation's database."""
     with connection.cursor() as cursor:
 
-        def query(sql: str) -> Sequence[Sequence[Any]]:
+        def run_query(sql: str) -> Sequence[Sequence[Any]]:
             """Return the rows of an SQL query."""
             cursor.execute(sql)
             return cursor.fetchall()
 
-        return _count(query, tables)
+        return _query_row_counts(run_query, tables)
 
 
 def describe_other_use() -> str | None:
-    """Return what else uses the database, as text; None if nothing does."""
+    """Return what else uses the database, as text; None if nothing does.
+
+    Closes the connections of this process, and empties the write-ahead log of SQLite.
+    """
     if get_engine() == POSTGRESQL:
         with connection.cursor() as cursor:
             # Without those of no user: the server's own, such as autovacuum, end by themselves.
@@ -149,13 +152,13 @@ def describe_other_use() -> str | None:
     return None
 
 
-def _count(query: Query, tables: Iterable[str]) -> dict[str, int]:
-    """Return the number of rows by table."""
+def _query_row_counts(query: Query, tables: Iterable[str]) -> dict[str, int]:
+    """Return the number of rows by table, each counted by an SQL query."""
     # Names of tables of the database itself, never of a user.
     return {name: int(query(f'SELECT COUNT(*) FROM "{name}"')[0][0]) for name in tables}  # noqa: S608
 
 
-def _read_contents(query: Query, version: str, tables: Iterable[str]) -> Contents:
+def _read_contents(query: Query, version: str, tables: Iterable[str]) -> DatabaseContents:
     """Return the description of a database, read in one transaction."""
     names = list(tables)
     migrations, uploads = [], []
@@ -165,10 +168,12 @@ def _read_contents(query: Query, version: str, tables: Iterable[str]) -> Content
     if UPLOAD_TABLE in names:
         rows = query(SELECT_UPLOADS)
         uploads = sorted({name for row in rows for name in row if name})
-    return Contents(version, tuple(migrations), _count(query, names), tuple(uploads))
+    return DatabaseContents(
+        version, tuple(migrations), _query_row_counts(query, names), tuple(uploads)
+    )
 
 
-def _copy_sqlite(target: Path) -> Contents:
+def _copy_sqlite(target: Path) -> DatabaseContents:
     """Copy the SQLite database to the file `target`; return the copy's contents."""
     path = get_sqlite_path()
     if not path.exists():
@@ -209,9 +214,9 @@ def _replace_sqlite(copy: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
-def _copy_postgresql(target: Path) -> Contents:
+def _copy_postgresql(target: Path) -> DatabaseContents:
     """Dump the PostgreSQL database to the file `target`; return the dump's contents."""
-    with _snapshot() as (name, query, version):
+    with _open_snapshot() as (name, query, version):
         tables = [
             row[0]
             for row in query(
@@ -221,12 +226,12 @@ def _copy_postgresql(target: Path) -> Contents:
         contents = _read_contents(query, version, tables)
         options = ["--format=custom", "--no-owner", "--no-privileges", f"--snapshot={name}"]
         target.touch(mode=0o600)
-        _run("pg_dump", *options, "--file", str(target))
+        _run_program("pg_dump", *options, "--file", str(target))
     return contents
 
 
 @contextmanager
-def _snapshot() -> Iterator[tuple[str, Query, str]]:
+def _open_snapshot() -> Iterator[tuple[str, Query, str]]:
     """Yield a snapshot's name, a function to query it, and the server's version."""
     import psycopg  # SQLite needs no driver
 
@@ -248,19 +253,19 @@ def _snapshot() -> Iterator[tuple[str, Query, str]]:
 
 
 def _replace_postgresql(copy: Path) -> None:
-    """Replace the schema "public" by a dump, in one transaction."""
+    """Replace the PostgreSQL schema "public" by a dump, in one transaction."""
     script = copy.with_suffix(".sql")
     script.touch(mode=0o600)
-    _run("pg_restore", "--no-owner", "--no-privileges", "--file", str(script), str(copy))
+    _run_program("pg_restore", "--no-owner", "--no-privileges", "--file", str(script), str(copy))
     afresh = "DROP SCHEMA IF EXISTS public CASCADE; CREATE SCHEMA public"
     try:
         options = ["--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1"]
-        _run("psql", *options, "--command", afresh, "--file", str(script))
+        _run_program("psql", *options, "--command", afresh, "--file", str(script))
     finally:
         script.unlink(missing_ok=True)
 
 
-def _run(program: str, *arguments: str) -> None:
+def _run_program(program: str, *arguments: str) -> None:
     """Run one of PostgreSQL's programs on the database of this installation."""
     path = shutil.which(program)
     if path is None:
@@ -281,7 +286,7 @@ def _run(program: str, *arguments: str) -> None:
 
 
 def _build_environment() -> dict[str, str]:
-    """Return the environment of PostgreSQL's programs: no password appears in their arguments."""
+    """Return the environment of PostgreSQL's programs, with the password and the connection."""
     from django.db.backends.postgresql.client import DatabaseClient
 
     named = connection.settings_dict

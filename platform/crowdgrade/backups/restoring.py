@@ -23,7 +23,7 @@ from crowdgrade.backups import databases
 from crowdgrade.backups.archive import UPLOADS, Manifest, open_backup
 from crowdgrade.backups.messages import BackupError
 from crowdgrade.command_help import OWN_APPS
-from crowdgrade.environment import read_text
+from crowdgrade.environment import read_variable
 from crowdgrade.home import KEY_FILE, create_private_folder
 from crowdgrade.supervisor import LOCK_FILE, AlreadyRunningError, hold_lock
 from evaluation.deletion.storage import erasing
@@ -33,8 +33,8 @@ MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True)
-class Restored:
-    """Result of a restoration: the backup's manifest and counts of what was done.
+class RestoreResult:
+    """Result of a restoration: the backup's manifest, and numbers of migrations and erasures.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class Restored:
 
 def restore_backup(
     place: Path, *, replace: bool = False, confirm: Callable[[dict[str, int]], bool]
-) -> Restored:
+) -> RestoreResult:
     """Restore database, secret key and uploads from a backup, and migrate to this version.
 
     Everything is checked before anything is changed. An installation with data is replaced only
@@ -61,25 +61,25 @@ def restore_backup(
     requested again. Raises `BackupError`.
     """
     with open_backup(place) as (manifest, folder):
-        check_version(place, manifest)
-        with _hold_site():
-            data = check_target(replace=replace)
+        check_backup_version(place, manifest)
+        with _hold_site_lock():
+            data = count_replaced_rows(replace=replace)
             if data and not confirm(data):
                 raise BackupError("not_confirmed")
-            workers, submissions = list_erasures() if data else (set(), set())
-            uploads = list_uploads() if data else set()
+            workers, submissions = load_erasures() if data else (set(), set())
+            uploads = list_current_uploads() if data else set()
             databases.replace_database(folder / databases.FILES[manifest.database])
-            key = _restore_key(folder)
+            key = _restore_secret_key(folder)
             _restore_uploads(folder, manifest, uploads)
-            _compare_counts(manifest)
-            n_migrated = _migrate(manifest)
+            _check_row_counts(manifest)
+            n_migrated = _migrate_database(manifest)
             n_erased = repeat_erasures(workers, submissions)
     connections.close_all()
-    chosen = read_text("SECRET_KEY")
-    return Restored(manifest, n_migrated, n_erased, chosen is not None and chosen != key)
+    chosen = read_variable("SECRET_KEY")
+    return RestoreResult(manifest, n_migrated, n_erased, chosen is not None and chosen != key)
 
 
-def check_version(place: Path, manifest: Manifest) -> None:
+def check_backup_version(place: Path, manifest: Manifest) -> None:
     """Raise `BackupError` if this version cannot use the backup's database."""
     used = databases.get_engine()
     if manifest.database != used:
@@ -99,12 +99,12 @@ def check_version(place: Path, manifest: Manifest) -> None:
 
 
 def find_last_migration(app: str) -> str:
-    """Return the name of an app's newest migration, by the files of its folder."""
+    """Return the name of an app's newest migration, found among the files of its folder."""
     folder = Path(apps.get_app_config(app).path) / "migrations"
     return max(path.stem for path in folder.glob("[0-9]*.py"))
 
 
-def check_target(*, replace: bool) -> dict[str, int]:
+def count_replaced_rows(*, replace: bool) -> dict[str, int]:
     """Return the numbers of rows that a restoration would replace; {} without any.
 
     Raises `BackupError` if the database is in use, has tables of others, or has data and `replace`
@@ -113,7 +113,7 @@ def check_target(*, replace: bool) -> dict[str, int]:
     tables = databases.list_tables()
     if foreign := databases.list_foreign_tables(tables):
         raise BackupError("foreign_tables", names=", ".join(foreign[:MOST_NAMED]))
-    data = databases.count_data(tables)
+    data = databases.count_user_rows(tables)
     if data and not replace:
         listing = [f"{n:,} in {name}" for name, n in sorted(data.items())[:MOST_NAMED]]
         raise BackupError("not_empty", counts=", ".join(listing))
@@ -122,10 +122,10 @@ def check_target(*, replace: bool) -> dict[str, int]:
     return data
 
 
-def list_erasures() -> tuple[set[UUID], set[UUID]]:
-    """Return the workers and submissions whose erasure the current audit log records.
+def load_erasures() -> tuple[set[UUID], set[UUID]]:
+    """Return the ids of the workers, and of the submissions, whose erasure the audit log records.
 
-    None are known of a database whose tables are of another version.
+    Both sets are empty if the tables of the database are of another version.
     """
     try:
         rows = list(
@@ -143,10 +143,10 @@ def list_erasures() -> tuple[set[UUID], set[UUID]]:
     )
 
 
-def list_uploads() -> set[str]:
-    """Return the uploaded files of the present database; none are known of another version's."""
+def list_current_uploads() -> set[str]:
+    """Return the names of the uploaded files; none if the tables are of another version."""
     try:
-        return databases.list_uploads(databases.list_tables())
+        return databases.list_upload_names(databases.list_tables())
     except DatabaseError:
         return set()
     finally:
@@ -171,8 +171,8 @@ def repeat_erasures(worker_ids: set[UUID], submission_ids: set[UUID]) -> int:
 
 
 @contextmanager
-def _hold_site() -> Iterator[None]:
-    """Prevent `manage.py up` from starting in the block; raise `BackupError` if it runs."""
+def _hold_site_lock() -> Iterator[None]:
+    """Hold the lock of `manage.py up` in the block; raise `BackupError` if the site is running."""
     home = create_private_folder(settings.HOME)
     try:
         with hold_lock(home / LOCK_FILE):
@@ -181,7 +181,7 @@ def _hold_site() -> Iterator[None]:
         raise BackupError("in_use", reason="`manage.py up` is running") from None
 
 
-def _restore_key(folder: Path) -> str:
+def _restore_secret_key(folder: Path) -> str:
     """Write the backup's secret key to CROWDGRADE_HOME, and return it."""
     key = (folder / KEY_FILE).read_text(encoding="utf-8")
     target = settings.HOME / KEY_FILE
@@ -207,16 +207,16 @@ def _restore_uploads(folder: Path, manifest: Manifest, replaced: set[str]) -> No
                 storage.save(name, File(file))
 
 
-def _compare_counts(manifest: Manifest) -> None:
+def _check_row_counts(manifest: Manifest) -> None:
     """Raise `BackupError` if a restored table has another number of rows than the backup."""
     tables = set(databases.list_tables())
-    rows = databases.count_rows(name for name in manifest.counts if name in tables)
+    rows = databases.count_table_rows(name for name in manifest.counts if name in tables)
     other = sorted(name for name, n in manifest.counts.items() if rows.get(name) != n)
     if other:
         raise BackupError("counts_differ", names=", ".join(other[:MOST_NAMED]))
 
 
-def _migrate(manifest: Manifest) -> int:
+def _migrate_database(manifest: Manifest) -> int:
     """Migrate the restored database to this version; return the number of applied migrations."""
     call_command("migrate", verbosity=0, interactive=False)
     applied = MigrationLoader(connection).applied_migrations

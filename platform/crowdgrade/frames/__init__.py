@@ -10,10 +10,10 @@ from __future__ import annotations
 from os import PathLike
 from typing import Any
 
-from crowdgrade.frames.declaration import Declaration
+from crowdgrade.frames.declaration import CommandArguments
 from crowdgrade.frames.errors import InputError, InputProblem, OptionsError
 from crowdgrade.frames.results import Picture, Result
-from crowdgrade.frames.running import Progress, evaluate
+from crowdgrade.frames.running import Progress, run_evaluation
 
 __all__ = [
     "InputError",
@@ -51,7 +51,7 @@ def describe_options(function: str) -> str:
     """
     if function not in COMMANDS:
         raise ValueError(f"{function!r} is none of {', '.join(COMMANDS)}")
-    return Declaration(function, COMMANDS[function]).describe()
+    return CommandArguments(function, COMMANDS[function]).describe_arguments()
 
 
 def grade(
@@ -96,9 +96,9 @@ def grade(
         The answers cannot be embedded.
     """
     columns = {"worker": worker, "question": question, "answer": answer, "model": model}
-    values = {"answers": answers, "models": models, **_rename(columns), **options}
+    values = {"answers": answers, "models": models, **_build_columns_option(columns), **options}
     arrays = {"answers": vectors, "models": model_vectors}
-    return evaluate("grade", "aqer", values, arrays, output, progress)
+    return run_evaluation("grade", "aqer", values, arrays, output, progress)
 
 
 def panels(
@@ -119,8 +119,8 @@ def panels(
     `panel_models` and `panel_questions`.
     """
     columns = {"worker": worker, "question": question, "answer": answer, "model": model}
-    values = {"answers": answers, "models": models, **_rename(columns), **options}
-    return evaluate("panels", "panels", values, {}, output, progress)
+    values = {"answers": answers, "models": models, **_build_columns_option(columns), **options}
+    return run_evaluation("panels", "panels", values, {}, output, progress)
 
 
 def plan(
@@ -141,8 +141,8 @@ def plan(
     `plan_workers`.
     """
     columns = {"worker": worker, "question": question, "answer": answer, "model": model}
-    values = {"answers": answers, "models": models, **_rename(columns), **options}
-    return evaluate("plan", "plan", values, {}, output, progress)
+    values = {"answers": answers, "models": models, **_build_columns_option(columns), **options}
+    return run_evaluation("plan", "plan", values, {}, output, progress)
 
 
 def multiqa(
@@ -165,7 +165,7 @@ def multiqa(
     options : as of the command, such as `crowd` (a DataFrame), `columns` (a dict), `mapping`.
     """
     values = {"items": items, "replies": replies, **options}
-    return evaluate("multiqa", "multiqa", values, {}, output, progress)
+    return run_evaluation("multiqa", "multiqa", values, {}, output, progress)
 
 
 def umwp(
@@ -190,7 +190,7 @@ def umwp(
         `templates` (a list of sentences), `encoder`.
     """
     values = {"problems": problems, "replies": replies, **options}
-    return evaluate("umwp", "umwp", values, {}, output, progress)
+    return run_evaluation("umwp", "umwp", values, {}, output, progress)
 
 
 def maqa(
@@ -215,7 +215,7 @@ def maqa(
     options : as of the command, such as `similarity`, `embedder`, `nli`.
     """
     values = {"questions": questions, "replies": replies, **options}
-    return evaluate("maqa", "maqa", values, {}, output, progress)
+    return run_evaluation("maqa", "maqa", values, {}, output, progress)
 
 
 def eloquent(
@@ -238,11 +238,11 @@ def eloquent(
     options : as of the command, such as `judgements` (as `replies`), `embedder`.
     """
     values = {"prompts": prompts, "replies": replies, **options}
-    return evaluate("eloquent", "eloquent", values, {}, output, progress)
+    return run_evaluation("eloquent", "eloquent", values, {}, output, progress)
 
 
-def _rename(columns: dict[str, str]) -> dict[str, Any]:
-    """Return {"columns": names} for the columns that do not have their standard name."""
+def _build_columns_option(columns: dict[str, str]) -> dict[str, Any]:
+    """Return the option `columns` with the names that are not standard, by role; {} without any."""
     # Columns of pandas may have numbers as names, which are texts everywhere else.
     renamed = {role: str(name) for role, name in columns.items() if name != role}
     return {"columns": renamed} if renamed else {}

@@ -40,7 +40,7 @@ from evaluation.umwp.report.results import build_model_results
 _NO_ID = UUID(int=0)
 
 
-class Tables(Protocol):
+class ResultTables(Protocol):
     """Protocol of an object with the tables and the summary of a result."""
 
     @property
@@ -58,7 +58,7 @@ def _read_estimate(row: Mapping[str, Any], name: str) -> Estimate:
     return Estimate(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
 
-def _list_workers(result: Tables) -> list[WorkerRow]:
+def _list_worker_rows(result: ResultTables) -> list[WorkerRow]:
     """Return the workers of a grading, best grade first."""
     rows = [
         WorkerRow(
@@ -80,20 +80,20 @@ def _list_workers(result: Tables) -> list[WorkerRow]:
     return sorted(rows, key=lambda row: -1.0 if row.grade.value is None else -row.grade.value)
 
 
-def _build_grades(result: Tables) -> Chart | None:
+def _build_grades_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the workers' grades."""
-    workers = _list_workers(result)
+    workers = _list_worker_rows(result)
     return build_grades_chart(workers, len(workers))
 
 
-def _build_ranks(result: Tables) -> Chart | None:
+def _build_ranks_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the ranks, best rank first; None without intervals."""
-    workers = [worker for worker in _list_workers(result) if worker.rank is not None]
+    workers = [worker for worker in _list_worker_rows(result) if worker.rank is not None]
     workers.sort(key=lambda worker: worker.rank or 0)
     return build_ranks_chart(workers, len(workers))
 
 
-def _build_models(result: Tables) -> Chart | None:
+def _build_models_chart(result: ResultTables) -> Chart | None:
     """Return the chart of workers' and models' scores, models below; None without models."""
     rows = [
         ModelRow(
@@ -114,7 +114,7 @@ def _build_models(result: Tables) -> Chart | None:
     if not rows:
         return None
     rows.sort(key=lambda row: math.inf if row.score.value is None else -row.score.value)
-    workers = [row.leave_one_out for row in _list_workers(result) if row.supported]
+    workers = [row.leave_one_out for row in _list_worker_rows(result) if row.supported]
     crowd = CrowdScores(sorted(score for score in workers if score is not None))
     ceiling = result.summary["ceiling"]
     human = Ceiling(
@@ -126,7 +126,7 @@ def _build_models(result: Tables) -> Chart | None:
     return build_placement_chart(Page(rows), human, crowd)
 
 
-def _build_questions(result: Tables) -> Chart | None:
+def _build_questions_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the questions with the most disagreement; None without any."""
     rows = [
         QuestionRow(
@@ -146,12 +146,12 @@ def _build_questions(result: Tables) -> Chart | None:
     return build_questions_chart(rows, len(rows))
 
 
-def _build_convergence(result: Tables) -> Chart | None:
+def _build_convergence_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the changes of the voting weights."""
     return build_convergence_chart(result.summary["trace"])
 
 
-def _build_panels(result: Tables) -> Chart | None:
+def _build_panels_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the models' scores by panel; None without scores."""
     standings = [Standing(**row) for row in result.rows("panel_models")]
     ranked = list_ranking_panels(row["name"] for row in result.rows("panels"))
@@ -159,7 +159,7 @@ def _build_panels(result: Tables) -> Chart | None:
     return build_panels_chart(build_model_rows(standings, ranked, names), ranked)
 
 
-def _build_planner(result: Tables) -> Chart | None:
+def _build_planner_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the expected error by number of answers; None without a forecast."""
     typical = result.summary["typical_answer"]
     if typical["similarity"] is None:
@@ -167,44 +167,44 @@ def _build_planner(result: Tables) -> Chart | None:
     return build_planner_chart(forecast_consensus_error(typical["similarity"], round(typical["answers"])))
 
 
-def _read_metrics(result: Tables) -> list[MetricRow]:
+def _list_metric_rows(result: ResultTables) -> list[MetricRow]:
     """Return the rows of metrics.csv."""
     return [MetricRow(**{**row, "group": row["group"] or ""}) for row in result.rows("metrics")]
 
 
-def _build_accuracy(result: Tables) -> Chart | None:
+def _build_accuracy_chart(result: ResultTables) -> Chart | None:
     """Return the chart of accuracy over wordings; None without accepted answers."""
-    return build_accuracy_chart(*list_overall_rows(_read_metrics(result), METRIC_DESCRIPTIONS))
+    return build_accuracy_chart(*list_overall_rows(_list_metric_rows(result), METRIC_DESCRIPTIONS))
 
 
-def _build_crowd_scores(result: Tables) -> Chart | None:
+def _build_crowd_scores_chart(result: ResultTables) -> Chart | None:
     """Return the chart of crowd scores over wordings; None without workers' answers."""
-    return build_crowd_chart(*list_overall_rows(_read_metrics(result), CROWD_DESCRIPTIONS))
+    return build_crowd_chart(*list_overall_rows(_list_metric_rows(result), CROWD_DESCRIPTIONS))
 
 
-def _build_f1(result: Tables) -> Chart | None:
+def _build_f1_chart(result: ResultTables) -> Chart | None:
     """Return the chart of F1 by model and prompt form; None if no F1 is defined."""
-    return build_f1_chart(build_model_results(_read_metrics(result)))
+    return build_f1_chart(build_model_results(_list_metric_rows(result)))
 
 
-def _build_confidence(result: Tables) -> Chart | None:
+def _build_confidence_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the models' confidence at each question; None without a measure."""
     return build_maqa_questions_chart([ItemRow(**row) for row in result.rows("items")])
 
 
-CHARTS: Mapping[str, Mapping[str, Callable[[Tables], Chart | None]]] = {
+CHARTS: Mapping[str, Mapping[str, Callable[[ResultTables], Chart | None]]] = {
     "grade": {
-        "grades": _build_grades,
-        "ranks": _build_ranks,
-        "questions": _build_questions,
-        "models": _build_models,
-        "convergence": _build_convergence,
+        "grades": _build_grades_chart,
+        "ranks": _build_ranks_chart,
+        "questions": _build_questions_chart,
+        "models": _build_models_chart,
+        "convergence": _build_convergence_chart,
     },
-    "panels": {"panels": _build_panels},
-    "plan": {"planner": _build_planner},
-    "multiqa": {"accuracy": _build_accuracy, "crowd_scores": _build_crowd_scores},
-    "umwp": {"f1": _build_f1},
-    "maqa": {"confidence": _build_confidence},
+    "panels": {"panels": _build_panels_chart},
+    "plan": {"planner": _build_planner_chart},
+    "multiqa": {"accuracy": _build_accuracy_chart, "crowd_scores": _build_crowd_scores_chart},
+    "umwp": {"f1": _build_f1_chart},
+    "maqa": {"confidence": _build_confidence_chart},
     "eloquent": {},
 }
 """The charts of each function by name; None instead of a chart that has no data."""

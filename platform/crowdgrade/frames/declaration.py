@@ -19,29 +19,29 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from crowdgrade.frames.errors import OptionsError, WrittenFile
-from crowdgrade.frames.inputs import FileForm, write_input
+from crowdgrade.frames.inputs import FileFormat, write_input
 from evaluation.core.options import IdsOption, OptionError
 from evaluation.runs.run_types.kind import Kind
 
 # Files that are no tables; a DataFrame or list for one is written in its form.
 FORMS = {
-    ("aqer", "exclude_workers"): FileForm.TEXT,
-    ("aqer", "collapse_workers"): FileForm.TEXT,
-    ("umwp", "problems"): FileForm.LINES,
-    ("umwp", "templates"): FileForm.TEXT,
-    ("maqa", "questions"): FileForm.JSON,
-    ("maqa", "replies"): FileForm.LINES,
-    ("eloquent", "prompts"): FileForm.JSON,
+    ("aqer", "exclude_workers"): FileFormat.TEXT,
+    ("aqer", "collapse_workers"): FileFormat.TEXT,
+    ("umwp", "problems"): FileFormat.LINES,
+    ("umwp", "templates"): FileFormat.TEXT,
+    ("maqa", "questions"): FileFormat.JSON,
+    ("maqa", "replies"): FileFormat.LINES,
+    ("eloquent", "prompts"): FileFormat.JSON,
 }
 HIDDEN = ("help", "output")
 FLAG = re.compile(r"--(?:no-)?([a-z][a-z-]*)")
 
 
-class Declaration:
+class CommandArguments:
     """Arguments of one ``evaluate`` command, under their names in Python."""
 
     def __init__(self, function: str, command: str) -> None:
-        kinds = _load_kinds()
+        kinds = _load_run_types()
         from evaluation.management.file_commands import add_kinds
 
         self.function, self.command = function, command
@@ -59,23 +59,23 @@ class Declaration:
         found = asdict(names) if is_dataclass(names) and not isinstance(names, type) else {}
         return {role: name for role, name in found.items() if isinstance(name, str)}
 
-    def is_file(self, name: str) -> bool:
-        """Return whether an argument is a file's path or a list of ids."""
+    def takes_file(self, name: str) -> bool:
+        """Return whether an argument takes a file: its path, or that of a list of ids."""
         is_list = isinstance(self.kind.options.get_options().get(name), IdsOption)
         return self.actions[name].type is Path or is_list
 
-    def describe(self) -> str:
-        """Return the arguments: name, default and help text, one per line."""
+    def describe_arguments(self) -> str:
+        """Return a line for each argument: its name, default, help text and choices."""
         lines = []
         for name, action in self.actions.items():
             help_text = (action.help or "") % {**vars(action), "prog": self.function}
             help_text = re.sub(r" \(default: [^)]*\)", "", help_text)
             choices = f" ({', '.join(map(str, action.choices))})" if action.choices else ""
-            default = "" if action.required else f" = {_read_default(action.default)!r}"
-            lines.append(f"{name}{default}: {_name_in_python(help_text)}{choices}")
+            default = "" if action.required else f" = {_convert_default(action.default)!r}"
+            lines.append(f"{name}{default}: {_convert_flag_names(help_text)}{choices}")
         return "\n".join(lines)
 
-    def parse(
+    def parse_values(
         self, values: Mapping[str, Any], folder: Path, output: Path
     ) -> tuple[Any, dict[str, Any], list[WrittenFile]]:
         """Return (options, all arguments by name, files written for DataFrames).
@@ -94,9 +94,9 @@ class Declaration:
         for name, value in values.items():
             if value is None:
                 continue
-            action = self._find(name)
-            if self.is_file(name):
-                value = self._write(folder, name, value, roles, files)
+            action = self._find_argument(name)
+            if self.takes_file(name):
+                value = self._write_argument(folder, name, value, roles, files)
             if action.option_strings:
                 flags += _format_flags(name, action, value)
             else:
@@ -110,9 +110,9 @@ class Declaration:
             cause = error.__cause__
             problems = cause.problems if isinstance(cause, OptionError) else ()
             codes = [problem.code for problem in problems]
-            raise OptionsError(_name_in_python(str(error)), codes) from error
+            raise OptionsError(_convert_flag_names(str(error)), codes) from error
 
-    def _find(self, name: str) -> argparse.Action:
+    def _find_argument(self, name: str) -> argparse.Action:
         """Return the argument with this name; raise `TypeError` if there is none."""
         action = self.actions.get(name)
         if action is None:
@@ -121,7 +121,7 @@ class Declaration:
             raise TypeError(f"{self.function}() has no argument {name!r}{meant}")
         return action
 
-    def _write(
+    def _write_argument(
         self,
         folder: Path,
         name: str,
@@ -133,20 +133,20 @@ class Declaration:
 
         The file is recorded in `files`.
         """
-        form = FORMS.get((self.command, name), FileForm.TABLE)
-        if form is FileForm.TEXT and isinstance(value, str):
+        form = FORMS.get((self.command, name), FileFormat.TABLE)
+        if form is FileFormat.TEXT and isinstance(value, str):
             return value  # ids, parted by commas, or the path of their file
         takes_several = isinstance(self.actions[name], argparse._AppendAction)
         if takes_several and isinstance(value, (list, tuple)):
             return [
-                self._note(write_input(folder, f"{name}_{index}", one, form, roles), files)
+                self._record_file(write_input(folder, f"{name}_{index}", one, form, roles), files)
                 for index, one in enumerate(value)
             ]
-        path = self._note(write_input(folder, name, value, form, roles), files)
+        path = self._record_file(write_input(folder, name, value, form, roles), files)
         return [path] if takes_several else path
 
     @staticmethod
-    def _note(file: WrittenFile, files: list[WrittenFile]) -> str:
+    def _record_file(file: WrittenFile, files: list[WrittenFile]) -> str:
         """Add a written file to `files` and return its path."""
         files.append(file)
         return str(file.path)
@@ -160,11 +160,11 @@ class _Parser(argparse.ArgumentParser):
         current = sys.exception()
         problem = getattr(current and current.__context__, "problem", None)
         codes = [] if problem is None else [problem.code]
-        raise OptionsError(_name_in_python(message), codes) from current
+        raise OptionsError(_convert_flag_names(message), codes) from current
 
 
-def _load_kinds() -> Mapping[str, Kind]:
-    """Return the run types; load the site's apps first if needed.
+def _load_run_types() -> Mapping[str, Kind]:
+    """Return the run types by command; load the site's apps first if needed.
 
     The logging of the process is unchanged. Raises RuntimeError in a process that is
     configured for another Django project.
@@ -185,7 +185,7 @@ def _load_kinds() -> Mapping[str, Kind]:
     return list_kinds()
 
 
-def _read_default(default: Any) -> Any:
+def _convert_default(default: Any) -> Any:
     """Return an option's default as a plain Python value."""
     if is_dataclass(default) and not isinstance(default, type):
         return asdict(default)
@@ -219,6 +219,6 @@ def _format_columns(names: Mapping[str, str]) -> str:
     return text.getvalue()
 
 
-def _name_in_python(text: str) -> str:
-    """Return a text with the names of options as Python has them, such as `weight_cap`."""
+def _convert_flag_names(text: str) -> str:
+    """Return a text with flags replaced by names in Python: --weight-cap by weight_cap."""
     return FLAG.sub(lambda match: match.group(1).replace("-", "_"), text)

@@ -97,14 +97,14 @@ class WrittenFile:
 def translate_error(error: FileInputError, files: Iterable[WrittenFile]) -> InputError:
     """Return the error with rows of DataFrames in place of lines of files."""
     by_name = {Path(file.path).name: file for file in files}
-    problems = [_translate(problem, by_name) for problem in error.problems]
+    problems = [_translate_problem(problem, by_name) for problem in error.problems]
     # Which command converts the file is of no use for a DataFrame.
     others = [problem for problem in problems if problem.code != _ADVICE]
     return InputError(others, error.total - (len(problems) - len(others)))
 
 
-def _translate(problem: Problem, files: Mapping[str, WrittenFile]) -> InputProblem:
-    """Return a problem of a file as a problem of the argument it was written from."""
+def _translate_problem(problem: Problem, files: Mapping[str, WrittenFile]) -> InputProblem:
+    """Return a problem of a file as a problem of the argument from which the file was written."""
     file = files.get(Path(problem.file).name)
     argument = problem.file if file is None else file.argument
     reason, row = problem.reason, None

@@ -28,7 +28,7 @@ _MISSING = ("NAType", "NaTType")
 _EXACT = 2**53
 
 
-class FileForm(StrEnum):
+class FileFormat(StrEnum):
     """Format of the file to which an argument is written, by file ending."""
 
     TABLE = "csv"
@@ -38,23 +38,23 @@ class FileForm(StrEnum):
 
 
 _WANTED = {
-    FileForm.TABLE: "a DataFrame (pandas, Polars, PyArrow) or the path of a file",
-    FileForm.LINES: "a DataFrame, a list of objects or the path of a file",
-    FileForm.JSON: "the value that its JSON file holds or the path of a file",
-    FileForm.TEXT: "a list of texts or the path of a file",
+    FileFormat.TABLE: "a DataFrame (pandas, Polars, PyArrow) or the path of a file",
+    FileFormat.LINES: "a DataFrame, a list of objects or the path of a file",
+    FileFormat.JSON: "the value that its JSON file holds or the path of a file",
+    FileFormat.TEXT: "a list of texts or the path of a file",
 }
 
 
-def as_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
+def convert_to_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
     """Return a DataFrame of any library as a narwhals DataFrame; None for other values.
 
-    Names of columns that are no texts, such as numbers, become texts. Raises `InputError` for a
+    Names of columns that are not texts, such as numbers, become texts. Raises `InputError` for a
     DataFrame in which a column occurs twice or has a name of several levels.
     """
     try:
         frame = nw.from_native(value, eager_only=True)
         is_named = all(isinstance(name, str) for name in frame.columns)
-        return frame if is_named else _name_columns(argument, frame)
+        return frame if is_named else _convert_column_names(argument, frame)
     except TypeError:
         return None
     except nw.exceptions.DuplicateError:
@@ -68,8 +68,11 @@ def as_frame(argument: str, value: Any) -> nw.DataFrame[Any] | None:
         raise InputError(problems) from None
 
 
-def _name_columns(argument: str, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
-    """Return a DataFrame of pandas with texts as names of its columns; raise as `as_frame`."""
+def _convert_column_names(argument: str, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
+    """Return a pandas DataFrame as a narwhals one whose column names are texts.
+
+    Raises `InputError` for a name of several levels.
+    """
     native = frame.to_native().copy(deep=False)
     names = list(native.columns)
     nested = next((name for name in names if isinstance(name, tuple)), None)
@@ -82,7 +85,7 @@ def _name_columns(argument: str, frame: nw.DataFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def write_input(
-    folder: Path, argument: str, value: Any, form: FileForm, roles: Mapping[str, str]
+    folder: Path, argument: str, value: Any, form: FileFormat, roles: Mapping[str, str]
 ) -> WrittenFile:
     """Write the value of an argument to a file in `folder`; a path is used unchanged.
 
@@ -96,24 +99,24 @@ def write_input(
     if isinstance(value, (str, Path)):
         return WrittenFile(argument, Path(value).absolute())
     path = folder / f"{argument}.{form}"
-    frame = as_frame(argument, value)
-    if form is FileForm.TABLE and frame is not None:
+    frame = convert_to_frame(argument, value)
+    if form is FileFormat.TABLE and frame is not None:
         here = {role: name for role, name in roles.items() if name in frame.columns}
         return WrittenFile(argument, path, _write_table(path, argument, frame, here), here)
-    if frame is not None and form is FileForm.TEXT:
+    if frame is not None and form is FileFormat.TEXT:
         value = frame[frame.columns[0]].to_list() if frame.columns else []
     elif frame is not None:
         value = [dict(zip(frame.columns, row, strict=True)) for row in frame.iter_rows()]
     is_list = isinstance(value, Sequence)
-    if form is FileForm.JSON and (is_list or isinstance(value, Mapping)):
-        path.write_text(json.dumps(_make_plain(value), ensure_ascii=False), "utf-8")
+    if form is FileFormat.JSON and (is_list or isinstance(value, Mapping)):
+        path.write_text(json.dumps(_convert_to_json_value(value), ensure_ascii=False), "utf-8")
         return WrittenFile(argument, path)
-    if form is FileForm.LINES and is_list:
-        lines = [json.dumps(_make_plain(row), ensure_ascii=False) for row in value]
-    elif form is FileForm.TEXT and is_list:
+    if form is FileFormat.LINES and is_list:
+        lines = [json.dumps(_convert_to_json_value(row), ensure_ascii=False) for row in value]
+    elif form is FileFormat.TEXT and is_list:
         lines = [str(row) for row in value]
     else:
-        raise InputError([_refuse_type(argument, value, form)])
+        raise InputError([_build_type_problem(argument, value, form)])
     path.write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return WrittenFile(argument, path, lambda line: line - 1)
 
@@ -121,22 +124,22 @@ def write_input(
 def build_json_lines(argument: str, value: Any, names: Mapping[str, str]) -> bytes:
     """Return a DataFrame's rows as JSON Lines; `names` are the keys of renamed columns.
 
-    Raises `InputError` for a value that is no DataFrame.
+    Raises `InputError` for a value that is not a DataFrame.
     """
-    frame = as_frame(argument, value)
+    frame = convert_to_frame(argument, value)
     if frame is None:
-        raise InputError([_refuse_type(argument, value, FileForm.TABLE)])
+        raise InputError([_build_type_problem(argument, value, FileFormat.TABLE)])
     # A column that has the name of a renamed one would replace its values.
     taken = {role for name, role in names.items() if name != role}
     columns = [name for name in frame.columns if name in names or name not in taken]
     keys = [names.get(name, name) for name in columns]
     rows = (dict(zip(keys, row, strict=True)) for row in frame.select(columns).iter_rows())
-    return "".join(f"{json.dumps(_make_plain(row))}\n" for row in rows).encode()
+    return "".join(f"{json.dumps(_convert_to_json_value(row))}\n" for row in rows).encode()
 
 
 def find_integer_columns(argument: str, value: Any, roles: Mapping[str, str]) -> set[str]:
     """Return the roles of a DataFrame's columns that hold integers, also as categories."""
-    frame = as_frame(argument, value)
+    frame = convert_to_frame(argument, value)
     if frame is None:
         return set()
     names = [(role, name) for role, name in roles.items() if name in frame.columns]
@@ -147,19 +150,19 @@ def _holds_integers(series: nw.Series[Any]) -> bool:
     """Return whether all known cells of a column are integers, whatever its type is called."""
     if series.dtype.is_numeric() or series.dtype == nw.String:
         return series.dtype.is_integer()
-    known = (_make_plain(value) for value in series.to_list() if not _is_missing(value))
+    known = (_convert_to_json_value(value) for value in series.to_list() if not _is_missing(value))
     return all(isinstance(value, int) and not isinstance(value, bool) for value in known)
 
 
 def _build_problem(
     argument: str, row: int | None, column: str | None, code: str, **values: Any
 ) -> InputProblem:
-    """Return a problem with the texts that the file readers use for this code."""
+    """Return a problem of an input, with the texts that the file readers use for this code."""
     problem = Problem.from_code("", None, None, code, **values)
     return InputProblem(argument, row, column, problem.reason, problem.remedy, code, values)
 
 
-def _refuse_type(argument: str, value: Any, form: FileForm) -> InputProblem:
+def _build_type_problem(argument: str, value: Any, form: FileFormat) -> InputProblem:
     """Return the problem of an argument whose type cannot be written to a file."""
     kind = type(value)
     name = kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
@@ -189,13 +192,13 @@ def _write_table(
     with path.open("w", encoding="utf-8", newline="") as file:
         header = format_csv_line([str(name) for name in frame.columns])
         file.write(f"{header}\n")
-        line = 2 + _count_breaks(header)
+        line = 2 + _count_line_breaks(header)
         for row in zip(*columns, strict=True):
             first_lines.append(line)
             # A row of one empty cell would be an empty line, which readers of CSV skip.
             text = format_csv_line(row) or '""'
             file.write(f"{text}\n")
-            line += 1 + _count_breaks(text)
+            line += 1 + _count_line_breaks(text)
 
     def find_row(line: int) -> int | None:
         """Return the row that begins in a line of the file; None if none does."""
@@ -205,7 +208,7 @@ def _write_table(
     return find_row
 
 
-def _count_breaks(text: str) -> int:
+def _count_line_breaks(text: str) -> int:
     """Return the number of line breaks in a text."""
     return text.count("\n") + text.count("\r") - text.count("\r\n")
 
@@ -222,7 +225,7 @@ def _format_cells(
     is_widened = series.dtype.is_float() and any(map(_is_missing, values))
     for row, value in enumerate(values):
         if isinstance(value, str):
-            fault = _find_unwritable(value)
+            fault = _find_unwritable_character(value)
             if fault is not None:
                 code = "cell_unwritable"
                 problems.append(_build_problem(argument, row, series.name, code, what=fault))
@@ -236,11 +239,11 @@ def _format_cells(
             problems.append(problem)
             yield None
         else:
-            yield _format_value(value, is_widened)
+            yield _format_cell_value(value, is_widened)
 
 
-def _find_unwritable(text: str) -> str | None:
-    """Return the character of a text that no file can contain; None without one."""
+def _find_unwritable_character(text: str) -> str | None:
+    """Return a description of a character that no file can contain; None if the text has none."""
     if "\0" in text:
         return "a NUL character"
     if text.isascii():
@@ -261,13 +264,13 @@ def _is_missing(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     """Return whether a value is a number, but not a Boolean value."""
-    plain = _make_plain(value)
+    plain = _convert_to_json_value(value)
     return isinstance(plain, (int, float)) and not isinstance(plain, bool)
 
 
-def _format_value(value: Any, is_widened: bool) -> str:
-    """Return the text of a cell that is no string; lists and objects as JSON."""
-    plain = _make_plain(value)
+def _format_cell_value(value: Any, is_widened: bool) -> str:
+    """Return a cell that is not a string as text; lists and objects as JSON."""
+    plain = _convert_to_json_value(value)
     if isinstance(plain, (list, dict)):
         return json.dumps(plain, ensure_ascii=False)
     if isinstance(plain, bool):
@@ -277,16 +280,16 @@ def _format_value(value: Any, is_widened: bool) -> str:
     return str(plain)
 
 
-def _make_plain(value: Any) -> Any:
+def _convert_to_json_value(value: Any) -> Any:
     """Return a value in JSON's types: arrays as lists, missing numbers as null, dates as text."""
     if _is_missing(value):
         return None
     if isinstance(value, Mapping):
-        return {str(key): _make_plain(inner) for key, inner in value.items()}
+        return {str(key): _convert_to_json_value(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_make_plain(item) for item in value]
+        return [_convert_to_json_value(item) for item in value]
     if hasattr(value, "tolist"):  # numpy's arrays and scalars
-        return _make_plain(value.tolist())
+        return _convert_to_json_value(value.tolist())
     if isinstance(value, (date, time)):
         return value.isoformat()
     return value if isinstance(value, (str, int, float)) else str(value)

@@ -128,8 +128,8 @@ class Result:
         known = {**columns}
         for name, cells in columns.items():
             if name.removeprefix("nearest_") in self._whole_numbers:
-                known[name] = _read_ids(cells)
-        return _build_native(known, self._library)
+                known[name] = _convert_ids(cells)
+        return _build_native_frame(known, self._library)
 
     @cached_property
     def _charts(self) -> dict[str, Any]:
@@ -214,10 +214,12 @@ class Result:
         evaluation.scorer.run.NotExportableError
             The result cannot be exported; `code` states why.
         """
-        from crowdgrade.frames.scorers import export_result
+        from crowdgrade.frames.scorers import export_result_as_scorer
 
         given = {"answers": answers, "questions": questions, "passages": passages}
-        return export_result(self, Path(folder), given, dict(columns or {}), formats, options)
+        return export_result_as_scorer(
+            self, Path(folder), given, dict(columns or {}), formats, options
+        )
 
     def __str__(self) -> str:
         return self.report
@@ -231,20 +233,20 @@ class Result:
         rows = self.rows(first)
         parts = [_format_html_table(rows[:MAX_SHOWN])]
         if len(rows) > MAX_SHOWN:
-            parts.append(_paragraph(f"{len(rows) - MAX_SHOWN:,} more rows in .{first}"))
+            parts.append(_format_html_paragraph(f"{len(rows) - MAX_SHOWN:,} more rows in .{first}"))
         for alarm in self.summary.get("alarms", ()):
             text = f"{alarm['severity'].capitalize()} {alarm['kind']}: {alarm['message']}"
-            parts.append(_paragraph(text))
-        parts += [_paragraph(f"Warning: {warning}") for warning in self.warnings]
-        parts.append(_paragraph(f"Tables: {', '.join(self.tables)}"))
+            parts.append(_format_html_paragraph(text))
+        parts += [_format_html_paragraph(f"Warning: {warning}") for warning in self.warnings]
+        parts.append(_format_html_paragraph(f"Tables: {', '.join(self.tables)}"))
         if self.pictures:
-            parts.append(_paragraph(f"Pictures for plot(): {', '.join(self.pictures)}"))
+            parts.append(_format_html_paragraph(f"Pictures for plot(): {', '.join(self.pictures)}"))
         parts.append(f"<p><small>{html.escape(self.signature)}</small></p>")
         return "\n".join(parts)
 
 
 def choose_library(loaded: Mapping[str, Any]) -> Any:
-    """Return pandas or Polars: the one that is loaded, else one that is installed.
+    """Return pandas or Polars, as narwhals names it: a loaded one, else an installed one.
 
     Raises ImportError without either.
     """
@@ -260,18 +262,18 @@ def choose_library(loaded: Mapping[str, Any]) -> Any:
 def build_frame(columns: Mapping[str, list[Any]], library: str = "") -> Any:
     """Return columns as a DataFrame of `library`, by default of the loaded one."""
     chosen = nw.Implementation.from_string(library) if library else choose_library(sys.modules)
-    return _build_native(columns, chosen)
+    return _build_native_frame(columns, chosen)
 
 
-def _build_native(columns: Mapping[str, list[Any]], library: Any) -> Any:
+def _build_native_frame(columns: Mapping[str, list[Any]], library: Any) -> Any:
     """Return columns as a DataFrame of a library; an empty column becomes numeric."""
     if library.is_pandas_like():
         data = {
-            name: cells if name in TEXT_COLUMNS else _fill_empty(cells)
+            name: cells if name in TEXT_COLUMNS else _fill_empty_column(cells)
             for name, cells in columns.items()
         }
         return nw.from_dict(data, backend=library).to_native()
-    schema = {name: _choose_type(name, cells) for name, cells in columns.items()}
+    schema = {name: _choose_column_type(name, cells) for name, cells in columns.items()}
     known = {name: kind for name, kind in schema.items() if kind is not None}
     # Lists and objects, which tables over REST may hold, have the type that the library finds.
     return nw.from_dict(columns, known if known == schema else None, backend=library).to_native()
@@ -284,12 +286,13 @@ def _read_columns(content: bytes) -> dict[str, list[Any]]:
     cells = list(zip(*rows, strict=True)) or [()] * len(header)
     texts = TEXT_COLUMNS | {"value"} if FACT_COLUMN in header else TEXT_COLUMNS
     return {
-        name: _read_cells(column, name in texts) for name, column in zip(header, cells, strict=True)
+        name: _convert_cells(column, name in texts)
+        for name, column in zip(header, cells, strict=True)
     }
 
 
-def _read_cells(cells: Sequence[str], is_text: bool) -> list[Any]:
-    """Return a column's cells in their type; None for empty ones."""
+def _convert_cells(cells: Sequence[str], is_text: bool) -> list[Any]:
+    """Return a column's cells as Booleans, integers, floats or texts; None for empty ones."""
     if not is_text:
         filled = [cell for cell in cells if cell]
         if filled and all(cell in ("true", "false") for cell in filled):
@@ -302,8 +305,8 @@ def _read_cells(cells: Sequence[str], is_text: bool) -> list[Any]:
     return [cell or None for cell in cells]
 
 
-def _read_ids(cells: Sequence[Any]) -> list[Any]:
-    """Return ids as integers if all of them are, else unchanged."""
+def _convert_ids(cells: Sequence[Any]) -> list[Any]:
+    """Return ids as integers if each is written as one; else unchanged."""
     numbers = [int(cell) if cell and cell.lstrip("-").isdecimal() else None for cell in cells]
     is_same = all(
         (cell is None and number is None) or str(number) == cell
@@ -312,12 +315,12 @@ def _read_ids(cells: Sequence[Any]) -> list[Any]:
     return numbers if is_same else list(cells)
 
 
-def _fill_empty(cells: list[Any]) -> list[Any]:
+def _fill_empty_column(cells: list[Any]) -> list[Any]:
     """Return an empty column as NaN, so that pandas treats it as numeric; others unchanged."""
     return cells if any(cell is not None for cell in cells) else [float("nan")] * len(cells)
 
 
-def _choose_type(name: str, cells: Iterable[Any]) -> Any:
+def _choose_column_type(name: str, cells: Iterable[Any]) -> Any:
     """Return the narwhals type of a column; None for lists.
 
     A column without values is numeric.
@@ -338,19 +341,19 @@ def _format_html_table(rows: Sequence[Mapping[str, Any]]) -> str:
         return "<p>no rows</p>"
     head = "".join(f"<th>{html.escape(name)}</th>" for name in rows[0])
     body = "".join(
-        "<tr>" + "".join(f"<td>{_format_cell(cell)}</td>" for cell in row.values()) + "</tr>"
+        "<tr>" + "".join(f"<td>{_format_html_cell(cell)}</td>" for cell in row.values()) + "</tr>"
         for row in rows
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _format_cell(cell: Any) -> str:
-    """Return a cell as escaped text."""
+def _format_html_cell(cell: Any) -> str:
+    """Return a cell as escaped text: "" for None, three decimals for a float."""
     if cell is None:
         return ""
     return f"{cell:.3f}" if isinstance(cell, float) else html.escape(str(cell))
 
 
-def _paragraph(text: str) -> str:
+def _format_html_paragraph(text: str) -> str:
     """Return a text as an escaped HTML paragraph."""
     return f"<p>{html.escape(text)}</p>"

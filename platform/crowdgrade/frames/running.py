@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from annotations.exchange.problems import InputError as FileInputError
-from crowdgrade.frames.declaration import Declaration
+from crowdgrade.frames.declaration import CommandArguments
 from crowdgrade.frames.errors import OptionsError, WrittenFile, translate_error
-from crowdgrade.frames.inputs import as_frame, find_integer_columns
+from crowdgrade.frames.inputs import convert_to_frame, find_integer_columns
 from crowdgrade.frames.results import Result, choose_library
 from evaluation.core.backends import BackendError
 from evaluation.core.backends.embedding.registry import REMEDY as VECTORS_REMEDY
@@ -21,7 +21,7 @@ from evaluation.core.backends.embedding.registry import REMEDY as VECTORS_REMEDY
 Progress = Callable[[str, int, int], None]
 
 
-def evaluate(
+def run_evaluation(
     function: str,
     command: str,
     values: Mapping[str, Any],
@@ -29,7 +29,7 @@ def evaluate(
     output: str | PathLike[str] | None,
     progress: Progress | None,
 ) -> Result:
-    """Run a command on DataFrames or files and return its result.
+    """Run an ``evaluate`` command on DataFrames or files, and return its result.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def evaluate(
 
     Raises the errors of `crowdgrade.frames.grade`.
     """
-    declaration = Declaration(function, command)
+    declaration = CommandArguments(function, command)
     if values.get("facts_model") is not None and output is None:
         # Its replies cost money and would be lost with the temporary folder.
         raise OptionsError("facts_model needs output, a folder for the replies of the model")
@@ -51,36 +51,36 @@ def evaluate(
         inputs.mkdir()
         target = Path(place, "out") if output is None else Path(output).absolute()
         with_vectors = {**values, **_write_vectors(inputs, values, arrays)}
-        options, arguments, files = declaration.parse(with_vectors, inputs, target)
-        before = _list_stamps(target)
+        options, arguments, files = declaration.parse_values(with_vectors, inputs, target)
+        before = _list_file_stamps(target)
         try:
-            report = declaration.kind.evaluate.run(options, arguments, progress or _ignore)
+            report = declaration.kind.evaluate.run(options, arguments, progress or _ignore_progress)
         except FileInputError as error:
             raise translate_error(error, files) from error
         except BackendError as error:
             raise _translate_backend_error(error, inputs) from error
         changed = [
-            name for name, stamp in _list_stamps(target).items() if before.get(name) != stamp
+            name for name, stamp in _list_file_stamps(target).items() if before.get(name) != stamp
         ]
-        contents = {name: _read_result(target / name, inputs) for name in sorted(changed)}
+        contents = {name: _read_result_file(target / name, inputs) for name in sorted(changed)}
     return Result(
         function,
         contents,
         # The last part names the temporary folder.
         report=report.rpartition("\n\n")[0] if output is None else report,
         library=_choose_library(values),
-        whole_numbers=_find_whole_numbers(declaration, values, files),
+        whole_numbers=_find_integer_roles(declaration, values, files),
     )
 
 
-def _ignore(_stage: str, _done: int, _total: int) -> None:
+def _ignore_progress(_stage: str, _done: int, _total: int) -> None:
     """Do nothing; the default progress callback."""
 
 
 def _write_vectors(
     folder: Path, given: Mapping[str, Any], arrays: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Write the given embeddings to files; return the option that reads them."""
+    """Write the given embeddings to a file; return the option that reads it, {} without any."""
     there = {name: array for name, array in arrays.items() if array is not None}
     if not there:
         return {}
@@ -97,15 +97,15 @@ def _write_vectors(
     return {"embedder": f"precomputed:{path}"}
 
 
-def _list_stamps(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return (inode, time of change) of each file in a folder, to detect changes; {} without it."""
+def _list_file_stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return (inode, time of change) of each file in a folder by name; {} without the folder."""
     if not folder.is_dir():
         return {}
     stats = {path.name: path.stat() for path in folder.iterdir() if path.is_file()}
     return {name: (stat.st_ino, stat.st_mtime_ns) for name, stat in stats.items()}
 
 
-def _read_result(path: Path, folder: Path) -> bytes:
+def _read_result_file(path: Path, folder: Path) -> bytes:
     """Return a result file's content without the path of the temporary input folder."""
     content = path.read_bytes()
     place = f"{folder}/".encode()
@@ -128,17 +128,17 @@ def _translate_backend_error(error: BackendError, folder: Path) -> BackendError:
 
 
 def _choose_library(values: Mapping[str, Any]) -> Any:
-    """Return the library of the first DataFrame among the inputs, else an installed one."""
+    """Return the library of the first DataFrame among the inputs; else as `choose_library`."""
     for name, value in values.items():
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            frame = as_frame(name, one)
+            frame = convert_to_frame(name, one)
             if frame is not None:
                 return frame.implementation
     return choose_library(sys.modules)
 
 
-def _find_whole_numbers(
-    declaration: Declaration, values: Mapping[str, Any], files: list[WrittenFile]
+def _find_integer_roles(
+    declaration: CommandArguments, values: Mapping[str, Any], files: list[WrittenFile]
 ) -> set[str]:
     """Return the roles of id columns that hold integers in every DataFrame."""
     roles = {**declaration.column_names, **(values.get("columns") or {})}
@@ -146,7 +146,7 @@ def _find_whole_numbers(
     columns: set[str] = set()
     other: set[str] = set()
     for file in files:
-        frame = as_frame(file.argument, values.get(file.argument))
+        frame = convert_to_frame(file.argument, values.get(file.argument))
         if frame is not None:
             here = {role for role, name in ids.items() if name in frame.columns}
             whole = find_integer_columns(file.argument, values[file.argument], ids)

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from annotations.exchange import ColumnNames
-from crowdgrade.frames.inputs import FileForm, write_input
+from crowdgrade.frames.inputs import FileFormat, write_input
 from evaluation.scorer.files import ScorerFiles, load_folder_content
 from evaluation.scorer.preview import ScorerPreview, build_preview
 from evaluation.scorer.run import ScorerOptions
@@ -26,7 +26,7 @@ class GradedResult(Protocol):
         """Write the command's result files into a folder."""
 
 
-def export_result(
+def export_result_as_scorer(
     result: GradedResult,
     folder: Path,
     given: Mapping[str, Any],
@@ -34,7 +34,10 @@ def export_result(
     formats: Sequence[str],
     options: Mapping[str, Any],
 ) -> ScorerPreview:
-    """Write a result's export and return a preview of it; see `Result.export_scorer`."""
+    """Write a result as a scorer of models' answers, and return a preview of the scorer.
+
+    The parameters are those of `Result.export_scorer`; `given` has the DataFrames by name.
+    """
     if result.function != "grade":
         raise TypeError(f"the result of {result.function} has no exemplary answers to export")
     chosen = {name: value for name, value in options.items() if name not in OF_CARD}
@@ -51,7 +54,7 @@ def export_result(
         result.to_csv(results)
         paths: dict[str, Any] = {
             name: write_input(
-                Path(place), name, value, FileForm.TABLE, roles if name == "answers" else {}
+                Path(place), name, value, FileFormat.TABLE, roles if name == "answers" else {}
             ).path
             for name, value in given.items()
             if value is not None

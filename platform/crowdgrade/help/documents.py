@@ -59,7 +59,7 @@ class SearchResult:
     excerpt: str
 
 
-def find_folder() -> Path | None:
+def find_documents_folder() -> Path | None:
     """Return the folder of the documents; None if the installation has none."""
     return FOLDER if (FOLDER / f"{CONTENTS}.md").is_file() else None
 
@@ -68,8 +68,8 @@ def find_folder() -> Path | None:
 @cache
 def load_document(slug: str) -> Document | None:
     """Return a document by its slug; None if the contents page does not list it."""
-    folder = find_folder()
-    if folder is None or (slug != CONTENTS and slug not in list_slugs()):
+    folder = find_documents_folder()
+    if folder is None or (slug != CONTENTS and slug not in list_document_slugs()):
         return None
     source = (folder / f"{slug}.md").read_text(encoding="utf-8")
     # Comments are marks for programs that write parts of the documents.
@@ -84,9 +84,9 @@ def load_document(slug: str) -> Document | None:
 
 
 @cache
-def list_slugs() -> Sequence[str]:
+def list_document_slugs() -> Sequence[str]:
     """Return the slugs of the documents in the contents page's order; [] without that page."""
-    folder = find_folder()
+    folder = find_documents_folder()
     if folder is None:
         return ()
     contents = (folder / f"{CONTENTS}.md").read_text(encoding="utf-8")
@@ -95,13 +95,13 @@ def list_slugs() -> Sequence[str]:
 
 def find_picture(name: str) -> Path | None:
     """Return the path of an image that documents show; None for an unknown name."""
-    folder = find_folder()
+    folder = find_documents_folder()
     known = {} if folder is None else {path.name: path for path in folder.glob("screenshots/*.png")}
     return known.get(name)
 
 
-def search(query: str) -> list[SearchResult]:
-    """Return the sections that contain every word of the query, up to a limit.
+def search_sections(query: str) -> list[SearchResult]:
+    """Return the sections of all documents that contain every word of a query, up to a limit.
 
     Words match at the beginning of words, without regard to case. Sections whose title contains
     more of the words come first, then those of documents that the contents page names earlier.
@@ -111,7 +111,7 @@ def search(query: str) -> list[SearchResult]:
     ranked: list[tuple[int, int, SearchResult]] = []
     if not patterns:
         return []
-    documents = [document for slug in list_slugs() if (document := load_document(slug))]
+    documents = [document for slug in list_document_slugs() if (document := load_document(slug))]
     for document in documents:
         for section in document.sections:
             whole = f"{section.title} {section.text}"
@@ -136,7 +136,7 @@ def make_anchor(heading: str, used: set[str]) -> str:
 
 
 def _cut_excerpt(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Return the part of a section around the first matching word."""
+    """Return the part of a section's text around the first matching word, cut at spaces."""
     positions = [match.start() for pattern in patterns if (match := pattern.search(text))]
     begin = max(0, min(positions, default=0) - EXCERPT_BEFORE)
     end = begin + EXCERPT_LENGTH
@@ -159,7 +159,7 @@ def _set_anchors(tokens: Sequence[Token]) -> None:
     used: set[str] = set()
     for heading, inline in pairwise(tokens):
         if heading.type == "heading_open":
-            heading.attrSet("id", make_anchor(_read_text(inline), used))
+            heading.attrSet("id", make_anchor(_read_inline_text(inline), used))
 
 
 def _drop_title(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -196,20 +196,20 @@ def _rewrite_links(tokens: Sequence[Token]) -> None:
                 name = str(child.attrGet("src")).rpartition("/")[2]
                 child.attrSet("src", reverse("admin:help-picture", args=[name]))
             elif child.type == "link_open":
-                address = _find_address(str(child.attrGet("href")))
+                address = _find_site_url(str(child.attrGet("href")))
                 if address is None:
                     child.attrs.pop("href")
                 else:
                     child.attrSet("href", address)
 
 
-def _find_address(link: str) -> str | None:
+def _find_site_url(link: str) -> str | None:
     """Return the site's URL for a link in a document; None if the site does not serve it."""
     parts = urlsplit(link)
     if parts.scheme or not parts.path:
         return link
     name = parts.path.removesuffix(".md")
-    if name == parts.path or (name not in list_slugs() and name != CONTENTS):
+    if name == parts.path or (name not in list_document_slugs() and name != CONTENTS):
         return None
     fragment = f"#{parts.fragment}" if parts.fragment else ""
     return reverse("admin:help-document", args=[name]) + fragment
@@ -226,17 +226,17 @@ def _split_sections(tokens: Sequence[Token]) -> Iterator[Section]:
                 yield Section(title, anchor, level, _join_texts(texts))
             heading, texts = token, []
         elif token.type == "inline" and heading is not None:
-            title, anchor = _read_text(token), str(heading.attrGet("id"))
+            title, anchor = _read_inline_text(token), str(heading.attrGet("id"))
             level, heading = int(heading.tag[1]), None
         elif token.type == "inline":
-            texts.append(_read_text(token))
+            texts.append(_read_inline_text(token))
         elif token.type in ("fence", "code_block"):
             texts.append(token.content)
     if title:
         yield Section(title, anchor, level, _join_texts(texts))
 
 
-def _read_text(inline: Token) -> str:
+def _read_inline_text(inline: Token) -> str:
     """Return the text of a Markdown line without its markup."""
     # A line break is a token of its own: as a space it keeps the words around it apart.
     kinds = ("text", "code_inline")

@@ -19,7 +19,7 @@ def show_contents(request: HttpRequest) -> HttpResponse:
         "subtitle": "The documents of this version of Crowdgrade.",
         "query": query,
         "document": document,
-        "results": documents.search(query) if query else [],
+        "results": documents.search_sections(query) if query else [],
         "most_results": documents.MOST_RESULTS,
     }
     return TemplateResponse(request, "admin/help/contents.html", context)

@@ -35,7 +35,7 @@ class InvitationError(ValueError):
         self.code = code
 
 
-def create_link(
+def create_invitation_link(
     maker_id: int,
     role: str,
     note: str = "",
@@ -59,7 +59,7 @@ def create_link(
     return link, token
 
 
-def renew_link(link: InvitationLink) -> str:
+def renew_invitation_link(link: InvitationLink) -> str:
     """Return a new token of an unused link; the old token becomes invalid.
 
     Raises `InvitationError` if the link was used meanwhile.
@@ -72,30 +72,30 @@ def renew_link(link: InvitationLink) -> str:
     return token
 
 
-def find_link(token: str) -> InvitationLink | None:
+def find_invitation_link(token: str) -> InvitationLink | None:
     """Return the invitation link of a token; None for an unknown token."""
     rows = InvitationLink.objects.select_related("question_set", "created_by")
     return rows.filter(token_hash=hash_token(token)).first()
 
 
-def find_invited_link(address: str) -> InvitationLink | None:
-    """Return the open invitation that an address of this site leads to; None for any other."""
+def find_open_invitation(address: str) -> InvitationLink | None:
+    """Return the open invitation link to which a URL path of this site leads; None for others."""
     try:
         match = resolve(address)
     except Resolver404:
         return None
-    link = find_link(match.kwargs["token"]) if match.view_name == "admin:join" else None
+    link = find_invitation_link(match.kwargs["token"]) if match.view_name == "admin:join" else None
     return link if link is not None and link.state == "open" else None
 
 
-def list_links(question_set: QuestionSet | None) -> QuerySet[InvitationLink]:
-    """Return the links of a question set, newest first; for None, those for requesters."""
+def select_invitation_links(question_set: QuestionSet | None) -> QuerySet[InvitationLink]:
+    """Return a question set's invitation links, newest first; for None, those for requesters."""
     rows = InvitationLink.objects.filter(question_set=question_set)
     return rows.select_related("used_by").order_by("-pk")
 
 
 @transaction.atomic
-def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
+def use_invitation_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
     """Give a user the link's role, mark the link as used, and return the account.
 
     `find_user` returns the account, which it may create. It is called if the link is open; an
@@ -109,7 +109,7 @@ def use_link(link: InvitationLink, find_user: Callable[[], User]) -> User:
     if link.question_set is None:
         _make_requester(user)
     else:
-        _share(link.question_set, user, locked.role)
+        _share_question_set(link.question_set, user, locked.role)
     locked.used_at, locked.used_by = timezone.now(), user
     locked.save(update_fields=["used_at", "used_by"])
     return user
@@ -123,7 +123,7 @@ def _make_requester(user: User) -> None:
     user.save(update_fields=["is_staff"])
 
 
-def _share(question_set: QuestionSet, user: User, role: str) -> None:
+def _share_question_set(question_set: QuestionSet, user: User, role: str) -> None:
     """Share a set with a user; raise `InvitationError` if the user can edit it already."""
     if user.pk == question_set.owner_id:
         raise InvitationError("owner")

@@ -18,7 +18,7 @@ from django.db.models import F, Sum
 from django.utils import timezone
 
 from annotations.models import QuestionSet
-from crowdgrade.invitation_links.links import create_link, renew_link
+from crowdgrade.invitation_links.links import create_invitation_link, renew_invitation_link
 from crowdgrade.models.invitation_links import InvitationLink
 
 logger = logging.getLogger(__name__)
@@ -72,13 +72,13 @@ class MailResult:
         return FAILURES.get(self.error, "")
 
 
-def split_addresses(text: str) -> list[str]:
-    """Return the distinct mail addresses in a text.
+def parse_mail_addresses(text: str) -> list[str]:
+    """Return the distinct mail addresses in a text, in order.
 
     Raises ValidationError (`invalid_email`, `too_many`), which names what is wrong.
     """
     found = list(dict.fromkeys(part for part in re.split(r"[\s,;]+", text) if part))
-    wrong = [one for one in found if not _is_address(one)]
+    wrong = [one for one in found if not _is_mail_address(one)]
     if wrong:
         raise ValidationError(
             "No mail addresses: %(wrong)s.", "invalid_email", {"wrong": ", ".join(wrong[:5])}
@@ -92,8 +92,8 @@ def split_addresses(text: str) -> list[str]:
     return found
 
 
-def count_left(user_id: int) -> int:
-    """Return the number of mails that a user may still send today."""
+def count_mails_left(user_id: int) -> int:
+    """Return how many mails a user may still send, after those of the last 24 hours."""
     since = timezone.now() - timedelta(days=1)
     rows = InvitationLink.objects.filter(created_by=user_id, mailed_at__gt=since)
     return max(0, MOST_A_DAY - (rows.aggregate(n=Sum("n_mails"))["n"] or 0))
@@ -114,37 +114,37 @@ def invite_by_mail(
     """
     made = []
     for email in addresses:
-        link, token = create_link(maker_id, role, note, question_set, email)
+        link, token = create_invitation_link(maker_id, role, note, question_set, email)
         made.append((link, build_address(token)))
-    return _send(made)
+    return _send_links(made)
 
 
-def invite_again(link: InvitationLink, build_address: Callable[[str], str]) -> MailResult:
+def mail_invitation_again(link: InvitationLink, build_address: Callable[[str], str]) -> MailResult:
     """Send an invitation again with a new link and return the result.
 
     The earlier link becomes invalid.
     """
-    (mailed,) = _send([(link, build_address(renew_link(link)))])
+    (mailed,) = _send_links([(link, build_address(renew_invitation_link(link)))])
     return mailed
 
 
-def _send(made: list[tuple[InvitationLink, str]]) -> list[MailResult]:
-    """Send all links over one connection, whatever fails for single ones; return the results."""
+def _send_links(made: list[tuple[InvitationLink, str]]) -> list[MailResult]:
+    """Send all links over one connection, even if some fail; return a result for each."""
     connection = get_connection()
-    error = _find_error(connection.open)
+    error = _find_mail_error(connection.open)
     results = []
     for link, address in made:
-        message = _build_message(link, address, connection)
-        code = error or _find_error(message.send)
+        message = _build_invitation_mail(link, address, connection)
+        code = error or _find_mail_error(message.send)
         # By query: the person may have used the link while the next mail is sent.
         rows = InvitationLink.objects.filter(pk=link.pk)
         rows.update(mailed_at=timezone.now(), mail_error=code, n_mails=F("n_mails") + 1)
         results.append(MailResult(link, code, address))
-    _find_error(connection.close)
+    _find_mail_error(connection.close)
     return results
 
 
-def _build_message(
+def _build_invitation_mail(
     link: InvitationLink, address: str, connection: BaseEmailBackend
 ) -> EmailMessage:
     """Return the invitation mail with its link."""
@@ -161,7 +161,7 @@ def _build_message(
     return EmailMessage(SUBJECT, body, to=[link.email], connection=connection)
 
 
-def _find_error(act: Callable[[], object]) -> str:
+def _find_mail_error(act: Callable[[], object]) -> str:
     """Call `act` and return the key of `FAILURES` for its exception; "" if it raises none.
 
     The log gets the type of the exception alone: its text may hold addresses and parts of the mail.
@@ -180,7 +180,7 @@ def _find_error(act: Callable[[], object]) -> str:
     return ""
 
 
-def _is_address(text: str) -> bool:
+def _is_mail_address(text: str) -> bool:
     """Return whether a text is a mail address."""
     try:
         validate_email(text)

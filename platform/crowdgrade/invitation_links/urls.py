@@ -1,4 +1,4 @@
-"""URLs of invitation links; the admin site puts them behind its login, except `join`."""
+"""URLs of invitation links; the admin site puts them behind its login, except `join_by_link`."""
 
 from django.urls import path
 

@@ -1,7 +1,7 @@
 """Models of the site: API tokens, invitation links, preferences."""
 
 from crowdgrade.models.invitation_links import InvitationLink
-from crowdgrade.models.preferences import Preferences, takes_single_keys
+from crowdgrade.models.preferences import Preferences, has_single_keys
 from crowdgrade.models.tokens import ApiToken
 
-__all__ = ["ApiToken", "InvitationLink", "Preferences", "takes_single_keys"]
+__all__ = ["ApiToken", "InvitationLink", "Preferences", "has_single_keys"]

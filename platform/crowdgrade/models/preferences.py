@@ -30,6 +30,6 @@ class Preferences(models.Model):
         return f"preferences of {self.user}"
 
 
-def takes_single_keys(user: Any) -> bool:
-    """Return whether single keys press buttons for a user; runs one query."""
+def has_single_keys(user: Any) -> bool:
+    """Return whether a single key presses a button for a user; runs one query."""
     return not Preferences.objects.filter(user=user.pk, single_keys=False).exists()

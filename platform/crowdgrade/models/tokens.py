@@ -70,7 +70,7 @@ class ApiToken(AbstractAuthToken):
         marks = [user.get_session_auth_hash(), *user.get_session_auth_fallback_hash()]
         return not any(constant_time_compare(self.password_mark, mark) for mark in marks)
 
-    def note_use(self) -> None:
+    def record_use(self) -> None:
         """Store the time of the token's last use, at most once in ten minutes.
 
         A token from before password marks gets the mark of the present password.
@@ -84,7 +84,7 @@ class ApiToken(AbstractAuthToken):
             row.update(last_used_at=now)
 
 
-def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[ApiToken, str]:
+def create_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[ApiToken, str]:
     """Create an API token and return (row, token).
 
     It is valid for `days`, or with None until it is revoked.
@@ -100,8 +100,8 @@ def make_token(user: AbstractBaseUser, name: str, days: int | None) -> tuple[Api
     return row, token
 
 
-def list_tokens(user: AbstractBaseUser) -> QuerySet[ApiToken]:
-    """Return the API tokens of a user, newest first."""
+def select_tokens(user: AbstractBaseUser) -> QuerySet[ApiToken]:
+    """Return the API tokens of a user as a queryset, newest first."""
     rows = ApiToken.objects.filter(user=user.pk).select_related("user")
     ordered: QuerySet[ApiToken] = rows.order_by("-created")
     return ordered

@@ -36,7 +36,7 @@ class NotReadyError(Exception):
 
 
 @dataclass(frozen=True)
-class Check:
+class CheckResult:
     """Result of one health check.
 
     Attributes
@@ -102,19 +102,19 @@ ON_DATABASE: Final = ("database", "migrations")
 
 
 @cache
-def _get_pool(name: str) -> ThreadPoolExecutor:
+def _get_thread_pool(name: str) -> ThreadPoolExecutor:
     """Return the thread pool of a health check, created once."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix=f"health-{name}")
 
 
-def run_checks(seconds: float = SECONDS) -> dict[str, Check]:
+def run_checks(seconds: float = SECONDS) -> dict[str, CheckResult]:
     """Return the result of each health check by name; all run at the same time."""
     began = time.monotonic()
-    futures = {name: _get_pool(name).submit(partial(_run, name)) for name in CHECKS}
-    return {name: _wait(name, future, began, seconds) for name, future in futures.items()}
+    futures = {name: _get_thread_pool(name).submit(partial(_run_check, name)) for name in CHECKS}
+    return {name: _wait_for_check(name, future, began, seconds) for name, future in futures.items()}
 
 
-def _run(name: str) -> float:
+def _run_check(name: str) -> float:
     """Run a health check and return the seconds it took."""
     began = time.monotonic()
     try:
@@ -126,29 +126,29 @@ def _run(name: str) -> float:
     return time.monotonic() - began
 
 
-def _wait(name: str, future: Future[float], began: float, seconds: float) -> Check:
-    """Wait for a check and return its result; TIMEOUT if the time limit is over first."""
+def _wait_for_check(name: str, future: Future[float], began: float, seconds: float) -> CheckResult:
+    """Return the result of a check when it ends; with state TIMEOUT if it takes too long."""
     try:
         taken = future.result(max(0.0, began + seconds - time.monotonic()))
     except TimeoutError:
         future.cancel()
-        return Check(TIMEOUT, f"no answer within {seconds:g} s", seconds, seconds)
+        return CheckResult(TIMEOUT, f"no answer within {seconds:g} s", seconds, seconds)
     except NotReadyError as error:
-        return _describe(str(error), began, seconds)
+        return _build_failed_result(str(error), began, seconds)
     except Exception as error:
         # The text may hold the address of a server or a user's name: it goes to the log only.
         logger.warning("the health check of the %s failed: %s", name, error)
-        return _describe(type(error).__name__, began, seconds)
-    return Check(OK, "", round(taken, 4), seconds)
+        return _build_failed_result(type(error).__name__, began, seconds)
+    return CheckResult(OK, "", round(taken, 4), seconds)
 
 
-def _describe(reason: str, began: float, seconds: float) -> Check:
+def _build_failed_result(reason: str, began: float, seconds: float) -> CheckResult:
     """Return the result of a failed check."""
-    return Check(FAILED, reason, round(time.monotonic() - began, 4), seconds)
+    return CheckResult(FAILED, reason, round(time.monotonic() - began, 4), seconds)
 
 
-def build_report(checks: Mapping[str, Check]) -> dict[str, Any]:
-    """Return the content of `/health/ready` as plain values."""
+def build_readiness_report(checks: Mapping[str, CheckResult]) -> dict[str, Any]:
+    """Return the content of `/health/ready`: the state of the site, and each check's result."""
     ready = all(check.state == OK for check in checks.values())
     return {
         "state": "ready" if ready else "not ready",

@@ -22,7 +22,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 
 from annotations.models import BonusPayment, Decision
-from crowdgrade.monitoring.requests import register_requests
+from crowdgrade.monitoring.requests import register_request_metrics
 from crowdgrade.outages import find_outage
 from evaluation.models import LLMResponse, Removal, Run
 from evaluation.models.runs import UNFINISHED
@@ -34,10 +34,10 @@ logger = logging.getLogger(__name__)
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def build_metrics() -> bytes:
-    """Return all metrics in Prometheus's text format."""
+def format_metrics() -> bytes:
+    """Return all metrics in Prometheus's text format, encoded."""
     registry = CollectorRegistry()
-    register_requests(registry)
+    register_request_metrics(registry)
     registry.register(DatabaseCollector())
     return generate_latest(registry)
 
@@ -46,14 +46,14 @@ class DatabaseCollector(Collector):
     """Prometheus collector of metrics that are read from the database."""
 
     def collect(self) -> Iterable[Metric]:
-        """Yield the metrics with their current values; in an outage only that it is one."""
+        """Yield the current metrics; in an outage only `crowdgrade_database_up`, which is 0."""
         metrics: list[Metric] = []
         try:
             metrics = [
-                *_collect_queues(),
-                *_collect_runs(),
-                _collect_replies(),
-                *_collect_ledger(),
+                *_collect_queue_metrics(),
+                *_collect_run_metrics(),
+                _build_reply_metric(),
+                *_collect_payment_metrics(),
             ]
         except Error as error:
             if find_outage(error) is None:
@@ -68,11 +68,11 @@ class DatabaseCollector(Collector):
         yield from metrics
 
     def describe(self) -> Iterable[Metric]:
-        """Return nothing, so that registering does not query the database."""
+        """Return [], so that registering the collector does not query the database."""
         return []
 
 
-def _collect_queues() -> Iterator[Metric]:
+def _collect_queue_metrics() -> Iterator[Metric]:
     """Yield the metrics of queues and background processes."""
     unfinished = GaugeMetricFamily(
         "crowdgrade_runs_unfinished", "Runs that have not ended, by state and lane.",
@@ -109,7 +109,7 @@ def _collect_queues() -> Iterator[Metric]:
     )
 
 
-def _collect_runs() -> Iterator[Metric]:
+def _collect_run_metrics() -> Iterator[Metric]:
     """Yield the metrics of runs."""
     seconds = SummaryMetricFamily(
         "crowdgrade_run_seconds", "Seconds from the start to the end of runs, by type and state.",
@@ -124,7 +124,7 @@ def _collect_runs() -> Iterator[Metric]:
     yield seconds
 
 
-def _collect_replies() -> Metric:
+def _build_reply_metric() -> Metric:
     """Return the metric of models' replies."""
     replies = GaugeMetricFamily(
         "crowdgrade_model_replies", "Stored replies of language models, by status.",
@@ -136,7 +136,7 @@ def _collect_replies() -> Metric:
     return replies
 
 
-def _collect_ledger() -> Iterator[Metric]:
+def _collect_payment_metrics() -> Iterator[Metric]:
     """Yield the metrics of payments."""
     decisions = CounterMetricFamily(
         "crowdgrade_decisions", "Entries of decisions in the ledger, by kind.", labels=("kind",)

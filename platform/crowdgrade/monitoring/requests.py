@@ -36,7 +36,7 @@ os.environ[FOLDER_VARIABLE] = str(settings.METRICS_FOLDER)
 
 
 @cache
-def load_metrics() -> tuple[Counter, Histogram]:
+def load_request_metrics() -> tuple[Counter, Histogram]:
     """Return the counter and the histogram of requests, created on the first call.
 
     Raises OSError if the folder of their files cannot be written.
@@ -44,7 +44,7 @@ def load_metrics() -> tuple[Counter, Histogram]:
     create_private_folder(settings.METRICS_FOLDER)
     from prometheus_client import CollectorRegistry, Counter, Histogram
 
-    _reserve_files()
+    _reserve_metric_files()
     # Not in the default registry: the sum over all processes is read from the files.
     registry = CollectorRegistry()
     counter = Counter(
@@ -63,7 +63,7 @@ def load_metrics() -> tuple[Counter, Histogram]:
     return counter, histogram
 
 
-def _reserve_files() -> None:
+def _reserve_metric_files() -> None:
     """Make the metrics library reserve disk space before it maps files into memory.
 
     The library creates sparse files. The first write to a page then needs disk space, and on a full
@@ -76,7 +76,7 @@ def _reserve_files() -> None:
 
         def __init__(self, filename: str, read_mode: bool = False) -> None:
             if not read_mode:
-                _reserve(filename, mmap_dict._INITIAL_MMAP_SIZE)
+                _reserve_disk_space(filename, mmap_dict._INITIAL_MMAP_SIZE)
             super().__init__(filename, read_mode)  # type: ignore[no-untyped-call]
 
         def _init_value(self, key: str) -> None:
@@ -86,29 +86,29 @@ def _reserve_files() -> None:
             while needed > capacity:
                 capacity *= 2
             if capacity > self._capacity:
-                _reserve(self._fname, capacity)
+                _reserve_disk_space(self._fname, capacity)
             super()._init_value(key)  # type: ignore[no-untyped-call]
 
     values.MmapedDict = ReservedDict  # type: ignore[attr-defined]
 
 
-def _reserve(filename: str, size: int) -> None:
+def _reserve_disk_space(filename: str, size: int) -> None:
     """Reserve disk space for a file up to `size`; raise `OSError` if the disk is full."""
     with Path(filename).open("ab") as file:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, size)
 
 
-def register_requests(registry: CollectorRegistry) -> None:
+def register_request_metrics(registry: CollectorRegistry) -> None:
     """Add the requests of all web processes of this machine to a registry."""
-    load_metrics()
+    load_request_metrics()
     from prometheus_client import multiprocess
 
     multiprocess.MultiProcessCollector(registry, str(settings.METRICS_FOLDER))  # type: ignore[no-untyped-call]
 
 
 class MetricsMiddleware:
-    """Counts each request with its view, method, status and latency."""
+    """Counts each request by view, method and status, and measures its latency by view."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -122,14 +122,14 @@ class MetricsMiddleware:
 
 
 def count_request(request: HttpRequest, status: int, seconds: float) -> None:
-    """Count a request; if the folder cannot be written, nothing else changes."""
+    """Count a request and its latency; only log it if the metrics cannot be written."""
     match = request.resolver_match
     view = match.view_name if match is not None and match.view_name else UNKNOWN
     # A client may send any method: others than HTTP's own would be labels without end.
     method = request.method if request.method in METHODS else "OTHER"
     try:
         with _lock:
-            counter, histogram = load_metrics()
+            counter, histogram = load_request_metrics()
             counter.labels(view, method, str(status)).inc()
             histogram.labels(view).observe(seconds)
     except OSError as error:

@@ -17,22 +17,22 @@ FORWARDED = ("HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_VIA")
 
 @never_cache
 @require_safe
-def live(request: HttpRequest) -> HttpResponse:
-    """Return 200, because this web process answers requests; nothing else is checked."""
+def report_live(request: HttpRequest) -> HttpResponse:
+    """Return status 200, which states only that this web process answers requests."""
     return JsonResponse({"state": "live"})
 
 
 @never_cache
 @require_safe
-def ready(request: HttpRequest) -> HttpResponse:
-    """Return the result of each health check: 200 if all succeed, else 503."""
-    report = health.build_report(health.run_checks())
+def report_ready(request: HttpRequest) -> HttpResponse:
+    """Return the results of the health checks as JSON: 200 if all succeed, else 503."""
+    report = health.build_readiness_report(health.run_checks())
     return JsonResponse(report, status=200 if report["state"] == "ready" else 503)
 
 
 @never_cache
 @require_safe
-def metrics(request: HttpRequest) -> HttpResponse:
+def send_metrics(request: HttpRequest) -> HttpResponse:
     """Return the metrics for Prometheus; 403 for other machines without the token."""
     if not may_read_metrics(request):
         return HttpResponse(
@@ -41,9 +41,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
             content_type="text/plain; charset=utf-8",
         )
     # prometheus-client is loaded by the first request that needs it.
-    from crowdgrade.monitoring.metrics import CONTENT_TYPE, build_metrics
+    from crowdgrade.monitoring.metrics import CONTENT_TYPE, format_metrics
 
-    return HttpResponse(build_metrics(), content_type=CONTENT_TYPE)
+    return HttpResponse(format_metrics(), content_type=CONTENT_TYPE)
 
 
 def may_read_metrics(request: HttpRequest) -> bool:

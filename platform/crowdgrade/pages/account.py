@@ -10,12 +10,12 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 
 from annotations.web.scope import get_user_id
-from crowdgrade.models import Preferences, takes_single_keys
+from crowdgrade.models import Preferences, has_single_keys
 from crowdgrade.sign_in.second_factor import has_second_factor
-from crowdgrade.sign_in.views import find_link
+from crowdgrade.sign_in.views import find_openid_link
 
 
-class AccountForm(forms.Form):
+class PreferencesForm(forms.Form):
     """Form with the preferences of the user's account."""
 
     single_keys = forms.BooleanField(
@@ -27,10 +27,10 @@ class AccountForm(forms.Form):
     )
 
 
-def edit_account(request: HttpRequest) -> HttpResponse:
+def edit_preferences(request: HttpRequest) -> HttpResponse:
     """Show the user's preferences; POST saves them."""
     if request.method == "POST":
-        form = AccountForm(request.POST)
+        form = PreferencesForm(request.POST)
         if form.is_valid():
             Preferences.objects.update_or_create(
                 user_id=get_user_id(request), defaults=form.cleaned_data
@@ -38,13 +38,13 @@ def edit_account(request: HttpRequest) -> HttpResponse:
             messages.success(request, "Saved.")
             return redirect("admin:account")
     else:
-        form = AccountForm(initial={"single_keys": takes_single_keys(request.user)})
+        form = PreferencesForm(initial={"single_keys": has_single_keys(request.user)})
     context = {
         "title": "Your account",
         "subtitle": request.user.get_username(),
         "form": form,
         "has_second_factor": has_second_factor(request.user),
         "openid": settings.OPENID,
-        "link": find_link(get_user_id(request)),
+        "link": find_openid_link(get_user_id(request)),
     }
     return TemplateResponse(request, "admin/account.html", context)

@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
-from crowdgrade.models.tokens import MAX_DAYS, list_tokens, make_token
+from crowdgrade.models.tokens import MAX_DAYS, create_token, select_tokens
 
 MAX_TOKENS_SHOWN = 100
 
@@ -45,7 +45,7 @@ def manage_tokens(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             with transaction.atomic():
-                _, token = make_token(user, form.cleaned_data["name"], form.cleaned_data["days"])
+                _, token = create_token(user, form.cleaned_data["name"], form.cleaned_data["days"])
             form = TokenForm()
         except IntegrityError:
             text = "You have a token of this name."
@@ -56,7 +56,7 @@ def manage_tokens(request: HttpRequest) -> HttpResponse:
         "A new password ends them all.",
         "form": form,
         "token": token,
-        "tokens": list_tokens(user)[:MAX_TOKENS_SHOWN],
+        "tokens": select_tokens(user)[:MAX_TOKENS_SHOWN],
     }
     return TemplateResponse(
         request, "admin/tokens.html", context, status=400 if form.errors else 200
@@ -64,10 +64,10 @@ def manage_tokens(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-def revoke(request: HttpRequest, token_id: UUID) -> HttpResponse:
+def revoke_token(request: HttpRequest, token_id: UUID) -> HttpResponse:
     """Delete an API token of the user; programs that use it are refused from now on."""
     user: Any = request.user
-    token = get_object_or_404(list_tokens(user), public_id=token_id)
+    token = get_object_or_404(select_tokens(user), public_id=token_id)
     token.delete()
     messages.success(request, f"The token “{token.name}” is revoked.")
     return redirect("admin:tokens")

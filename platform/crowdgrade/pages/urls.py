@@ -5,7 +5,7 @@ from django.urls import path
 from crowdgrade.pages import account, tokens
 
 urlpatterns = [
-    path("account/", account.edit_account, name="account"),
+    path("account/", account.edit_preferences, name="account"),
     path("tokens/", tokens.manage_tokens, name="tokens"),
-    path("tokens/<uuid:token_id>/revoke/", tokens.revoke, name="token-revoke"),
+    path("tokens/<uuid:token_id>/revoke/", tokens.revoke_token, name="token-revoke"),
 ]

@@ -28,7 +28,7 @@ class TokenAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, ApiToken] | None:
-        """Return (user, token); None without the header, an error for an invalid token.
+        """Return (user, token); None without the header. Raise an error for an invalid token.
 
         The error is `AuthenticationFailed`.
         """
@@ -48,7 +48,7 @@ class TokenAuthentication(BaseAuthentication):
             )
         if not token.user.is_active:
             raise AuthenticationFailed("The user of this token is not active any more.")
-        token.note_use()
+        token.record_use()
         return token.user, token
 
     def authenticate_header(self, request: Request) -> str:
@@ -60,11 +60,14 @@ class SecondFactorSessionAuthentication(SessionAuthentication):
     """Authentication by the site's session; refused if a required second factor is missing."""
 
     def authenticate(self, request: Request) -> tuple[AbstractBaseUser, None] | None:
-        """Return (user, None); None without session, PermissionDenied without second factor."""
-        from crowdgrade.sign_in.second_factor import is_missing
+        """Return (user, None), or None without a session.
+
+        Raises PermissionDenied if the session lacks a required second factor.
+        """
+        from crowdgrade.sign_in.second_factor import lacks_second_factor
 
         result: tuple[AbstractBaseUser, None] | None = super().authenticate(request)
-        if result is not None and is_missing(request._request):
+        if result is not None and lacks_second_factor(request._request):
             raise PermissionDenied("This account needs a second factor: sign in on the site.")
         return result
 

@@ -24,7 +24,7 @@ from annotations.web.rest.problems import (
     Fault,
     ProblemKind,
     build_parameter_problem,
-    escape_pointer,
+    escape_pointer_key,
 )
 from annotations.web.scope import RefusedError
 from crowdgrade.outages import Outage, find_outage
@@ -70,7 +70,7 @@ REFUSALS = {
 }
 
 
-def handle(error: Exception, context: Mapping[str, Any]) -> Response:
+def handle_api_error(error: Exception, context: Mapping[str, Any]) -> Response:
     """Return the API's response to an exception of a view.
 
     Unexpected exceptions and outages are logged; the response does not contain their text.
@@ -87,7 +87,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
         # As Django does for a page: log it and send the signal.
         logger.error("%s %s", request.method, request.path, exc_info=error)
         got_request_exception.send(sender=None, request=request._request)
-    body = build_document(
+    body = build_problem_document(
         request._request,
         kind,
         describe_error(error, kind),
@@ -96,7 +96,7 @@ def handle(error: Exception, context: Mapping[str, Any]) -> Response:
     )
     # Problems are JSON even if the request accepts another format, such as YAML.
     request.accepted_renderer, request.accepted_media_type = JSONRenderer(), MEDIA_TYPE
-    headers = build_headers(error, kind)
+    headers = build_error_headers(error, kind)
     response = Response(body, status=kind.status, headers=headers, content_type=MEDIA_TYPE)
     response.outage = outage  # type: ignore[attr-defined]  # for `crowdgrade.read_retry`
     return response
@@ -155,7 +155,7 @@ def flatten_faults(detail: Any, path: str = "#") -> Iterator[Fault]:
         for key, inner in detail.items():
             is_of_parent = key in ("non_field_errors", "detail")
             yield from flatten_faults(
-                inner, path if is_of_parent else f"{path}/{escape_pointer(str(key))}"
+                inner, path if is_of_parent else f"{path}/{escape_pointer_key(str(key))}"
             )
     elif isinstance(detail, list):
         for index, inner in enumerate(detail):
@@ -165,7 +165,7 @@ def flatten_faults(detail: Any, path: str = "#") -> Iterator[Fault]:
         yield Fault(str(detail), pointer=path, code=getattr(detail, "code", ""))
 
 
-def build_headers(error: Exception, kind: ProblemKind) -> dict[str, str]:
+def build_error_headers(error: Exception, kind: ProblemKind) -> dict[str, str]:
     """Return the HTTP headers of an error response, such as Retry-After."""
     headers = dict(getattr(error, "headers", {}))
     if challenge := getattr(error, "auth_header", None):
@@ -173,12 +173,12 @@ def build_headers(error: Exception, kind: ProblemKind) -> dict[str, str]:
     wait = getattr(error, "wait", None)
     if wait is not None:
         headers["Retry-After"] = str(math.ceil(wait))
-    if (outage := find_outage(error)) is not None and outage.passes:
+    if (outage := find_outage(error)) is not None and outage.is_temporary:
         headers["Retry-After"] = str(RETRY_SECONDS)
     return headers
 
 
-def build_document(
+def build_problem_document(
     request: HttpRequest,
     kind: ProblemKind,
     detail: str = "",
@@ -203,16 +203,16 @@ def build_document(
     return body | dict(more or {})
 
 
-def is_api(request: HttpRequest) -> bool:
+def is_api_request(request: HttpRequest) -> bool:
     """Return whether the request's URL belongs to the API."""
     return request.path.startswith("/api/")
 
 
-def build_problem(request: HttpRequest, code: str) -> HttpResponse:
+def build_problem_response(request: HttpRequest, code: str) -> HttpResponse:
     """Return the API's error response with this code, for errors outside of views."""
     kind = KINDS[code]
     try:
-        body = build_document(request, kind)
+        body = build_problem_document(request, kind)
     except Exception:  # building a URL fails for a host that is not allowed
         body = {"type": "about:blank", "code": code, "title": kind.title, "status": kind.status}
     response = JsonResponse(body, status=kind.status, content_type=MEDIA_TYPE)

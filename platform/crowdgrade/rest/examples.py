@@ -270,22 +270,24 @@ def add_examples(result: dict[str, Any], generator: Any, request: Any, public: b
     schemas = result["components"]["schemas"]
     for name, schema in schemas.items():
         if "properties" in schema or "oneOf" in schema:
-            schema["examples"] = [build_example(name, schemas)]
+            schema["examples"] = [build_component_example(name, schemas)]
     return result
 
 
-def build_example(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
+def build_component_example(name: str, schemas: dict[str, Schema]) -> dict[str, Any]:
     """Return an example of the named schema component; for `oneOf` of its first alternative."""
     if one_of := schemas[name].get("oneOf"):
-        return build_example(_read_reference(one_of[0]), schemas)
+        return build_component_example(_read_reference_name(one_of[0]), schemas)
     plain = name.removeprefix("Patched").removesuffix("Request")
     return {
-        field: build_value(plain, field, schema, schemas)
+        field: build_example_value(plain, field, schema, schemas)
         for field, schema in schemas[name]["properties"].items()
     }
 
 
-def build_value(component: str, field: str, schema: Schema, schemas: dict[str, Schema]) -> Any:
+def build_example_value(
+    component: str, field: str, schema: Schema, schemas: dict[str, Schema]
+) -> Any:
     """Return an example value of a component's field.
 
     It is the first that exists of: the example of a referenced component, an id, the default or
@@ -293,7 +295,7 @@ def build_value(component: str, field: str, schema: Schema, schemas: dict[str, S
     """
     for choice in (schema, *schema.get("allOf", ()), *schema.get("oneOf", ())):
         if "$ref" in choice:
-            return build_example(_read_reference(choice), schemas)
+            return build_component_example(_read_reference_name(choice), schemas)
     types = schema.get("type", "object")
     kinds = types if isinstance(types, list) else [types]
     if schema.get("format") == "uuid" and field in IDS:
@@ -303,9 +305,9 @@ def build_value(component: str, field: str, schema: Schema, schemas: dict[str, S
     if "default" in schema:
         return schema["default"]
     if "array" in kinds and "$ref" in schema["items"]:
-        return [build_value(component, field, schema["items"], schemas)]
+        return [build_example_value(component, field, schema["items"], schemas)]
     for name in (f"{component}.{field}", field):
-        if name in BY_NAME and ("type" not in schema or is_of_type(BY_NAME[name], kinds)):
+        if name in BY_NAME and ("type" not in schema or has_json_type(BY_NAME[name], kinds)):
             return BY_NAME[name]
     if "format" in schema and schema["format"] in VALUE_BY_FORMAT:
         return VALUE_BY_FORMAT[schema["format"]]
@@ -313,12 +315,12 @@ def build_value(component: str, field: str, schema: Schema, schemas: dict[str, S
     return max(value, schema["minimum"]) if "minimum" in schema else value
 
 
-def _read_reference(schema: Schema) -> str:
+def _read_reference_name(schema: Schema) -> str:
     """Return the name of the component to which a schema refers."""
     return str(schema["$ref"].rpartition("/")[2])
 
 
-def is_of_type(value: Any, kinds: list[str]) -> bool:
+def has_json_type(value: Any, kinds: list[str]) -> bool:
     """Return whether a value has one of the JSON types `kinds`."""
     json_type = {
         str: "string",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # the framework reads this module while it reads its own
 logger = logging.getLogger(__name__)
 
 
-class MayEnter(BasePermission):
+class MaySignIn(BasePermission):
     """Permission for accounts that may sign in; each view decides which rows they see."""
 
     message = "This account has no role: it makes no question sets, and none is shared with it."

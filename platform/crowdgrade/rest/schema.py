@@ -64,7 +64,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
     """Add to every operation the errors that it may return (a drf-spectacular hook)."""
     components = result["components"]
     components["responses"] = {
-        name_response(status): describe_status(status)
+        build_response_name(status): build_status_response(status)
         for status in sorted({k.status for k in KINDS.values()})
     }
     components["schemas"] |= {
@@ -82,7 +82,7 @@ def add_problems(result: dict[str, Any], generator: Any, request: Any, public: b
     for path, operations in result["paths"].items():
         for method in METHODS:
             if method in operations:
-                complete_operation(operations[method], path, method)
+                add_error_responses(operations[method], path, method)
                 require_body(operations[method], components["schemas"])
     return result
 
@@ -93,19 +93,19 @@ def require_body(operation: dict[str, Any], schemas: dict[str, Any]) -> None:
     drf-spectacular does so for a serializer, not for the `oneOf` of several.
     """
     for content in operation.get("requestBody", {}).get("content", {}).values():
-        alternatives = _follow(content["schema"], schemas).get("oneOf", ())
+        alternatives = _resolve_reference(content["schema"], schemas).get("oneOf", ())
         if alternatives and all(
-            _follow(alternative, schemas).get("required") for alternative in alternatives
+            _resolve_reference(alternative, schemas).get("required") for alternative in alternatives
         ):
             operation["requestBody"]["required"] = True
 
 
-def _follow(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
+def _resolve_reference(schema: dict[str, Any], schemas: dict[str, Any]) -> dict[str, Any]:
     """Return the schema to which a reference points, or the schema itself."""
     return schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
 
 
-def complete_operation(operation: dict[str, Any], path: str, method: str) -> None:
+def add_error_responses(operation: dict[str, Any], path: str, method: str) -> None:
     """Add to an OpenAPI operation the error responses that it may return."""
     statuses = set(ALWAYS)
     if "{" in path:
@@ -123,17 +123,17 @@ def complete_operation(operation: dict[str, Any], path: str, method: str) -> Non
     for status in statuses:
         # A response that the view describes itself is more precise, so it stays.
         operation["responses"].setdefault(
-            str(status), {"$ref": f"#/components/responses/{name_response(status)}"}
+            str(status), {"$ref": f"#/components/responses/{build_response_name(status)}"}
         )
     operation["responses"] = dict(sorted(operation["responses"].items()))
 
 
-def name_response(status: int) -> str:
+def build_response_name(status: int) -> str:
     """Return the name of the OpenAPI response component for an error status."""
     return f"Problem{status}"
 
 
-def describe_status(status: int) -> dict[str, Any]:
+def build_status_response(status: int) -> dict[str, Any]:
     """Return the OpenAPI response component for an error status, with examples."""
     kinds = [kind for kind in KINDS.values() if kind.status == status]
     response: dict[str, Any] = {
@@ -141,7 +141,9 @@ def describe_status(status: int) -> dict[str, Any]:
         "content": {
             MEDIA_TYPE: {
                 "schema": {"$ref": "#/components/schemas/Problem"},
-                "examples": {kind.code: {"value": build_example(kind.code)} for kind in kinds},
+                "examples": {
+                    kind.code: {"value": build_problem_example(kind.code)} for kind in kinds
+                },
             }
         },
     }
@@ -151,7 +153,7 @@ def describe_status(status: int) -> dict[str, Any]:
     return response
 
 
-def build_example(code: str) -> dict[str, Any]:
+def build_problem_example(code: str) -> dict[str, Any]:
     """Return an example problem document with this code."""
     kind = KINDS[code]
     body: dict[str, Any] = {

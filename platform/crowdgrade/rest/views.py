@@ -19,7 +19,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotations.web.rest.problems import KINDS
-from crowdgrade.rest.errors import build_problem
+from crowdgrade.rest.errors import build_problem_response
 from crowdgrade.rest.schema import CachedSchemaGenerator
 
 ROOTS = {
@@ -91,6 +91,6 @@ class DocsView(TemplateView):
         self, request: HttpRequest, *args: Any, **kwargs: Any
     ) -> HttpResponse:
         """Return the error 405 as JSON, as other URLs of the API do."""
-        response = build_problem(request, "method-not-allowed")
+        response = build_problem_response(request, "method-not-allowed")
         response["Allow"] = "GET, HEAD"
         return response

@@ -31,7 +31,7 @@ from django.urls import reverse
 from crowdgrade.first_account import BACKEND
 from crowdgrade.sign_in import admission
 from crowdgrade.sign_in.options import get_openid
-from crowdgrade.sign_in.second_factor import is_required
+from crowdgrade.sign_in.second_factor import requires_second_factor
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class AccountAdapter(DefaultAccountAdapter):
             super().add_message(request, level, message_template, *args, **kwargs)
 
     def respond_user_inactive(self, request: HttpRequest, user: AbstractBaseUser) -> HttpResponse:
-        """Redirect to the sign-in page, so that nothing is revealed about the account."""
+        """Redirect an inactive account to the sign-in page, which reveals nothing about it."""
         return redirect("admin:login")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
@@ -78,7 +78,7 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_reauthentication_methods(
         self, user: AbstractBaseUser | AnonymousUser
     ) -> list[dict[str, Any]]:
-        """Return the user's methods to confirm the identity; if there are none, a new sign-in."""
+        """Return the user's methods to confirm the identity; if there is none, to sign in again."""
         methods: list[dict[str, Any]] = super().get_reauthentication_methods(user)
         again = {"id": "again", "description": "Sign in again", "url": reverse("sign-in-again")}
         return methods or ([again] if user.is_authenticated else [])
@@ -102,7 +102,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         return _build_cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Return a stored secret; a random one, which no code fits, if SECRET_KEY has changed."""
+        """Return a decrypted secret; a random one, which fits no code, if SECRET_KEY changed."""
         try:
             return _build_cipher().decrypt(encrypted_text).decode()
         except InvalidToken:
@@ -114,7 +114,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def can_delete_authenticator(self, authenticator: Authenticator) -> bool:
         """Return whether the user may remove a second factor: not if the site requires one."""
-        return not is_required(authenticator.user)
+        return not requires_second_factor(authenticator.user)
 
 
 class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
@@ -158,18 +158,18 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None, extra_context: Any = None,
     ) -> NoReturn:  # fmt: skip
         """Raise ImmediateHttpResponse with the page on why the provider's response is refused."""
-        from crowdgrade.sign_in.refusals import find_code, refuse
+        from crowdgrade.sign_in.refusals import find_refusal_code, refuse_sign_in
 
-        raise ImmediateHttpResponse(refuse(request, find_code(error, exception)))
+        raise ImmediateHttpResponse(refuse_sign_in(request, find_refusal_code(error, exception)))
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
         """Raise ImmediateHttpResponse with the page on a refusal if the person may not sign in."""
-        from crowdgrade.sign_in.refusals import refuse
+        from crowdgrade.sign_in.refusals import refuse_sign_in
 
         code = admission.find_refusal(sociallogin, get_openid())
         if code:
             user = sociallogin.user if sociallogin.is_existing else None
-            raise ImmediateHttpResponse(refuse(request, code, user))
+            raise ImmediateHttpResponse(refuse_sign_in(request, code, user))
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: SocialLogin) -> bool:
         """Return True: `pre_social_login` has refused all others."""
@@ -183,8 +183,8 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         wanted = str(claims.get("preferred_username") or claims.get("email") or "")
         names = [wanted.partition("@")[0], str(claims.get("given_name") or ""), "user"]
         user.username = self._find_free_name(names)
-        user.first_name = _read_name(claims, "given_name")
-        user.last_name = _read_name(claims, "family_name")
+        user.first_name = _read_text_claim(claims, "given_name")
+        user.last_name = _read_text_claim(claims, "family_name")
         user.email = verified
         return user
 
@@ -210,12 +210,12 @@ class OpenIDAccountAdapter(DefaultSocialAccountAdapter):
         return name
 
 
-def _read_name(claims: Mapping[str, Any], claim: str) -> str:
-    """Return a claim as it is stored: without NUL, which PostgreSQL refuses, and not too long."""
+def _read_text_claim(claims: Mapping[str, Any], claim: str) -> str:
+    """Return a claim as text to store: without NUL, and cut to 150 characters."""
     return str(claims.get(claim) or "").replace("\0", "")[:150]
 
 
 def _build_cipher() -> Fernet:
-    """Return the cipher of stored secrets."""
+    """Return the cipher of stored secrets, whose key SECRET_KEY gives."""
     key = hashlib.sha256(b"crowdgrade second factor:" + str(settings.SECRET_KEY).encode()).digest()
     return Fernet(base64.urlsafe_b64encode(key))

@@ -12,7 +12,11 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from crowdgrade.invitation_links.links import InvitationError, find_invited_link, use_link
+from crowdgrade.invitation_links.links import (
+    InvitationError,
+    find_open_invitation,
+    use_invitation_link,
+)
 from crowdgrade.models import InvitationLink
 from crowdgrade.sign_in.options import OpenID
 
@@ -43,13 +47,13 @@ def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
     user = cast("User | None", sociallogin.user) if sociallogin.is_existing else None
     if user is not None and not user.is_active:
         return "inactive"
-    if _is_invited(email, user) or find_invited_link(sociallogin.state.get("next") or ""):
+    if _is_invited(email, user) or find_open_invitation(sociallogin.state.get("next") or ""):
         return ""
     if openid.domains and not email:
         return "unverified"
     if openid.domains and email.partition("@")[2] not in openid.domains:
         return "domain"
-    if openid.groups and openid.groups.isdisjoint(_read_groups(claims)):
+    if openid.groups and openid.groups.isdisjoint(_read_group_claim(claims)):
         return "group"
     is_linked = user is not None or sociallogin.state.get("process") == AuthProcess.CONNECT
     return "" if is_linked or openid.domains or openid.groups else "unknown"
@@ -57,10 +61,10 @@ def find_refusal(sociallogin: SocialLogin, openid: OpenID) -> str:
 
 def use_invitations(user: User) -> None:
     """Use the open invitations to a new account's verified e-mail address: its roles and shares."""
-    for link in _list_open(user.email) if user.email else ():
+    for link in _select_open_invitations(user.email) if user.email else ():
         # Used or expired meanwhile, or a second one of the same set: the account stays.
         with contextlib.suppress(InvitationError):
-            use_link(link, lambda: user)
+            use_invitation_link(link, lambda: user)
 
 
 def _is_invited(email: str, user: User | None) -> bool:
@@ -68,16 +72,16 @@ def _is_invited(email: str, user: User | None) -> bool:
     if not email:
         return False
     used = InvitationLink.objects.filter(email__iexact=email, used_by=user)
-    return _list_open(email).exists() or (user is not None and used.exists())
+    return _select_open_invitations(email).exists() or (user is not None and used.exists())
 
 
-def _list_open(email: str) -> QuerySet[InvitationLink]:
+def _select_open_invitations(email: str) -> QuerySet[InvitationLink]:
     """Return the open invitations that were mailed to an address."""
     rows = InvitationLink.objects.filter(email__iexact=email, used_at=None)
     return rows.filter(expires_at__gt=timezone.now()).select_related("question_set")
 
 
-def _read_groups(claims: Mapping[str, Any]) -> set[str]:
+def _read_group_claim(claims: Mapping[str, Any]) -> set[str]:
     """Return the names in the claim `groups`; an empty set without a valid one."""
     groups = claims.get("groups")
     names = groups if isinstance(groups, list) else []

@@ -17,7 +17,7 @@ from allauth.mfa.utils import decrypt
 from django.db import transaction
 
 
-class OnceForm(BaseAuthenticateForm):
+class OneTimeCodeForm(BaseAuthenticateForm):
     """Form with a code of the authenticator app or a recovery code, each valid only once.
 
     allauth stores used codes of the app in the cache, which may lose them. Here the database stores
@@ -39,22 +39,22 @@ class OnceForm(BaseAuthenticateForm):
         """Return the valid code; ValidationError for a wrong or used one."""
         code: str = super().clean_code()
         is_totp = self.authenticator.type == Authenticator.Type.TOTP
-        if is_totp and not accept_once(self.authenticator, code):
+        if is_totp and not accept_code_once(self.authenticator, code):
             self._emit_authentication_failed(self.authenticator)
             raise get_adapter().validation_error("incorrect_code")
         return code
 
 
-class CodeForm(OnceForm, AuthenticateForm):
+class SignInCodeForm(OneTimeCodeForm, AuthenticateForm):
     """Form with a code at sign-in, after the password or the OpenID provider."""
 
 
-class ConfirmCodeForm(OnceForm, ReauthenticateForm):
+class ConfirmCodeForm(OneTimeCodeForm, ReauthenticateForm):
     """Form with a code of a signed-in user, before a change of the account."""
 
 
 @transaction.atomic
-def accept_once(authenticator: Authenticator, code: str) -> bool:
+def accept_code_once(authenticator: Authenticator, code: str) -> bool:
     """Store the time step of an app's valid code; return False if that or a later one was used."""
     row = Authenticator.objects.select_for_update().get(pk=authenticator.pk)
     secret = decrypt(row.data["secret"])

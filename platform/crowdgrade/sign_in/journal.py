@@ -25,8 +25,11 @@ METHODS: Final = {"password": "password", "socialaccount": "openid"}
 Event = SignInEvent.Event
 
 
-def log_event(event: str, user: Any, detail: str, request: HttpRequest | None) -> None:
-    """Store an entry of the log; at most `MOST_FAILURES` failures of one address in `PERIOD`."""
+def log_sign_in_event(event: str, user: Any, detail: str, request: HttpRequest | None) -> None:
+    """Store an entry of the sign-in log, unless an address has too many failures.
+
+    At most `MOST_FAILURES` failures of one address are stored in `PERIOD`.
+    """
     address = request.META.get("REMOTE_ADDR") or None if request is not None else None
     if event in (Event.FAILED, Event.REFUSED, Event.CODE_FAILED):
         recent = SignInEvent.objects.filter(
@@ -47,14 +50,16 @@ def log_sign_in(request: HttpRequest, user: User, **sent: Any) -> None:
     """Log that a user is signed in (signal receiver)."""
     records = get_authentication_records(request, user)
     method = METHODS.get(records[0]["method"], "") if records else "new account"
-    log_event(Event.SIGNED_IN, user, method, request)
+    log_sign_in_event(Event.SIGNED_IN, user, method, request)
 
 
-def log_failure(credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any) -> None:
+def log_failed_sign_in(
+    credentials: dict[str, Any], request: HttpRequest | None = None, **_: Any
+) -> None:
     """Log a wrong password, with the name of an existing account only (signal receiver)."""
     # A name without an account may be a password that was typed into the wrong field.
     user = User.objects.filter(username=credentials.get("username", "")).first()
-    log_event(Event.FAILED, user, "password", request)
+    log_sign_in_event(Event.FAILED, user, "password", request)
 
 
 def log_factor_added(
@@ -63,20 +68,20 @@ def log_factor_added(
     """Log a new second factor, and end its user's other sessions (signal receiver)."""
     from allauth.account.internal.flows.login import record_authentication
 
-    from crowdgrade.sign_in.codes import accept_once
+    from crowdgrade.sign_in.codes import accept_code_once
 
-    log_event(Event.FACTOR_ADDED, user, authenticator.type, request)
+    log_sign_in_event(Event.FACTOR_ADDED, user, authenticator.type, request)
     if authenticator.type == Authenticator.Type.TOTP:
         # The code that added the app is used: it must not sign in as well.
-        accept_once(authenticator, request.POST.get("code", ""))
+        accept_code_once(authenticator, request.POST.get("code", ""))
         record_authentication(request, user, "mfa", id=authenticator.pk, type=authenticator.type)
         end_sessions(user, request.session.session_key)
 
 
-def connect() -> None:
-    """Connect the receivers with the signals of Django and django-allauth."""
+def connect_receivers() -> None:
+    """Connect the receivers of this module to the signals of Django and django-allauth."""
     user_logged_in.connect(log_sign_in, dispatch_uid="crowdgrade.sign_in")
-    user_login_failed.connect(log_failure, dispatch_uid="crowdgrade.sign_in")
+    user_login_failed.connect(log_failed_sign_in, dispatch_uid="crowdgrade.sign_in")
     mfa_signals.authenticator_added.connect(log_factor_added, dispatch_uid="crowdgrade.sign_in")
     for signal, event in (
         (mfa_signals.authenticator_removed, Event.FACTOR_REMOVED),
@@ -87,24 +92,29 @@ def connect() -> None:
         signal.connect(
             _build_factor_receiver(event), weak=False, dispatch_uid=f"crowdgrade.{event}"
         )
-    social_signals.social_account_added.connect(log_linked, dispatch_uid="crowdgrade.sign_in")
-    social_signals.social_account_removed.connect(log_unlinked, dispatch_uid="crowdgrade.sign_in")
+    social_signals.social_account_added.connect(
+        log_account_linked, dispatch_uid="crowdgrade.sign_in"
+    )
+    social_signals.social_account_removed.connect(
+        log_account_unlinked, dispatch_uid="crowdgrade.sign_in"
+    )
 
 
-def log_linked(request: HttpRequest, sociallogin: Any, **_: Any) -> None:
+def log_account_linked(request: HttpRequest, sociallogin: Any, **_: Any) -> None:
     """Log that an account was linked with an identity of the provider (signal receiver)."""
-    log_event(Event.LINKED, sociallogin.user, "openid", request)
+    log_sign_in_event(Event.LINKED, sociallogin.user, "openid", request)
 
 
-def log_unlinked(request: HttpRequest, socialaccount: Any, **_: Any) -> None:
+def log_account_unlinked(request: HttpRequest, socialaccount: Any, **_: Any) -> None:
     """Log that the link of an account was removed (signal receiver)."""
-    log_event(Event.UNLINKED, socialaccount.user, "openid", request)
+    log_sign_in_event(Event.UNLINKED, socialaccount.user, "openid", request)
 
 
 def _build_factor_receiver(event: str) -> Any:
     """Return a receiver that logs an event of a second factor."""
 
     def log_factor(request: HttpRequest, user: User, authenticator: Any, **_: Any) -> None:
-        log_event(event, user, authenticator.type, request)
+        """Log the event, with the type of the second factor (signal receiver)."""
+        log_sign_in_event(event, user, authenticator.type, request)
 
     return log_factor

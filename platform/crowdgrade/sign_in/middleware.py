@@ -46,9 +46,9 @@ class SecondFactorMiddleware:
             return None
         if not match.route.startswith("admin/") or match.view_name in OPEN:
             return None
-        from crowdgrade.sign_in.second_factor import has_second_factor, is_missing
+        from crowdgrade.sign_in.second_factor import has_second_factor, lacks_second_factor
 
-        if not is_missing(request):
+        if not lacks_second_factor(request):
             return None
         if has_second_factor(request.user):
             logout(request)

@@ -53,7 +53,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         """The provider's published configuration; TokenError for a wrong issuer or missing URL."""
         if self._description is None:
             provider: OpenIDProvider = self.get_provider()  # type: ignore[no-untyped-call]
-            config = _fetch_object(provider.server_url)
+            config = _fetch_json_object(provider.server_url)
             if config is None:
                 raise TokenError("incomplete")
             if config.get("issuer") != get_openid().issuer:
@@ -74,7 +74,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
     def get_access_token_data(
         self, request: HttpRequest, app: SocialApp, client: Any, pkce_code_verifier: Any = None
     ) -> dict[str, Any]:
-        """Return the response to the authorization code; TokenError if it is no JSON object."""
+        """Return the response to the authorization code; TokenError if it is not a JSON object."""
         try:
             data = super().get_access_token_data(request, app, client, pkce_code_verifier)
         except TypeError:  # allauth looks for a key in any JSON, such as a number
@@ -94,7 +94,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         id_token = kwargs["response"].get("id_token")
         if not isinstance(id_token, str):
             raise TokenError("no_token")
-        claims = self.verify(id_token)
+        claims = self.verify_id_token(id_token)
         if len(claims["sub"]) > app_settings.UID_MAX_LENGTH:
             raise TokenError("subject")
         has_more = isinstance(self.openid_config.get("userinfo_endpoint"), str)
@@ -103,15 +103,15 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         provider: OpenIDProvider = self.get_provider()  # type: ignore[no-untyped-call]  # allauth
         return provider.sociallogin_from_response(request, claims)
 
-    def verify(self, id_token: str) -> dict[str, Any]:
+    def verify_id_token(self, id_token: str) -> dict[str, Any]:
         """Return the claims of an ID token; TokenError if its signature or a claim is invalid."""
         config = self.openid_config
         client_id = get_openid().client_id
-        published = _fetch_object(config["jwks_uri"])
+        published = _fetch_json_object(config["jwks_uri"])
         try:
             claims: dict[str, Any] = jwt.decode(
                 id_token,
-                key=_find_key(published, id_token),
+                key=_find_public_key(published, id_token),
                 algorithms=ALGORITHMS,
                 audience=client_id,
                 issuer=config["issuer"],
@@ -141,7 +141,7 @@ class OpenIDAdapter(OpenIDConnectOAuth2Adapter):
         return claims
 
 
-def _fetch_object(url: str) -> dict[str, Any] | None:
+def _fetch_json_object(url: str) -> dict[str, Any] | None:
     """Return the JSON object at an address of the provider; None for another JSON value."""
     adapter: Any = get_adapter()  # allauth's has no types
     with adapter.get_requests_session() as session:
@@ -151,7 +151,7 @@ def _fetch_object(url: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _find_key(published: Mapping[str, Any] | None, id_token: str) -> Any:
+def _find_public_key(published: Mapping[str, Any] | None, id_token: str) -> Any:
     """Return the provider's public key that a token names, else the only one; or TokenError."""
     entries = (published or {}).get("keys")
     # Each entry an object: the library assumes it.
@@ -218,6 +218,7 @@ class OpenIDCallbackView(OAuth2CallbackView):
     """View to which the provider redirects; gives the nonce of the session to the adapter."""
 
     def _get_state(self, request: HttpRequest, provider: OpenIDProvider) -> Any:
+        """Return allauth's (state, response to an invalid state); give the nonce to the adapter."""
         state, response = super()._get_state(request, provider)
         if state is not None:
             self.adapter.nonce = state.get("nonce") or ""  # type: ignore[attr-defined]

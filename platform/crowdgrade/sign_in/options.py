@@ -17,7 +17,7 @@ from crowdgrade.environment import (
     read_flag,
     read_list,
     read_secret,
-    read_text,
+    read_variable,
 )
 
 LOOPBACK_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -66,12 +66,12 @@ def read_openid() -> OpenID | None:
 
     Raises ImproperlyConfigured for an invalid value, and for an incomplete set of variables.
     """
-    issuer = read_text("OPENID_ISSUER")
+    issuer = read_variable("OPENID_ISSUER")
     if issuer is None:
         _refuse_without_issuer()
         return None
     _check_issuer(issuer)
-    client_id, secret = read_text("OPENID_CLIENT_ID"), read_secret("OPENID_CLIENT_SECRET", 1)
+    client_id, secret = read_variable("OPENID_CLIENT_ID"), read_secret("OPENID_CLIENT_SECRET", 1)
     if client_id is None or not secret:
         missing = "OPENID_CLIENT_ID" if client_id is None else "OPENID_CLIENT_SECRET"
         raise ImproperlyConfigured(
@@ -86,7 +86,7 @@ def read_openid() -> OpenID | None:
         issuer=issuer,
         client_id=client_id,
         secret=secret,
-        name=read_text("OPENID_NAME") or "OpenID",
+        name=read_variable("OPENID_NAME") or "OpenID",
         domains=frozenset(domain.lower() for domain in domains),
         groups=frozenset(read_list("OPENID_GROUPS", [])),
         makes_requesters=read_choice("OPENID_ROLE", ("none", "requester")) == "requester",
@@ -122,7 +122,7 @@ def read_required_second_factor() -> str:
 def _refuse_without_issuer() -> None:
     """Raise ImproperlyConfigured if a variable of the provider is set, which has no effect."""
     declared = sorted(variable for variable in DECLARED if variable.startswith(PREFIX))
-    useless = [variable for variable in declared if read_text(variable)]
+    useless = [variable for variable in declared if read_variable(variable)]
     if useless:
         raise ImproperlyConfigured(
             f"{useless[0]} is set without OPENID_ISSUER, so it has no effect: set OPENID_ISSUER, "

@@ -61,11 +61,13 @@ class ProviderSession:
             written = parse_url_address(url)
             if written is not None and not self._vet(written):
                 raise AddressRefusedError(f"the address {written} is not allowed here")
-            return asyncio.run(self._ask(method, url, sent))
+            return asyncio.run(self._send_request(method, url, sent))
         except (AddressRefusedError, TimeoutError, httpx.HTTPError, httpx.InvalidURL) as error:
             raise requests.exceptions.ConnectionError(str(error)) from error
 
-    async def _ask(self, method: str, url: str, sent: Mapping[str, Any]) -> requests.Response:
+    async def _send_request(
+        self, method: str, url: str, sent: Mapping[str, Any]
+    ) -> requests.Response:
         """Send a request and return its response with its whole body."""
         limits = httpx.Limits(max_connections=1, max_keepalive_connections=0)
         content = b""

@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from requests import RequestException
 
-from crowdgrade.sign_in.journal import log_event
+from crowdgrade.sign_in.journal import log_sign_in_event
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +44,8 @@ REFUSALS: Final = {
 """Sentence by the code of a refusal."""
 
 
-def find_code(error: Any, exception: Exception | None) -> str:
-    """Return the key of `REFUSALS` for a failure that django-allauth reports."""
+def find_refusal_code(error: Any, exception: Exception | None) -> str:
+    """Return the key of `REFUSALS` for an error or exception that django-allauth reports."""
     from crowdgrade.sign_in.openid import TokenError
 
     if error == AuthError.CANCELLED:
@@ -58,10 +58,10 @@ def find_code(error: Any, exception: Exception | None) -> str:
     return "provider" if exception is not None else "state"
 
 
-def refuse(request: HttpRequest, code: str, user: Any = None) -> HttpResponse:
+def refuse_sign_in(request: HttpRequest, code: str, user: Any = None) -> HttpResponse:
     """Log a refused sign-in and return its page: 403, or 502 if the provider is the cause."""
     if code != "cancelled":
-        log_event("refused", user, code, request)
+        log_sign_in_event("refused", user, code, request)
     context = {
         **admin.site.each_context(request),
         "title": "You are not signed in",

@@ -15,7 +15,7 @@ from annotations.models import is_operator, is_requester
 from annotations.models.access import AnyUser
 
 
-def is_required(user: AnyUser) -> bool:
+def requires_second_factor(user: AnyUser) -> bool:
     """Return whether REQUIRE_SECOND_FACTOR demands a second factor of the user."""
     demanded = settings.REQUIRE_SECOND_FACTOR
     if not user.is_authenticated or demanded == "none":
@@ -30,10 +30,10 @@ def has_second_factor(user: AnyUser) -> bool:
     return Authenticator.objects.filter(user_id=user.pk, type=Authenticator.Type.TOTP).exists()
 
 
-def is_missing(request: HttpRequest) -> bool:
+def lacks_second_factor(request: HttpRequest) -> bool:
     """Return whether the session lacks a second factor that the user needs; runs no query."""
     user = request.user
-    if not user.is_authenticated or not is_required(user):
+    if not user.is_authenticated or not requires_second_factor(user):
         return False
     records = get_authentication_records(request, user)
     return not any(record.get("method") == "mfa" for record in records)

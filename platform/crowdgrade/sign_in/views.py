@@ -21,18 +21,18 @@ from django.views.decorators.http import require_POST
 from requests import RequestException
 
 from annotations.web.scope import get_user_id
-from crowdgrade.sign_in.refusals import find_code, refuse
+from crowdgrade.sign_in.refusals import find_refusal_code, refuse_sign_in
 
 
-def go_to_sign_in(request: HttpRequest) -> HttpResponse:
-    """Redirect to the sign-in page; django-allauth uses this view by its own URL name."""
+def redirect_to_sign_in(request: HttpRequest) -> HttpResponse:
+    """Redirect to the sign-in page, for the URL name that django-allauth uses."""
     return redirect("admin:login")
 
 
 @never_cache
 @require_POST
-def begin_openid(request: HttpRequest) -> HttpResponseBase:
-    """Show the page that leads to the OpenID provider; it redirects there at once.
+def start_openid_sign_in(request: HttpRequest) -> HttpResponseBase:
+    """Show the page that sends the browser to the OpenID provider at once.
 
     A browser would not follow a redirect, because the site's Content-Security-Policy allows forms
     to lead to the site only. The field `process` is `connect` to link the signed-in account.
@@ -48,7 +48,7 @@ def begin_openid(request: HttpRequest) -> HttpResponseBase:
     try:
         response = provider.redirect_from_request(request)
     except (OAuth2Error, RequestException) as error:
-        return refuse(request, find_code(None, error))
+        return refuse_sign_in(request, find_refusal_code(None, error))
     if "Location" not in response.headers:  # the page of an error
         return response
     context = {"title": f"Going to {settings.OPENID.name}", "address": response.headers["Location"]}
@@ -67,12 +67,12 @@ def return_from_openid(request: HttpRequest) -> HttpResponseBase:
     try:
         response: HttpResponseBase = view(request)
     except (OAuth2Error, RequestException) as error:  # of the provider's description
-        return refuse(request, find_code(None, error))
+        return refuse_sign_in(request, find_refusal_code(None, error))
     return response
 
 
 @require_POST
-def unlink(request: HttpRequest) -> HttpResponse:
+def remove_openid_link(request: HttpRequest) -> HttpResponse:
     """Remove the account's link with the OpenID provider, unless it is the only way to sign in."""
     rows = SocialAccount.objects.filter(user=get_user_id(request), provider=_get_issuer())
     linked = get_object_or_404(rows)
@@ -88,7 +88,7 @@ def unlink(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
-def sign_in_again(request: HttpRequest) -> HttpResponse:
+def ask_to_sign_in_again(request: HttpRequest) -> HttpResponse:
     """Ask a user who has no password to sign in at the OpenID provider again."""
     context: dict[str, Any] = {
         "title": "Sign in again",
@@ -98,7 +98,7 @@ def sign_in_again(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "admin/sign_in/again.html", context)
 
 
-def find_link(user_id: int) -> SocialAccount | None:
+def find_openid_link(user_id: int) -> SocialAccount | None:
     """Return an account's link with the OpenID provider; None without a link or a provider."""
     if settings.OPENID is None:
         return None

@@ -32,18 +32,18 @@ class DatabaseWrapper(base.DatabaseWrapper):
             # SQLite gives the write-ahead log and its index the mode of this file.
             path.touch(mode=0o600)
         opened = super().get_new_connection(conn_params)
-        self._file = self._find_file()
+        self._file = self._find_file_identity()
         return opened
 
     def is_usable(self) -> bool:
-        """Return whether the connection's file is still the one at the path.
+        """Return whether the connection works and its file is still the one at the path.
 
         After a restored backup or a removed home, the open file has no name: what is written
         into it is lost. Django asks at the first use in a request (CONN_HEALTH_CHECKS).
         """
-        return super().is_usable() and self._file == self._find_file()
+        return super().is_usable() and self._file == self._find_file_identity()
 
-    def _find_file(self) -> tuple[int, int] | None:
+    def _find_file_identity(self) -> tuple[int, int] | None:
         """Return device and inode of the file at the database's path; None without a file."""
         name = str(self.settings_dict["NAME"])
         if self.is_in_memory_db() or name.startswith("file:"):

@@ -22,8 +22,8 @@ from annotations.answering.languages import (
 )
 from annotations.answering.sentences import FRAME
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.worker_pages.questions import Field
-from annotations.worker_pages.rendering import format_too_long
+from annotations.worker_pages.questions import AnswerField
+from annotations.worker_pages.rendering import format_length_error
 from tests.annotations.answering.conftest import published
 
 LOCALES = settings.LOCALE_PATHS[0]
@@ -231,7 +231,10 @@ def test_numbers_are_written_as_the_language_writes_them():
     said = {}
     for language in ("en", "de", "ar"):
         with translation.override(language):
-            said[language] = Field(None, 1, 1500).formatted_most, format_too_long("x" * 2345, 1500)
+            said[language] = (
+                AnswerField(None, 1, 1500).formatted_most,
+                format_length_error("x" * 2345, 1500),
+            )
     assert said["en"][0] == "1,500"
     assert said["de"] == (
         "1.500",

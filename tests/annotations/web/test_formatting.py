@@ -5,7 +5,12 @@ import re
 import pytest
 
 from annotations.models import Passage
-from annotations.web.formatting import LONGEST_FORMATTED, escape_plain, format_passage, format_text
+from annotations.web.formatting import (
+    LONGEST_FORMATTED,
+    format_passage,
+    format_plain_text,
+    format_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +85,7 @@ def test_a_text_made_to_keep_the_server_busy_is_read_in_a_moment(text):
 def test_a_text_that_is_too_long_to_format_is_shown_whole():
     text = "*a* <b>" * (LONGEST_FORMATTED // 7 + 1)
     html = format_text(text)
-    assert html == escape_plain(text)
+    assert html == format_plain_text(text)
     assert re.match(r"<div [^>]*>\*a\* &lt;b&gt;", html)
     assert html.count("*a*") == text.count("*a*")
 
@@ -93,7 +98,7 @@ def test_headings_begin_below_that_of_the_page_and_leave_no_level_out():
 
 def test_a_passage_from_a_file_keeps_its_stars_and_its_spaces():
     passage = Passage(text="# 5*3*2\n  indented <b>")
-    assert format_passage(passage) == escape_plain(passage.text)
+    assert format_passage(passage) == format_plain_text(passage.text)
     assert "># 5*3*2\n  indented &lt;b&gt;</div>" in format_passage(passage)
     passage.format = "simple"
     assert format_passage(passage).startswith('<h3 dir="auto">5<em>3</em>2</h3>')

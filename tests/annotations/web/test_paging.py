@@ -19,7 +19,7 @@ GRADES = Keyset("grade", ("-grade", "worker__public_id"), empty_last=True)
 def walked(keyset, rows, size):
     seen, after = [], ""
     while True:
-        page = keyset.take(rows, after, size)
+        page = keyset.load_page(rows, after, size)
         assert len(page) <= size
         seen += page.rows
         if page.next is None:
@@ -52,7 +52,7 @@ def test_a_cursor_counts_no_rows():
     for name in ("a", "b"):
         QuestionSet.objects.create(owner=version.question_set.owner, name=name)
     rows = QuestionSet.objects.all()
-    page = NEWEST_FIRST.take(rows, size=1)
+    page = NEWEST_FIRST.load_page(rows, size=1)
     text = page.next + "=" * (-len(page.next) % 4)
     assert json.loads(base64.urlsafe_b64decode(text)) == ["newest", str(page.rows[0].public_id)]
     assert [row.name for row in walked(NEWEST_FIRST, rows, 1)][:2] == ["b", "a"]
@@ -73,7 +73,7 @@ def test_a_cursor_counts_no_rows():
 )
 def test_a_cursor_that_no_page_handed_out_is_refused(cursor):
     with pytest.raises(BadCursorError):
-        GRADES.take(WorkerGrade.objects.all(), cursor)
+        GRADES.load_page(WorkerGrade.objects.all(), cursor)
 
 
 def test_a_place_is_read_as_it_was_written():

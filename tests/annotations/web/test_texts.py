@@ -1,6 +1,6 @@
 import pytest
 
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from annotations.web.texts import mark_code, shorten_text
 
 
@@ -22,6 +22,6 @@ def test_code_is_marked_and_everything_else_escaped():
     [("csv", ["text/csv", "charset=utf-8"]), ("jsonl", ["application/x-ndjson"])],
 )
 def test_a_file_is_an_attachment_of_the_kind_that_its_ending_says(ending, kind):
-    sent = download(iter([b"a,b"]), "crowdgrade-a", ending)
+    sent = build_download_response(iter([b"a,b"]), "crowdgrade-a", ending)
     assert (b"".join(sent), sent["Content-Type"].split("; ")) == (b"a,b", kind)
     assert sent["Content-Disposition"] == f'attachment; filename="crowdgrade-a.{ending}"'

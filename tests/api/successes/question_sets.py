@@ -11,7 +11,7 @@ from annotations.answering import waves
 from annotations.editing import Sheet, add_language, load_rows
 from annotations.models import Import, QuestionSet, Upload, Worker
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
-from annotations.web.uploads import read_upload, stage_upload
+from annotations.web.uploads import import_upload, stage_upload
 from tests.api.successes.declaration import Sent, archived, draft, succeeds
 
 KIND = KINDS[DEMOGRAPHICS]
@@ -93,7 +93,7 @@ def _(world):
     ids = uploaded(world)
     # Confirmed before: the file of an upload goes for good, also where the rows are rolled back.
     made = Upload.objects.get(public_id=ids["upload_id"])
-    read_upload(made, world.set, KIND, dry_run=False)
+    import_upload(made, world.set, KIND, dry_run=False)
     return Sent(ids=ids)
 
 

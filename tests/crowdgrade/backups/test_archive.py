@@ -140,7 +140,7 @@ def test_a_newer_format_is_refused_whatever_else_it_holds(tmp_path):
 
 def check_code(manifest):
     with pytest.raises(BackupError) as refused:
-        restoring.check_version("a.tar.gz", manifest)
+        restoring.check_backup_version("a.tar.gz", manifest)
     return refused.value.code
 
 
@@ -151,8 +151,8 @@ def test_a_newer_schema_and_another_database_are_refused():
 
 
 def test_an_older_schema_and_migrations_that_were_deleted_since_are_taken():
-    restoring.check_version("a.tar.gz", describe())
-    restoring.check_version("a.tar.gz", describe(migrations=["annotations.0002_gone"]))
+    restoring.check_backup_version("a.tar.gz", describe())
+    restoring.check_backup_version("a.tar.gz", describe(migrations=["annotations.0002_gone"]))
 
 
 def test_tables_of_other_programs_are_distinguished_from_those_of_all_versions():
@@ -190,7 +190,7 @@ def test_a_process_of_the_server_itself_is_no_use_of_the_database(monkeypatch, u
 def test_a_place_that_cannot_be_written_is_refused_at_once(tmp_path, name, code):
     (tmp_path / "old.tar.gz").touch()
     with pytest.raises(BackupError) as refused:
-        archive.choose_path(tmp_path / name)
+        archive.choose_backup_path(tmp_path / name)
     assert refused.value.code == code
 
 

@@ -60,7 +60,7 @@ def test_requests_are_counted_by_view_method_and_status(client, db):
 
 
 def test_files_of_counts_have_their_room_on_the_disk_before_they_are_written(tmp_path, monkeypatch):
-    requests.load_metrics()
+    requests.load_request_metrics()
     from prometheus_client import values
 
     path = tmp_path / "counter.db"
@@ -117,7 +117,7 @@ def test_in_an_outage_of_the_database_requests_are_still_counted(client, version
         cause.sqlite_errorcode = sqlite3.SQLITE_BUSY
         raise OperationalError("database is locked") from cause
 
-    monkeypatch.setattr("crowdgrade.monitoring.metrics._collect_replies", fail)
+    monkeypatch.setattr("crowdgrade.monitoring.metrics._build_reply_metric", fail)
     found = read(client)
     assert found["crowdgrade_database_up",] == 0
     assert ("crowdgrade_background_processes",) not in found
@@ -129,7 +129,7 @@ def test_a_defect_in_a_metric_is_no_outage(client, version, monkeypatch):
     def fail():
         raise ProgrammingError("no such column")
 
-    monkeypatch.setattr("crowdgrade.monitoring.metrics._collect_replies", fail)
+    monkeypatch.setattr("crowdgrade.monitoring.metrics._build_reply_metric", fail)
     with pytest.raises(ProgrammingError):
         client.get("/metrics")
 
@@ -208,5 +208,5 @@ def test_a_folder_that_cannot_be_written_changes_no_answer(client, db, monkeypat
     def fail():
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(requests, "load_metrics", fail)
+    monkeypatch.setattr(requests, "load_request_metrics", fail)
     assert client.get("/health/live").status_code == 200

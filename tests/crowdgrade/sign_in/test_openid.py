@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotations.models import Share, SignInEvent
-from crowdgrade.invitation_links.links import create_link
+from crowdgrade.invitation_links.links import create_invitation_link
 from crowdgrade.models import InvitationLink
 from crowdgrade.sign_in.refusals import REFUSALS
 from tests.annotations import world as crowd
@@ -304,7 +304,7 @@ def invitation(provider, change):
     """Rana's invitation of Ada's address to a set, as a viewer; nobody else may enter."""
     change(domains=frozenset())
     rana = crowd.user("rana", is_staff=True)
-    return create_link(rana.pk, "viewer", question_set=crowd.version(rana).question_set,
+    return create_invitation_link(rana.pk, "viewer", question_set=crowd.version(rana).question_set,
                        email="Ada@lab.org")  # fmt: skip
 
 
@@ -436,7 +436,7 @@ def test_without_passwords_a_right_one_opens_nothing_and_no_account_is_made(prov
     refused = client.post(reverse("admin:login"), sent)
     assert refused.context_data["form"].non_field_errors().as_data()[0].code == "no_passwords"
     assert user_of(client) is None
-    _, token = create_link(rana.pk, "requester")
+    _, token = create_invitation_link(rana.pk, "requester")
     new = {"username": "ben", "password1": "right battery 9", "password2": "right battery 9"}
     client.post(reverse("admin:join", args=[token]), new)
     assert not User.objects.filter(username="ben").exists()

@@ -20,9 +20,9 @@ from django.test import Client
 from django.urls import get_resolver, reverse
 
 from annotations.models import SignInEvent
-from crowdgrade.models.tokens import make_token
+from crowdgrade.models.tokens import create_token
 from crowdgrade.sign_in.middleware import OPEN
-from crowdgrade.sign_in.second_factor import is_required
+from crowdgrade.sign_in.second_factor import requires_second_factor
 from tests.crowdgrade.sign_in.conftest import sign_in
 
 pytestmark = pytest.mark.django_db
@@ -305,7 +305,7 @@ def test_a_new_secret_key_lets_nobody_in_by_a_code(secret, rana, clock, settings
 def test_a_second_factor_is_required_of_the_named_roles(rana, settings, demanded, required):
     settings.REQUIRE_SECOND_FACTOR = demanded
     ida, vera = User.objects.create_superuser("ida"), User.objects.create_user("vera")
-    assert [user.username for user in (ida, rana, vera) if is_required(user)] == required
+    assert [user.username for user in (ida, rana, vera) if requires_second_factor(user)] == required
 
 
 @pytest.mark.django_db(transaction=True)  # adding an app ends with its commit
@@ -397,7 +397,7 @@ def test_an_operator_signs_in_with_the_code_at_the_login_of_the_admin(settings, 
     rana = User.objects.create_user("rana", password=PASSWORD, is_staff=True)
     client, _ = by_password(rana)
     assert client.get(reverse("admin:index")).status_code == 200
-    assert is_required(ida)
+    assert requires_second_factor(ida)
 
 
 def test_a_session_from_before_the_requirement_signs_in_again_with_the_code(secret, rana, settings):
@@ -412,7 +412,7 @@ def test_a_session_from_before_the_requirement_signs_in_again_with_the_code(secr
 
 def test_a_token_asks_for_no_second_factor(rana, settings):
     settings.REQUIRE_SECOND_FACTOR = "everyone"
-    _, token = make_token(rana, "night job", 1)
+    _, token = create_token(rana, "night job", 1)
     headers = {"Authorization": f"Bearer {token}"}
     assert Client().get(reverse("api:question-set-list"), headers=headers).status_code == 200
 

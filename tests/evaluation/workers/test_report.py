@@ -55,7 +55,7 @@ def listed(user, **asked):
     workers = Workers(user)
     asked = WorkerFilter({k: str(v) for k, v in asked.items()}, workers=workers)
     rows, order = asked.apply_order(asked.filter_rows())
-    return [one.external_id for one in order.take(rows).rows]
+    return [one.external_id for one in order.load_page(rows).rows]
 
 
 def test_a_row_has_the_latest_score_and_the_mean_of_the_sets_with_their_intervals(rana, runs):
@@ -182,7 +182,7 @@ def test_the_list_is_sorted_by_every_column_and_pages_follow_each_other(rana, ru
     rows, keyset = asked.apply_order(asked.filter_rows())
     found, after = [], ""
     while after is not None:
-        page = keyset.take(rows, after, 2)
+        page = keyset.load_page(rows, after, 2)
         found += [one.external_id for one in page]
         after = page.next
     assert found == order.split()

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import CharField, Count, F, OuterRef, Q, QuerySet, Value, Window
 from django.db.models.functions import Coalesce, RowNumber
 
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import describe_missing_statistic
 from evaluation.grading.alarms.messages import (
@@ -439,7 +439,7 @@ def annotate_named_counts(rows: QuerySet[Alarm]) -> QuerySet[Any]:
 
 def _build_named_count(through: Any) -> Coalesce:
     """Return the subquery that counts the workers (or questions) that an alarm names."""
-    return count_rows_by(through.objects.filter(alarm=OuterRef("pk")), "alarm")
+    return build_group_count(through.objects.filter(alarm=OuterRef("pk")), "alarm")
 
 
 NamedBy = dict[tuple[str, int], tuple[NamedItem, ...]]

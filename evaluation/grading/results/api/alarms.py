@@ -19,7 +19,7 @@ from annotations.web.rest.paging import (
     build_slice_body,
     read_cursor,
     read_limit,
-    read_start,
+    read_start_index,
 )
 from annotations.web.rest.serializers import build_serializer
 from evaluation.grading.alarms.report import (
@@ -135,7 +135,7 @@ class AlarmViewSet(GradingViewSet):
     def alarms(self, request: Request, run_id: Any) -> Response:
         """Return a page of a run's alarms, their outcomes after remedies, and all checks."""
         run = self.get_finished_run(request, run_id)
-        start, limit = read_start(request, "alarms"), read_limit(request)
+        start, limit = read_start_index(request, "alarms"), read_limit(request)
         worker, question = (
             parse_public_id(request.query_params, "worker"),
             parse_public_id(request.query_params, "question"),
@@ -167,7 +167,7 @@ class AlarmViewSet(GradingViewSet):
         run = self.get_finished_run(request, run_id)
         limit = read_limit(request)
         # A cursor stands behind so many pairs: with another limit it is no page's.
-        start = read_start(request, "pairs")
+        start = read_start_index(request, "pairs")
         if start % limit:
             raise BadCursorError
         evidence = read_alarm_evidence(run, place, page=start // limit + 1, size=limit, limit=limit)

@@ -10,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotations.web.downloads import download
+from annotations.web.downloads import build_download_response
 from annotations.web.paging import Page
 from annotations.web.query import parse_choice, parse_public_id
 from annotations.web.rest.paging import (
@@ -18,7 +18,7 @@ from annotations.web.rest.paging import (
     build_slice_body,
     read_cursor,
     read_limit,
-    read_start,
+    read_start_index,
 )
 from annotations.web.rest.serializers import build_serializer
 from evaluation.core.estimates import CORRECTED_BY, HOLM
@@ -219,7 +219,7 @@ class ResultViewSet(GradingViewSet):
     def consensus(self, request: Request, run_id: Any) -> StreamingHttpResponse:
         """Send the consensus answers of a run as a ZIP file."""
         run = self.get_finished_run(request, run_id)
-        return download(
+        return build_download_response(
             iterate_consensus_zip(build_consensus_report(run)),
             build_run_file_name(run, "consensus"),
             "zip",
@@ -342,7 +342,7 @@ class ComparisonViewSet(GradingViewSet):
         run = self.get_finished_run(request, run_id)
         of_set = Run.objects.filter(version__question_set=run.version.question_set_id, kind=GRADING)
         other = self.get_finished_run(request, other_id, of_set.exclude(pk=run.pk))
-        start, limit = read_start(request, "moved"), read_limit(request)
+        start, limit = read_start_index(request, "moved"), read_limit(request)
         report = build_run_comparison(run, other)
         rows = WorkerChangeSerializer(report.workers[start : start + limit], many=True).data
         workers = build_slice_body(request, "moved", rows, start, len(report.workers))

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from annotations.models import GRADED, Question, Response, Worker
-from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from annotations.web.numbers import Numbers, TableCounts, load_table_counts
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.grading.remedies.messages import NOT_AT_ONCE
 from evaluation.grading.storage.running import (
@@ -65,7 +65,7 @@ class DataChange:
 
 def read_data_change(run: Run) -> DataChange:
     """Return how the stored answers changed since a run, by counts and times; one query."""
-    return build_data_change(run, read_numbers(build_change_parts(run)))
+    return build_data_change(run, load_table_counts(build_change_parts(run)))
 
 
 def build_change_parts(run: Run) -> dict[str, TableCounts]:

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import F, Q, QuerySet
 
 from annotations.models import Question
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from annotations.web.texts import ANSWER_SHOWN, select_beginning, shorten_text
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.core.messages.reasons import RecordWithReason
@@ -292,7 +292,7 @@ def read_question_gaps(run: Run, first: UUID, second: UUID) -> list[QuestionGap]
 
 def _read_models(run: Run) -> tuple[list[ModelName], int]:
     """Return a run's models (best score first) and the number of compared pairs."""
-    n_pairs = count_rows_by(LLMComparison.objects.filter(run=run), "run")
+    n_pairs = build_group_count(LLMComparison.objects.filter(run=run), "run")
     rows = list(
         LLMScore.objects.filter(run=run)
         .order_by(F("score").desc(nulls_last=True), "model__name")

@@ -32,7 +32,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce, Greatest, JSONObject, Least, Length
 
 from annotations.models import GRADED, Question, Response
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from annotations.web.paging import PAGE, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.core.messages.message import Message
@@ -128,7 +128,7 @@ def read_alarm_evidence(
         run=run, kind="copies", severity=Alarm.Severity.ALARM, answered=False
     )
     alarms = annotate_named_counts(Alarm.objects.filter(run=run, place=place))
-    alarm: Any = alarms.annotate(n_copies=count_rows_by(copies, "run")).first()
+    alarm: Any = alarms.annotate(n_copies=build_group_count(copies, "run")).first()
     if alarm is None:
         return None
     rows = alarm.evidence[(page - 1) * limit : page * limit]

@@ -174,7 +174,7 @@ def read_model_rows(
     """
     rows = LLMScore.objects.filter(run=run).order_by().values(*COLUMNS)
     if not counted:
-        return ORDER.take(rows, after, size, build_model_row)
+        return ORDER.load_page(rows, after, size, build_model_row)
     count = 0
 
     def build_counted_row(row: dict[str, Any]) -> ModelRow:
@@ -184,7 +184,9 @@ def read_model_rows(
         return build_model_row(row)
 
     # Counted by a window over all rows, so that the page and the number are one query.
-    page = ORDER.take(rows.annotate(n_models=Window(Count("pk"))), after, size, build_counted_row)
+    page = ORDER.load_page(
+        rows.annotate(n_models=Window(Count("pk"))), after, size, build_counted_row
+    )
     return replace(page, count=count)
 
 
@@ -301,7 +303,7 @@ def _read_answers(run: Run, model: UUID, after: str, size: int) -> Page[ScoredMo
             text_shown=select_beginning("llm_response__text", ANSWER_SHOWN),
         )
     )
-    page = MODEL_ORDER.take(rows, after, size, dict)
+    page = MODEL_ORDER.load_page(rows, after, size, dict)
     _, facts = read_facts_of_answers(run, replies=[row["llm_response_id"] for row in page.rows])
     answers = [_build_answer(row, facts.get(row["llm_response_id"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)

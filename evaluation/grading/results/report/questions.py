@@ -105,7 +105,7 @@ def read_question_rows(
     rows = _query_questions(run)
     if alarm is not None:
         rows = rows.filter(question__alarms=alarm)
-    return ORDERS[by].take(rows, after, size, build_row_builder(run))
+    return ORDERS[by].load_page(rows, after, size, build_row_builder(run))
 
 
 def query_disputed_questions(run: Run) -> QuerySet[ExemplaryAnswer, Any]:
@@ -361,7 +361,7 @@ def read_answer_page(
             text_shown=select_beginning("response__text", ANSWER_SHOWN),
         )
     )
-    return ORDER.take(rows, after, size, dict)
+    return ORDER.load_page(rows, after, size, dict)
 
 
 def build_history_columns(run: Run) -> dict[str, Subquery]:

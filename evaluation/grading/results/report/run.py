@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import Count, Q, QuerySet, Sum
 
 from annotations.models import GRADED, QuestionSet, QuestionSetVersion, Response
-from annotations.web.numbers import Numbers, TableCounts, read_numbers
+from annotations.web.numbers import Numbers, TableCounts, load_table_counts
 from evaluation.consensus.methods.estimator import FEWEST_WORKERS
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.messages.message import Message
@@ -132,7 +132,7 @@ def build_run_report(run: Run, numbers: Mapping[str, list[Numbers]] | None = Non
 
     `numbers` are the counts of `build_report_parts`, where they were read.
     """
-    numbers = numbers or read_numbers(build_report_parts(run))
+    numbers = numbers or load_table_counts(build_report_parts(run))
     ((n_workers, n_supported, n_graded, *_),) = numbers["workers"]
     summary = read_summary(run)
     return RunReport(

@@ -181,7 +181,7 @@ def build_questions_table(run: Run) -> Table:
     """Return the table of all questions, with the consensus (nearest) answer in full."""
     rows = (
         ExemplaryAnswer.objects.filter(run=run)
-        .order_by(*ORDERS["position"].columns())
+        .order_by(*ORDERS["position"].build_order_by())
         .values_list(
             "question__external_id",
             "question__text",

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.db.models import F, FilteredRelation, Q, QuerySet
 
 from annotations.models import Response
-from annotations.web.numbers import count_rows_by
+from annotations.web.numbers import build_group_count
 from annotations.web.paging import PAGE, Keyset, Page
 from annotations.web.texts import ANSWER_SHOWN, EXCERPT_SHOWN, select_beginning, shorten_text
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS, FEWEST_QUESTIONS
@@ -122,7 +122,7 @@ def read_worker_rows(
         rows = rows.filter(worker__alarms=alarm)
     if search:
         rows = rows.filter(worker__external_id__icontains=search)
-    return ORDER.take(rows, after, size, build_worker_row)
+    return ORDER.load_page(rows, after, size, build_worker_row)
 
 
 def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]:
@@ -131,7 +131,7 @@ def build_first_page(page: Page[WorkerRow], size: int = PAGE) -> Page[WorkerRow]
     if len(page.rows) <= size:
         return page
     last = rows[-1]
-    return Page(rows, "", ORDER.cursor(last.grade.value, last.worker))
+    return Page(rows, "", ORDER.build_cursor(last.grade.value, last.worker))
 
 
 def iterate_worker_rows(run: Run) -> Iterator[WorkerRow]:
@@ -283,8 +283,8 @@ def build_worker_report(
     )
     ranked = WorkerGrade.objects.filter(run=run, rank__isnull=False)
     subqueries = {
-        "n_ranked": count_rows_by(ranked, "run"),
-        "n_shared": count_rows_by(shared, "run"),
+        "n_ranked": build_group_count(ranked, "run"),
+        "n_shared": build_group_count(shared, "run"),
     }
     row_and_counts = read_worker_row_with_counts(run, worker, **subqueries)
     if row_and_counts is None:
@@ -340,7 +340,7 @@ def _read_answers(run: Run, worker: UUID, after: str, size: int) -> Page[WorkerA
             nearest_shown=select_beginning("exemplar__nearest_response__text", ANSWER_SHOWN),
         )
     )
-    page = WORKER_ORDER.take(rows, after, size, dict)
+    page = WORKER_ORDER.load_page(rows, after, size, dict)
     facts, _ = read_facts_of_answers(run, [row["pk"] for row in page.rows])
     answers = [_build_answer(row, facts.get(row["pk"], [])) for row in page.rows]
     return Page(answers, page.after, page.next)

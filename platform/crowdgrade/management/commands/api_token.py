@@ -8,7 +8,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import IntegrityError, transaction
 
-from crowdgrade.models.tokens import MAX_DAYS, list_tokens, make_token
+from crowdgrade.models.tokens import MAX_DAYS, create_token, select_tokens
 
 USAGE = 2
 
@@ -43,18 +43,18 @@ class Command(BaseCommand):
         if user is None:
             raise CommandError(f"there is no user {options['username']!r}", returncode=USAGE)
         if options["list"]:
-            for row in list_tokens(user):
+            for row in select_tokens(user):
                 until = "until revoked" if row.expiry is None else f"until {row.expiry:%Y-%m-%d}"
                 used = "never" if row.last_used_at is None else f"{row.last_used_at:%Y-%m-%d}"
                 self.stdout.write(f"{row.name}\t{row.token_key[:7]}...\t{until}\tlast used {used}")
         elif options["revoke"] is not None:
-            deleted, _ = list_tokens(user).filter(name=options["revoke"]).delete()
+            deleted, _ = select_tokens(user).filter(name=options["revoke"]).delete()
             if not deleted:
                 raise CommandError(f"there is no token {options['revoke']!r}", returncode=USAGE)
         else:
-            self._make(user, options)
+            self._create_token(user, options)
 
-    def _make(self, user: Any, options: dict[str, Any]) -> None:
+    def _create_token(self, user: Any, options: dict[str, Any]) -> None:
         """Create an API token and print it."""
         name, days = options["name"].strip(), options["days"]
         if not 1 <= days <= MAX_DAYS or not 1 <= len(name) <= 100:
@@ -63,7 +63,7 @@ class Command(BaseCommand):
             )
         try:
             with transaction.atomic():
-                _, token = make_token(user, name, None if options["no_expiry"] else days)
+                _, token = create_token(user, name, None if options["no_expiry"] else days)
         except IntegrityError:
             raise CommandError(
                 f"there is a token {name!r}: revoke it, or give another --name", returncode=USAGE

@@ -19,9 +19,9 @@ from crowdgrade.supervisor import (
     Stopped,
     hold_lock,
     raise_on_signal,
-    supervise,
+    supervise_children,
 )
-from crowdgrade.web_server import listen
+from crowdgrade.web_server import open_listening_sockets
 from evaluation.core.messages.console import ProgressBars
 from evaluation.core.options import TERMINAL
 from evaluation.grading.commands import format_run_report
@@ -49,34 +49,34 @@ class Command(BaseCommand):
         """Prepare the demo; run web server and background process until Ctrl-C or the end."""
         if settings.HOME != settings.DEMO_HOME:
             # Settings are read once per process: replace it with one that has the demo's.
-            os.execve(sys.executable, [sys.executable, *sys.argv], demo.build_environment())  # noqa: S606
+            os.execve(sys.executable, [sys.executable, *sys.argv], demo.build_demo_environment())  # noqa: S606
         self._port, self._serve = options["port"], not options["no_serve"]
         if self._serve:
             # Before anything is created, so that a port in use fails at once.
             self._listening = self._open_sockets()
-        home = demo.prepare_home()
+        home = demo.prepare_demo_home()
         try:
             with hold_lock(home / LOCK_FILE), raise_on_signal():
-                self._run()
+                self._run_demo()
         except AlreadyRunningError:
             raise CommandError("the demo is running already, in another terminal") from None
         except Stopped:
             self.stdout.write("\nThe demo has stopped.")
 
-    def _run(self) -> None:
+    def _run_demo(self) -> None:
         """Migrate, load the data, queue the grading run, and supervise the processes."""
         call_command("migrate", verbosity=0, interactive=False)
         self.check()
-        demo.ensure_login(settings.HOME)
-        self._graded_run = demo.ensure_run(demo.load())
+        demo.ensure_demo_user(settings.HOME)
+        self._graded_run = demo.ensure_demo_run(demo.load_demo())
         self._printed = False
         self._bars = ProgressBars()
         self.stdout.write("Grading the demo's answers; the first time this takes half a minute.")
-        children = [processes.build_worker(log=settings.HOME / "worker.log")]
+        children = [processes.build_background_process(log=settings.HOME / "worker.log")]
         if self._serve:
             call_command("collectstatic", verbosity=0, interactive=False)
             children += processes.build_web_servers(self._listening, log=settings.HOME / "web.log")
-        supervise(children, self.stderr.write, self._report_when_finished)
+        supervise_children(children, self.stderr.write, self._report_when_finished)
         if self._graded_run.state != Run.State.DONE:
             raise CommandError(
                 f"the grading {self._graded_run.state}: "
@@ -84,9 +84,9 @@ class Command(BaseCommand):
             )
 
     def _open_sockets(self) -> list[socket.socket]:
-        """Return listening sockets; raise `CommandError` if the port is in use."""
+        """Return listening sockets at the demo's port; raise `CommandError` if it is in use."""
         try:
-            return listen(HOST, self._port)
+            return open_listening_sockets(HOST, self._port)
         except OSError:
             raise CommandError(
                 f"port {self._port} is in use: choose another, such as PORT={self._port + 1}"
@@ -117,7 +117,7 @@ class Command(BaseCommand):
     def _print_login(self) -> None:
         """Print the site's URL, user name and password."""
         login = settings.HOME / demo.LOGIN_FILE
-        password = demo.read_password(settings.HOME) or "(changed)"
+        password = demo.read_demo_password(settings.HOME) or "(changed)"
         self.stdout.write(f"\nThe site: http://{HOST}:{self._port}/")
         self.stdout.write(f"Log in as {demo.USERNAME}, password: {password}, also in {login}")
         self.stdout.write("Ctrl-C ends the site and its worker.")

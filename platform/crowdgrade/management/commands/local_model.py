@@ -45,7 +45,7 @@ class Command(BaseCommand):
         """Register the model, then serve it until Ctrl-C."""
         address = f"http://{HOST}:{options['port']}"
         if options["register_only"]:
-            self._register(address)
+            self._register_model(address)
             return
         try:
             path = smollm2.find_model_file()
@@ -56,19 +56,19 @@ class Command(BaseCommand):
                     f"port {options['port']} is in use by something else: choose another, such as "
                     f"PORT={options['port'] + 1}"
                 )
-            self._register(address)
+            self._register_model(address)
             self._register_in_demo(options["port"])
             if is_served:
                 self.stdout.write(f"The model is served already, at {address}/v1.")
                 return
             with raise_on_signal(), smollm2.run_server(path, options["port"]):
-                self._serve(address)
+                self._wait_for_signal(address)
         except ChatError as error:
             raise CommandError(str(error)) from error
         except Stopped:
             self.stdout.write(f"\n{STOPPED}")
 
-    def _serve(self, address: str) -> None:
+    def _wait_for_signal(self, address: str) -> None:
         """Print the model's URL and wait for a signal."""
         self.stdout.write(f"{smollm2.MODEL} answers at {address}/v1, a chat address as OpenAI has.")
         self.stdout.write("Ctrl-C ends it.")
@@ -76,9 +76,9 @@ class Command(BaseCommand):
         while True:
             time.sleep(LOOK_EVERY)
 
-    def _register(self, address: str) -> None:
+    def _register_model(self, address: str) -> None:
         """Register the model in the configured database; without one do nothing."""
-        if not _is_set_up():
+        if not _has_site_tables():
             self.stdout.write(f"No site in {settings.HOME} yet, so none knows the model.")
             return
         names = register_local_model(address)
@@ -98,10 +98,12 @@ class Command(BaseCommand):
         self.stdout.flush()
         command = [sys.executable, sys.argv[0], "local_model", "--register-only"]
         # A process of its own, because Django reads its settings once per process.
-        subprocess.run([*command, "--port", str(port)], env=demo.build_environment(), check=True)
+        subprocess.run(
+            [*command, "--port", str(port)], env=demo.build_demo_environment(), check=True
+        )
 
 
-def _is_set_up() -> bool:
+def _has_site_tables() -> bool:
     """Return whether the database exists and has the site's tables."""
     name = connection.settings_dict["NAME"]
     if connection.vendor == "sqlite" and not Path(name).exists():

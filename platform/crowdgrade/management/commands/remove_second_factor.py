@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the command; exit status 2 for an unknown user, or one without a second factor."""
-        from crowdgrade.sign_in.journal import Event, log_event
+        from crowdgrade.sign_in.journal import Event, log_sign_in_event
         from crowdgrade.sign_in.second_factor import remove_second_factor
 
         user = User.objects.filter(username=options["username"]).first()
@@ -32,5 +32,5 @@ class Command(BaseCommand):
             raise CommandError(f"there is no user {options['username']!r}", returncode=USAGE)
         if not remove_second_factor(user):
             raise CommandError(f"{user.username} has no second factor", returncode=USAGE)
-        log_event(Event.FACTOR_REMOVED, user, "command line", None)
+        log_sign_in_event(Event.FACTOR_REMOVED, user, "command line", None)
         self.stdout.write(f"{user.username} signs in without a second factor.")

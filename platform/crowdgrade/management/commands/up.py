@@ -18,9 +18,9 @@ from crowdgrade.supervisor import (
     Stopped,
     hold_lock,
     raise_on_signal,
-    supervise,
+    supervise_children,
 )
-from crowdgrade.web_server import listen
+from crowdgrade.web_server import open_listening_sockets
 
 
 class Command(BaseCommand):
@@ -44,11 +44,16 @@ class Command(BaseCommand):
                 call_command("collectstatic", verbosity=0, interactive=False)
                 site = f"http://{f'[{host}]' if ':' in host else host}:{port}"
                 self.stdout.write(f"{site}/   (Ctrl-C ends the site and its worker)")
-                if first_account.is_needed():
-                    link = first_account.build_link(site, first_account.ensure_code(home))
+                if first_account.has_no_account():
+                    link = first_account.build_first_account_link(
+                        site, first_account.ensure_account_code(home)
+                    )
                     self.stdout.write(f"There is no account yet. Make the first one at {link}")
-                children = [*processes.build_web_servers(listening), processes.build_worker()]
-                supervise(children, self.stderr.write)
+                children = [
+                    *processes.build_web_servers(listening),
+                    processes.build_background_process(),
+                ]
+                supervise_children(children, self.stderr.write)
         except AlreadyRunningError as error:
             raise CommandError(
                 f"the site is running already: another process holds {error}"
@@ -60,7 +65,7 @@ class Command(BaseCommand):
 def open_sockets(host: str, port: int) -> list[socket.socket]:
     """Return listening sockets; raise `CommandError` with the reason if that fails."""
     try:
-        return listen(host, port)
+        return open_listening_sockets(host, port)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise CommandError(f"port {port} is in use: choose another with --port") from None
