@@ -86,7 +86,7 @@ def choose_interface_language(version: QuestionSetVersion) -> str:
     return resolve_interface_language(version.shown_in or version.spoken)
 
 
-def list_interface_languages() -> str:
+def format_interface_languages() -> str:
     """Return the interface languages as text, such as "Arabic (ar), English (en)"."""
     return ", ".join(sorted(f"{name_of(code)} ({code})" for code in settings.WORKER_LANGUAGES))
 
@@ -100,7 +100,7 @@ def describe_interface_language(version: QuestionSetVersion) -> str:
     if not version.spoken:
         return FRAME.text("language_missing", frame=frame)
     if version.spoken.lower().partition("-")[0] != language.partition("-")[0]:
-        known = {"language": version.spoken, "offered": list_interface_languages()}
+        known = {"language": version.spoken, "offered": format_interface_languages()}
         return FRAME.text("not_translated", frame=frame, **known)
     return FRAME.text("same_language", frame=frame)
 

@@ -9,15 +9,19 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotations.answering.money import Money, compute_money
+from annotations.answering.money import CollectionCosts, compute_costs
 from annotations.answering.places import (
     build_place_condition,
     count_free_places,
-    release_expired,
     select_place_holders,
+    time_out_expired_submissions,
 )
-from annotations.answering.stages import DropOut, StageCount, add_stages, count_stages
-from annotations.answering.times import Minutes, compute_minutes_taken, compute_question_minutes
+from annotations.answering.stages import DropOut, StageCount, annotate_stages, count_stages
+from annotations.answering.times import (
+    DurationQuartiles,
+    compute_duration_quartiles,
+    compute_question_minutes,
+)
 from annotations.models import GRADED, Collection, Question, Response, Submission
 
 DEVICES = {
@@ -78,13 +82,13 @@ class CollectionStatus:
     states: dict[str, int]
     answers: int
     median_minutes: float | None
-    minutes: Minutes | None
+    minutes: DurationQuartiles | None
     began: int
     declined: int
     failed_checks: int
     stages: list[StageCount]
     left: list[DropOut]
-    money: Money | None
+    money: CollectionCosts | None
     devices: list[DeviceCount]
 
     def as_dict(self) -> dict[str, Any]:
@@ -127,7 +131,7 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
 
     The number of queries does not depend on the number of workers.
     """
-    release_expired(collection)
+    time_out_expired_submissions(collection)
     now = timezone.now()
     submissions = Submission.objects.filter(
         version=collection.version_id, source=Submission.Source.COLLECTED
@@ -147,7 +151,7 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
         n_by_state[row["state"]] += row["n"]
     began = sum(n_by_state.values())
     done = submissions.filter(state=Submission.State.SUBMITTED, started_at__isnull=False)
-    minutes = compute_minutes_taken(done, n_by_state.get(Submission.State.SUBMITTED, 0))
+    minutes = compute_duration_quartiles(done, n_by_state.get(Submission.State.SUBMITTED, 0))
     answers = Response.objects.filter(
         submission__in=submissions.filter(state=Submission.State.SUBMITTED),
         state=Response.State.SUBMITTED,
@@ -180,16 +184,16 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
         ),
         stages=stages,
         left=drop_outs,
-        money=compute_money(
+        money=compute_costs(
             collection, handed_in, max(0, places_left), None if minutes is None else minutes.median
         ),
         devices=_count_devices(rows),
     )
 
 
-def count_answering(collection: Collection) -> int:
+def count_open_submissions(collection: Collection) -> int:
     """Return the number of workers who are answering, after releasing expired reservations."""
-    release_expired(collection)
+    time_out_expired_submissions(collection)
     return Submission.objects.filter(
         version=collection.version_id,
         source=Submission.Source.COLLECTED,
@@ -211,7 +215,7 @@ def _count_devices(rows: Sequence[Mapping[str, Any]]) -> list[DeviceCount]:
     return counts
 
 
-def count_question_answers(collection: Collection) -> QuerySet[Question]:
+def annotate_answer_counts(collection: Collection) -> QuerySet[Question]:
     """Return the graded questions with their numbers of answers, fewest answers first.
 
     `n_answers` counts submitted answers, `n_places` all workers who have a place and the question.
@@ -253,11 +257,11 @@ class QuestionProgress:
         }
 
 
-def list_least_answered(
+def list_least_answered_questions(
     collection: Collection, most: int = MAX_QUESTIONS
 ) -> list[QuestionProgress]:
     """Return up to `most` graded questions with the fewest answers; two queries."""
-    rows: list[Any] = list(count_question_answers(collection)[:most])
+    rows: list[Any] = list(annotate_answer_counts(collection)[:most])
     minutes = compute_question_minutes(collection, [row.pk for row in rows])
     wanted = collection.answers_per_question or collection.places
     return [
@@ -266,7 +270,7 @@ def list_least_answered(
     ]
 
 
-def select_participants(
+def select_collected_submissions(
     collection: Collection, among: QuerySet[Submission] | None = None
 ) -> QuerySet[Submission]:
     """Return the submissions to a collection made on this site, with their workers.
@@ -278,11 +282,11 @@ def select_participants(
     return rows.select_related("worker")
 
 
-def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
-    """Return the same submissions annotated by `add_stages`, in order; one query."""
+def load_submissions_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
+    """Return the same submissions annotated by `annotate_stages`, in order; one query."""
     # For one page of a list only: in the list's own query the database would compute the stages of
     # all submissions first.
-    staged = add_stages(select_participants(collection), collection).in_bulk(
+    staged = annotate_stages(select_collected_submissions(collection), collection).in_bulk(
         [row.pk for row in rows]
     )
     return [staged[row.pk] for row in rows if row.pk in staged]

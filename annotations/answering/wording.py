@@ -47,7 +47,7 @@ class IntroTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class QuestionCounts:
     """Number of a version's graded questions, of those about a passage, and of practice ones."""
 
     n_graded: int
@@ -66,17 +66,17 @@ class WordingCache:
         self.characters = 0
         self._questions: OrderedDict[Key, tuple[Question, int]] = OrderedDict()
         self._intros: OrderedDict[tuple[UUID, str], IntroTexts] = OrderedDict()
-        self._outlines: OrderedDict[UUID, Outline] = OrderedDict()
+        self._outlines: OrderedDict[UUID, QuestionCounts] = OrderedDict()
         self._lock = Lock()
 
-    def load_outline(self, version: QuestionSetVersion) -> Outline:
+    def load_outline(self, version: QuestionSetVersion) -> QuestionCounts:
         """Return how many questions of which kind a version has; drafts are never cached."""
         with self._lock:
             if version.is_published and version.public_id in self._outlines:
                 self._outlines.move_to_end(version.public_id)
                 return self._outlines[version.public_id]
         graded = Q(role__in=GRADED)
-        outline = Outline(
+        outline = QuestionCounts(
             **version.questions.aggregate(
                 n_graded=Count("pk", filter=graded),
                 n_about_passages=Count("passage", filter=graded),

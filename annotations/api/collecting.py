@@ -164,11 +164,11 @@ class CollectionSerializer(StrictModelSerializer):
 
     def get_link(self, collection: Collection) -> str:
         """Return the link for workers, to which the panel adds the worker id."""
-        return links.build_link(collection)
+        return links.build_collection_link(collection)
 
     def get_panel_link(self, collection: Collection) -> str:
         """Return the workers' link with Prolific's placeholders; "" for other panels."""
-        return links.build_panel_link(collection)
+        return links.build_prolific_link(collection)
 
 
 class CollectionStateSerializer(StrictSerializer):
@@ -203,7 +203,7 @@ class PanelIdsSerializer(StrictSerializer):
         bad = {
             index: ["An id has at most 255 characters, all of which show."]
             for index, external_id in enumerate(ids)
-            if not links.can_be_id(external_id)
+            if not links.is_valid_worker_id(external_id)
         }
         if bad:
             raise serializers.ValidationError(bad)  # type: ignore[arg-type]
@@ -309,10 +309,10 @@ class CollectionViewSet(ApiViewSet):
         excluded = self._pop_excluded(values)
         here = request.build_absolute_uri("/").rstrip("/")
         with transaction.atomic():
-            published = _apply_rules(lambda: rules.publish(question_set, **values))
+            published = _apply_rules(lambda: rules.publish_question_set(question_set, **values))
             collection = published.collection
             if not collection.base_url:
-                _apply_rules(lambda: rules.change(collection, base_url=here))
+                _apply_rules(lambda: rules.change_settings(collection, base_url=here))
             self._exclude(collection, excluded)
         code = status.HTTP_201_CREATED if published.is_new else status.HTTP_200_OK
         return self._build_response(collection, code)
@@ -330,7 +330,7 @@ class CollectionViewSet(ApiViewSet):
         values = self.checked(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded(values)
         with transaction.atomic():
-            _apply_rules(lambda: rules.change(collection, **values))
+            _apply_rules(lambda: rules.change_settings(collection, **values))
             self._exclude(collection, excluded)
         return self._build_response(collection)
 
@@ -348,7 +348,7 @@ class CollectionViewSet(ApiViewSet):
         """Open, pause or close the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(CollectionStateSerializer).validated_data
-        if not rules.set_state(collection, values["state"], values.get("was")):
+        if not rules.set_collection_state(collection, values["state"], values.get("was")):
             text = CHANGES.text("other_state", state=collection.state, was=values["was"])
             fault = Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")
             raise ApiProblem("conflict", text, [fault])
@@ -427,7 +427,7 @@ class CollectionViewSet(ApiViewSet):
         """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(AdmittedSerializer).validated_data
-        new = rules.admit(collection, values["workers"], values.get("why", ""))
+        new = rules.admit_workers(collection, values["workers"], values.get("why", ""))
         counts = {"given": len(values["workers"]), "new": new}
         return Response(AdmissionReportSerializer(counts).data)
 
@@ -467,7 +467,11 @@ class CollectionViewSet(ApiViewSet):
     def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
         """Store the question sets whose workers may not take part, if any were sent."""
         if excluded is not None:
-            _apply_rules(lambda: rules.exclude(collection, excluded, self._select_visible_sets()))
+            _apply_rules(
+                lambda: rules.set_excluded_question_sets(
+                    collection, excluded, self._select_visible_sets()
+                )
+            )
 
     def _select_visible_sets(self) -> QuerySet[QuestionSet]:
         """Return the question sets that the user may see."""
@@ -489,7 +493,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
 
 
 def _apply_rules(change: Any, **fields: str) -> Any:
-    """Call `change` and return its result; convert a `SettingsError` to an `ApiProblem`."""
+    """Call `change_settings` and return its result; convert a `SettingsError` to an `ApiProblem`."""
     try:
         return change()
     except SettingsError as error:

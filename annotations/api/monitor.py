@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotations.answering.monitor import (
     find_newest_collection,
-    list_least_answered,
+    list_least_answered_questions,
     load_collection_status,
 )
 from annotations.answering.rank_notice import MESSAGES, find_rank_notice
@@ -142,7 +142,9 @@ class MonitorViewSet(ApiViewSet):
             "version": collection.version.number,
             **load_collection_status(collection).as_dict(),
         }
-        figures["fewest_answers"] = [row.as_dict() for row in list_least_answered(collection)]
+        figures["fewest_answers"] = [
+            row.as_dict() for row in list_least_answered_questions(collection)
+        ]
         notice = find_rank_notice(collection)
         figures["rank_notice"] = None if notice is None else notice.code
         return Response(figures)

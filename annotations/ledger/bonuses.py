@@ -86,7 +86,7 @@ class Payment:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class PaymentBatch:
     """Payments that were reserved together to be sent as one list."""
 
     id: UUID
@@ -101,7 +101,7 @@ class Batch:
 class Payer(Protocol):
     """Interface of objects that pay a batch through a panel."""
 
-    def pay(self, batch: Batch) -> str:
+    def pay(self, batch: PaymentBatch) -> str:
         """Pay all payments of a batch and return the panel's reference.
 
         Raises PanelRefusedError if the panel paid nothing. Any other error leaves open whether it
@@ -129,14 +129,14 @@ def load_payments(
     return [_build_payment(events) for events in entries.values()]
 
 
-def split_confirmed(
+def split_confirmed_payments(
     payments: Iterable[Payment], log: Mapping[int, Sequence[Decision]] | None = None
 ) -> tuple[list[Payment], list[Payment]]:
     """Return (payments that can be sent, payments held back) among confirmed, unsent ones.
 
     A payment is held back if the work was rejected after the payment was planned. If the work was
     already rejected then, the bonus was intended: no rule plans that. Pass as `log` the decisions
-    of submissions with a confirmed payment (`has_confirmed`) if they are loaded already.
+    of submissions with a confirmed payment (`build_confirmed_condition`) if they are loaded already.
     """
     waiting = [payment for payment in payments if payment.state == "confirmed"]
     if log is None:
@@ -157,7 +157,7 @@ def split_confirmed(
     return sendable, held_back
 
 
-def has_confirmed(version: QuestionSetVersion) -> Q:
+def build_confirmed_condition(version: QuestionSetVersion) -> Q:
     """Return the database condition that a decision's submission has a confirmed payment."""
     rows = BonusPayment.objects.filter(submission__version=version, event=Event.CONFIRMED)
     return Q(submission__in=rows.values("submission"))
@@ -186,7 +186,7 @@ def validate_bonus_round(name: str) -> str:
     return name
 
 
-def plan(
+def plan_bonuses(
     version: QuestionSetVersion,
     amounts: dict[int, Decimal],
     user: Any,
@@ -251,36 +251,38 @@ def _refuse_other_currency(version: QuestionSetVersion, round_: str, currency: s
             raise CurrencyError("other_currency", round=round_, there=other_name, now=currency_name)
 
 
-def confirm(
+def confirm_payments(
     version: QuestionSetVersion,
     user: Any,
     round_: str | None = None,
     submissions: Collection[int] | None = None,
-) -> Batch:
+) -> PaymentBatch:
     """Confirm the planned payments of a round and return them.
 
     Without a round, all bonuses and no partial payments. Raises CurrencyError if they have several
     currencies, which have no sum.
     """
-    return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
+    return _advance_payments(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
 
 
-def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
+def cancel_payments(
+    version: QuestionSetVersion, user: Any, round_: str | None = None
+) -> PaymentBatch:
     """Cancel unsent payments and return them; the same round can be planned again.
 
     Without a round, all bonuses and no partial payments.
     """
-    return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
+    return _advance_payments(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
 
 
-def claim(
+def claim_payments(
     version: QuestionSetVersion,
     user: Any,
     round_: str | None = None,
     most: int | None = None,
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
-) -> Batch:
+) -> PaymentBatch:
     """Reserve confirmed payments for sending, each only once; return them as a batch.
 
     At most `most`, the oldest first; restricted to `submissions` if these are passed. Without a
@@ -288,7 +290,7 @@ def claim(
     `total`, and CurrencyError if they have several currencies.
     """
     with transaction.atomic():
-        batch = _advance(
+        batch = _advance_payments(
             version, {"confirmed"}, Event.SENT, user, round_, submissions, uuid.uuid4(), most
         )
         # Raised inside the transaction, so that the claim is rolled back.
@@ -297,13 +299,13 @@ def claim(
         return batch
 
 
-def load_claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
+def load_claimed_batch(version: QuestionSetVersion, batch: UUID) -> PaymentBatch:
     """Return the payments of a reserved batch, to write its list again; empty if unknown."""
     payments = tuple(payment for payment in load_payments(version) if payment.batch == batch)
-    return Batch(batch, payments)
+    return PaymentBatch(batch, payments)
 
 
-def pay(
+def claim_and_pay(
     version: QuestionSetVersion,
     user: Any,
     payer: Payer,
@@ -312,17 +314,17 @@ def pay(
     most: int | None = None,
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
-) -> Batch:
+) -> PaymentBatch:
     """Reserve confirmed payments, have a panel pay them, and store the result.
 
     Each payment is requested at most once, also after repeated clicks or a crash. Raises
-    NothingToSendError, and the errors of `pay_claimed`.
+    NothingToSendError, and the errors of `pay_claimed_batch`.
     """
-    batch = claim(version, user, round_, most, total, submissions)
-    return pay_claimed(batch, user, payer)
+    batch = claim_payments(version, user, round_, most, total, submissions)
+    return pay_claimed_batch(batch, user, payer)
 
 
-def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
+def pay_claimed_batch(batch: PaymentBatch, user: Any, payer: Payer) -> PaymentBatch:
     """Have a panel pay a reserved batch, at most once, and store the result.
 
     Raises NothingToSendError for an empty batch. Errors of the panel are raised again, after the
@@ -335,17 +337,17 @@ def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
     # Only a refusal proves that no money moved. After any other error the panel may have paid,
     # so the state is unknown, and a person must look there.
     except PanelRefusedError:
-        add_event(batch.payments, Event.FAILED, user)
+        add_payment_event(batch.payments, Event.FAILED, user)
         raise
     except Exception as error:
-        add_event(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
+        add_payment_event(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
         raise
     # If this write fails, the payments stay "sent", and a person settles them as after a crash.
-    add_event(batch.payments, Event.PAID, user, reference)
+    add_payment_event(batch.payments, Event.PAID, user, reference)
     return batch
 
 
-def settle(
+def store_panel_reports(
     version: QuestionSetVersion, user: Any, reports: dict[UUID, tuple[Event, str]]
 ) -> tuple[int, int]:
     """Store a panel's reports on payments (by payment id): paid or failed.
@@ -372,12 +374,12 @@ def settle(
                 raise UnsettledError(
                     key, "settled_otherwise", state=payment.state, event=str(event)
                 )
-            add_event([payment], event, user, reference)
+            add_payment_event([payment], event, user, reference)
             n_new += 1
         return n_new, len(reports) - n_new
 
 
-def add_event(
+def add_payment_event(
     payments: Iterable[Payment],
     event: Event,
     user: Any,
@@ -406,7 +408,7 @@ def add_event(
         BonusPayment.objects.bulk_create(entries, batch_size=BATCH)
 
 
-def _advance(
+def _advance_payments(
     version: QuestionSetVersion,
     states: set[str],
     event: Event,
@@ -415,10 +417,10 @@ def _advance(
     submissions: Collection[int] | None = None,
     batch: UUID | None = None,
     most: int | None = None,
-) -> Batch:
+) -> PaymentBatch:
     """Add an event to the payments of a round in given states; return these payments.
 
-    Locks their submissions. The arguments are those of `claim`.
+    Locks their submissions. The arguments are those of `claim_payments`.
     """
 
     def select() -> Sequence[Payment]:
@@ -428,7 +430,7 @@ def _advance(
             for payment in load_payments(version, submissions)
             if payment.state in states and is_in_round(payment, round_)
         ]
-        return (split_confirmed(payments)[0] if event == Event.SENT else payments)[:most]
+        return (split_confirmed_payments(payments)[0] if event == Event.SENT else payments)[:most]
 
     with transaction.atomic():
         keys = {payment.submission for payment in select()}
@@ -442,8 +444,8 @@ def _advance(
                 "several_currencies",
                 currencies=", ".join(name or NO_CURRENCY for name in currencies),
             )
-        add_event(payments, event, user, batch=batch)
-    return Batch(batch or NO_BATCH, tuple(payments))
+        add_payment_event(payments, event, user, batch=batch)
+    return PaymentBatch(batch or NO_BATCH, tuple(payments))
 
 
 def _build_payment(entries: Sequence[BonusPayment]) -> Payment:

@@ -89,7 +89,7 @@ def validate_decision(kind: str, category: str, reason: str) -> tuple[str, str, 
     return kind, category, reason
 
 
-def decide(
+def decide_on_submission(
     submission: Submission,
     user: Any,
     kind: str,
@@ -107,7 +107,7 @@ def decide(
         lock_submissions([submission.pk])
         newest = load_newest_decisions([submission.pk]).get(submission.pk)
         # Checked before `seen`, so that a repeated request succeeds although its page is outdated.
-        if newest is not None and _is_same(newest, *validated):
+        if newest is not None and _is_same_decision(newest, *validated):
             return newest
         if newest is not None and not isinstance(seen, Unseen) and newest.public_id != seen:
             raise DecidedMeanwhileError(newest)
@@ -119,7 +119,7 @@ def decide(
         return decision
 
 
-def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
+def decide_on_submissions(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
     """Store many valid decisions, all or none; return counts of new and existing ones.
 
     Check them first with `validate_decision`. Raises WithdrawnError.
@@ -132,7 +132,7 @@ def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
             decision
             for decision in decisions
             if (before := newest.get(decision.submission)) is None
-            or not _is_same(before, decision.kind, decision.category, decision.reason)
+            or not _is_same_decision(before, decision.kind, decision.category, decision.reason)
         ]
         rows = store_decisions(user, new_decisions)
         if rows:
@@ -170,7 +170,9 @@ def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
         for row in load_newest_decisions(submissions).values():
             if row.kind != Decision.Kind.OPEN:
                 raise DecidedMeanwhileError(row)
-        return decide_all(user, [NewDecision(key, Decision.Kind.APPROVE) for key in submissions])
+        return decide_on_submissions(
+            user, [NewDecision(key, Decision.Kind.APPROVE) for key in submissions]
+        )
 
 
 def find_answered_version(
@@ -193,20 +195,22 @@ def select_answered_version(
     versions = versions.select_related("question_set", "collection")
     if number is not None:
         return versions.filter(number=number).first()
-    newest = versions.order_by(_has_submissions().desc(), "-number")
+    newest = versions.order_by(_build_answered_condition().desc(), "-number")
     return newest.annotate(is_newest_answered=Value(True)).first()
 
 
-def is_newest_answered(version: QuestionSetVersion) -> bool:
+def is_newest_answered_version(version: QuestionSetVersion) -> bool:
     """Return whether a version is the newest with submissions; at most one query."""
     if hasattr(version, "is_newest_answered"):  # annotated by select_answered_version
         return True
     versions = QuestionSetVersion.objects.filter(question_set=version.question_set_id)
-    newest = versions.order_by(_has_submissions().desc(), "-number").values_list("pk", flat=True)
+    newest = versions.order_by(_build_answered_condition().desc(), "-number").values_list(
+        "pk", flat=True
+    )
     return newest.first() == version.pk
 
 
-def _has_submissions() -> Exists:
+def _build_answered_condition() -> Exists:
     """Return the query condition that a version has submissions."""
     return Exists(Submission.objects.filter(version=OuterRef("pk")))
 
@@ -269,6 +273,6 @@ def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False
             raise WithdrawnError("withdrawn", worker=str(withdrawn[0]))
 
 
-def _is_same(row: Decision, kind: str, category: str, reason: str) -> bool:
+def _is_same_decision(row: Decision, kind: str, category: str, reason: str) -> bool:
     """Return whether a stored decision has the same kind, category and reason."""
     return (row.kind, row.category, row.reason) == (kind, category, reason)

@@ -14,17 +14,17 @@ from annotations.exchange.reading.decisions import DecisionFile, DecisionRow, re
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.ledger.bonuses import (
     ROUND,
-    confirm,
+    confirm_payments,
     find_currency,
     load_payments,
-    plan,
-    split_confirmed,
+    plan_bonuses,
+    split_confirmed_payments,
 )
-from annotations.ledger.decisions import NewDecision, decide_all
+from annotations.ledger.decisions import NewDecision, decide_on_submissions
 from annotations.ledger.errors import CurrencyError, OtherAmountError
 from annotations.ledger.sentences import DECISIONS
 from annotations.models import Decision, QuestionSetVersion, Submission
-from annotations.panels.people import describe_contradictions, load_decided_people
+from annotations.panels.people import describe_contradictions, load_submissions_with_decisions
 from annotations.panels.sentences import REPORTS
 
 NO_PANEL = "(none)"
@@ -32,7 +32,7 @@ NO_PANEL = "(none)"
 
 
 @dataclass(slots=True)
-class DecideReport:
+class DecisionImportReport:
     """Result of importing a file of decisions: counts, sum of bonuses, warnings.
 
     `n_by_kind` counts the rows by decision; `kinds` has the decision by submission key.
@@ -80,14 +80,14 @@ class DecideReport:
             yield REPORTS.text("dry_run")
 
 
-def decide_by_file(
+def import_decisions(
     version: QuestionSetVersion,
     source: Readable,
     user: Any,
     *,
     round_: str = ROUND,
     dry_run: bool = False,
-) -> DecideReport:
+) -> DecisionImportReport:
     """Import decisions on a version's workers and their bonuses from a file.
 
     All rows are imported or none.
@@ -106,7 +106,7 @@ def decide_by_file(
         decisions = [
             NewDecision(keys[row.line], row.decision, row.category, row.reason) for row in file.rows
         ]
-        outcome = decide_all(user, decisions)
+        outcome = decide_on_submissions(user, decisions)
         amounts = {keys[row.line]: row.bonus for row in file.rows if row.bonus is not None}
         n_new_bonuses = _store_bonuses(version, amounts, user, round_, keys, problems)
         submissions = {decision.submission for decision in decisions}
@@ -114,7 +114,7 @@ def decide_by_file(
         warnings = list(_warn_bonus_of_rejected(version, rejected_with_bonus, round_))
         contradictions = list(
             describe_contradictions(
-                [p for p in load_decided_people(version) if p.key in submissions]
+                [p for p in load_submissions_with_decisions(version) if p.key in submissions]
             )
         )
         # After all checks and writes, so that a dry run finds the same problems. Without an
@@ -124,7 +124,7 @@ def decide_by_file(
     counts: dict[str, int] = {}
     for row in file.rows:
         counts[row.decision] = counts.get(row.decision, 0) + 1
-    return DecideReport(
+    return DecisionImportReport(
         file=file.name,
         version=str(version),
         n_rows=len(file.rows),
@@ -153,7 +153,7 @@ def _warn_bonus_of_rejected(
     """Yield a warning about bonuses of workers that the same row rejects."""
     if not rejected:
         return
-    sendable, held_back = split_confirmed(load_payments(version, rejected, round_))
+    sendable, held_back = split_confirmed_payments(load_payments(version, rejected, round_))
     n_held, n_paid = len(held_back), len(sendable)
     if n_paid:
         yield DECISIONS.text("bonus_of_rejected", n=n_paid)
@@ -166,7 +166,7 @@ def _has_bonus_for_rejected(row: DecisionRow) -> bool:
     return row.decision == Decision.Kind.REJECT and row.bonus is not None
 
 
-def _select_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
+def _filter_by_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
     """Return the submissions of a panel's workers; case matters only if it decides."""
     named = [(submission.worker.panel or NO_PANEL, submission) for submission in submissions]
     exactly = [submission for name, submission in named if name == panel]
@@ -190,7 +190,7 @@ def _store_bonuses(
     if not amounts:
         return 0
     try:
-        plan(version, amounts, user, round_)
+        plan_bonuses(version, amounts, user, round_)
     except OtherAmountError as error:
         line = next(number for number, key in lines.items() if key == error.payment.submission)
         problems.add_code(line, "bonus", "bonus_of_other_amount", reason=str(error))
@@ -198,7 +198,7 @@ def _store_bonuses(
     except CurrencyError as error:
         problems.add_code(None, "bonus", "bonus_of_other_currency", reason=str(error))
         problems.raise_if_any()
-    return len(confirm(version, user, round_, list(amounts)).payments)
+    return len(confirm_payments(version, user, round_, list(amounts)).payments)
 
 
 def _match_submissions(
@@ -215,7 +215,7 @@ def _match_submissions(
     first_lines: dict[int, int] = {}
     for row in rows:
         same_id = by_worker.get(row.worker, [])
-        matches = _select_panel(same_id, row.panel) if row.panel else same_id
+        matches = _filter_by_panel(same_id, row.panel) if row.panel else same_id
         name = row.worker[:40]
         if not matches:
             problems.add_code(

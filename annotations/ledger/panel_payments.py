@@ -19,7 +19,11 @@ from annotations.ledger.sentences import PAYMENTS, SENDING
 from annotations.models import PanelSession, QuestionSetVersion, Submission
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
 from annotations.panels.lists import PanelLists
-from annotations.panels.people import PanelDecision, load_decided_people, load_people
+from annotations.panels.people import (
+    PanelDecision,
+    load_panel_submissions,
+    load_submissions_with_decisions,
+)
 from annotations.panels.prolific import MOST_BONUSES
 from annotations.sentences import CodedError
 
@@ -31,13 +35,13 @@ class WhichStudyError(CodedError, ValueError):
 
 
 @dataclass(slots=True)
-class PanelPayer:
+class BonusPayer:
     """Pays a batch as bonuses on the panel, if the panel computes the same sum."""
 
     client: PanelClient
     study: str
 
-    def pay(self, batch: bonuses.Batch) -> str:
+    def pay(self, batch: bonuses.PaymentBatch) -> str:
         """Pay all bonuses of a batch and return the panel's id of the payment.
 
         Raises PanelRefusedError, UnsureError.
@@ -78,7 +82,7 @@ class ScreenOutPayer:
     ids: Mapping[int, str]
     more_places: bool = False
 
-    def pay(self, batch: bonuses.Batch) -> str:
+    def pay(self, batch: bonuses.PaymentBatch) -> str:
         """Screen out and pay the workers of a batch; return the study's id.
 
         Raises PanelRefusedError, UnsureError.
@@ -96,7 +100,7 @@ class ScreenOutPayer:
         return self.study
 
 
-def find_study(version: QuestionSetVersion, study: str = "") -> str:
+def find_study_id(version: QuestionSetVersion, study: str = "") -> str:
     """Return the panel's study id: `study` if given, else the one that all workers came from.
 
     Raises WhichStudyError if no worker came with a study, or if they came from several.
@@ -118,24 +122,26 @@ def select_next_bonuses(
     Workers of Mechanical Turk are left out. The panel does not know their ids and would refuse the
     whole list.
     """
-    sendable, _ = _split_confirmed(version, round_)
+    sendable, _ = _split_confirmed_in_round(version, round_)
     return [payment for payment in sendable if payment.panel != MTURK][:MOST_BONUSES]
 
 
-def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
+def count_unsendable_bonuses(
+    version: QuestionSetVersion, round_: str | None = None
+) -> list[tuple[int, str]]:
     """Return (number, reason code) for confirmed payments that cannot be sent."""
-    sendable, held_back = _split_confirmed(version, round_)
+    sendable, held_back = _split_confirmed_in_round(version, round_)
     n_mturk = sum(payment.panel == MTURK for payment in sendable)
     counts = [(len(held_back), "held_back"), (n_mturk, "of_mturk")]
     return [(n, why) for n, why in counts if n]
 
 
-def _split_confirmed(
+def _split_confirmed_in_round(
     version: QuestionSetVersion, round_: str | None
 ) -> tuple[list[bonuses.Payment], list[bonuses.Payment]]:
     """Return a round's confirmed payments: (those that can be sent, those held back)."""
     payments = bonuses.load_payments(version, round_=round_)
-    return bonuses.split_confirmed(
+    return bonuses.split_confirmed_payments(
         payment for payment in payments if bonuses.is_in_round(payment, round_)
     )
 
@@ -147,16 +153,16 @@ def send_bonuses(
     study: str,
     total: Decimal,
     round_: str | None = None,
-) -> bonuses.Batch:
+) -> bonuses.PaymentBatch:
     """Pay the next bonuses through the panel, if their sum is the confirmed total.
 
-    Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
+    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
     """
-    payer = PanelPayer(client, study)
-    # Selected without a lock: `claim` selects again under the lock and compares the total.
+    payer = BonusPayer(client, study)
+    # Selected without a lock: `claim_payments` selects again under the lock and compares the total.
     keys = [payment.submission for payment in select_next_bonuses(version, round_)]
-    return bonuses.pay(
+    return bonuses.claim_and_pay(
         version, user, payer, round_, most=MOST_BONUSES, total=total, submissions=keys
     )
 
@@ -193,7 +199,7 @@ def select_next_parts(version: QuestionSetVersion) -> NextParts:
     ]
     kinds = parts.load_part_kinds(version)
     keys = [payment.submission for payment in waiting]
-    people = load_people(Submission.objects.filter(version=version, pk__in=keys), {})
+    people = load_panel_submissions(Submission.objects.filter(version=version, pk__in=keys), {})
     ids = {person.key: person.submission for person in people if person.submission}
 
     def needs_id(payment: bonuses.Payment) -> bool:
@@ -221,10 +227,10 @@ def send_parts(
     total: Decimal,
     *,
     more_places: bool = False,
-) -> bonuses.Batch:
+) -> bonuses.PaymentBatch:
     """Pay the next partial payments through the panel, if their sum is the confirmed total.
 
-    Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
+    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
     """
     with transaction.atomic():
@@ -232,12 +238,12 @@ def send_parts(
         parts.lock_submissions_with_part(version)
         selected = select_next_parts(version)
         keys = [payment.submission for payment in selected.payments]
-        batch = bonuses.claim(version, user, bonuses.PART, total=total, submissions=keys)
+        batch = bonuses.claim_payments(version, user, bonuses.PART, total=total, submissions=keys)
     # Outside the transaction: the claim must be committed before the panel is asked.
-    payer: bonuses.Payer = PanelPayer(client, study)
+    payer: bonuses.Payer = BonusPayer(client, study)
     if selected.kind == parts.SCREENED_OUT:
         payer = ScreenOutPayer(client, study, selected.ids, more_places)
-    return bonuses.pay_claimed(batch, user, payer)
+    return bonuses.pay_claimed_batch(batch, user, payer)
 
 
 @dataclass(slots=True)
@@ -273,7 +279,7 @@ def send_decisions(
     The panel ignores repeated decisions, so call this again after an interruption. A failed
     rejection is reported and the others continue; errors of approvals are raised.
     """
-    lists = PanelLists(version.pk, load_decided_people(version))
+    lists = PanelLists(version.pk, load_submissions_with_decisions(version))
     people = list(lists.select_for_prolific())
     report = SendingReport(n_past=lists.n_all_settled)
     report.n_without_id = sum(not person.submission for person in people)
@@ -292,11 +298,11 @@ def send_decisions(
         client.approve(approved)
         report.n_approved = len(approved)
     for key, decision in rejected:
-        report.n_rejected += _reject(client, key, decision, report.problems)
+        report.n_rejected += _reject_on_panel(client, key, decision, report.problems)
     return report
 
 
-def _reject(
+def _reject_on_panel(
     client: PanelClient, submission: str, decision: PanelDecision, problems: list[str]
 ) -> bool:
     """Reject a submission on the panel; return False and record the problem if it fails."""

@@ -25,7 +25,7 @@ from annotations.ledger import bonuses
 from annotations.ledger.decisions import lock_submissions
 from annotations.ledger.sentences import WHY_PART
 from annotations.models import Collection, QuestionSetVersion, Submission
-from annotations.panels.people import Person, load_people
+from annotations.panels.people import PanelSubmission, load_panel_submissions
 
 State = Submission.State
 SCREENED_OUT, FAILED_CHECKS = "screened_out", "failed_checks"
@@ -39,16 +39,16 @@ ENDED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OwedPart:
     """A partial payment owed to a worker; `kind` is the reason, such as screened out."""
 
-    person: Person
+    person: PanelSubmission
     kind: str
     amount: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class OwedParts:
     """Partial payments owed to workers, and numbers of workers without one, by reason.
 
     Attributes
@@ -60,7 +60,7 @@ class Parts:
     n_there : their partial payment exists, and is neither failed nor cancelled.
     """
 
-    owed: tuple[Part, ...]
+    owed: tuple[OwedPart, ...]
     currency: str
     n_without: int
     n_decided: int
@@ -91,7 +91,7 @@ class Parts:
 
 def find_owed_parts(
     version: QuestionSetVersion, payments: Sequence[bonuses.Payment] | None = None
-) -> Parts:
+) -> OwedParts:
     """Return the partial payments owed to workers of a version; constant number of queries.
 
     Pass all `payments` of the version if they are loaded already.
@@ -102,9 +102,11 @@ def find_owed_parts(
         FAILED_CHECKS: collection.failed_checks_pay if collection else None,
     }
     existing = load_current_parts(version, payments)
-    owed: dict[str, list[Part]] = {kind: [] for kind in ENDED}
+    owed: dict[str, list[OwedPart]] = {kind: [] for kind in ENDED}
     counts: Counter[str] = Counter()
-    for person in load_people(_select_collected(version).filter(_has_ended())):
+    for person in load_panel_submissions(
+        _select_collected(version).filter(_build_ended_condition())
+    ):
         kind = FAILED_CHECKS if person.handed_in else SCREENED_OUT
         amount = amounts[kind]
         if person.key in existing:
@@ -116,8 +118,8 @@ def find_owed_parts(
         elif amount is None:
             counts["without"] += 1
         else:
-            owed[kind].append(Part(person, kind, amount))
-    return Parts(
+            owed[kind].append(OwedPart(person, kind, amount))
+    return OwedParts(
         tuple(chain(*owed.values())),
         collection.currency if collection else "",
         *(counts["without"], counts["decided"], counts["settled"], counts["there"]),
@@ -135,20 +137,26 @@ def load_current_parts(
     return {part.submission: part for part in parts if part.state not in bonuses.ENDED_STATES}
 
 
-def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
+def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.PaymentBatch:
     """Plan the owed partial payments and return them; a second call plans nothing."""
     with transaction.atomic():
         # Lock first: a decision in another transaction waits, or is already visible here.
         lock_submissions(
-            list(_select_collected(version).filter(_has_ended()).values_list("pk", flat=True))
+            list(
+                _select_collected(version)
+                .filter(_build_ended_condition())
+                .values_list("pk", flat=True)
+            )
         )
         owed = find_owed_parts(version).owed
         for kind, why in PART_REASONS.items():
             amounts = {part.person.key: part.amount for part in owed if part.kind == kind}
             if amounts:
-                bonuses.plan(version, amounts, user, bonuses.PART, why)
+                bonuses.plan_bonuses(version, amounts, user, bonuses.PART, why)
         planned = load_current_parts(version)
-        return bonuses.Batch(bonuses.NO_BATCH, tuple(planned[part.person.key] for part in owed))
+        return bonuses.PaymentBatch(
+            bonuses.NO_BATCH, tuple(planned[part.person.key] for part in owed)
+        )
 
 
 def _load_parts(
@@ -163,7 +171,7 @@ def _load_parts(
 def select_sendable_parts(
     version: QuestionSetVersion,
     payments: Sequence[bonuses.Payment] | None = None,
-    people: Iterable[Person] | None = None,
+    people: Iterable[PanelSubmission] | None = None,
 ) -> list[bonuses.Payment]:
     """Return the confirmed partial payments that can be sent, the oldest first.
 
@@ -175,7 +183,9 @@ def select_sendable_parts(
     if not confirmed:
         return []
     if people is None:
-        people = load_people(_select_collected(version).filter(bonus_payments__round=bonuses.PART))
+        people = load_panel_submissions(
+            _select_collected(version).filter(bonus_payments__round=bonuses.PART)
+        )
     settled = {
         person.key
         for person in people
@@ -191,22 +201,22 @@ def lock_submissions_with_part(version: QuestionSetVersion) -> None:
     lock_submissions(list(load_current_parts(version)), also_withdrawn=True)
 
 
-def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
+def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.PaymentBatch:
     """Reserve all partial payments that can be sent, each only once, as one list."""
     with transaction.atomic():
         # Lock before selecting: a rejection made meanwhile must keep the part off the list.
         lock_submissions_with_part(version)
         keys = [part.submission for part in select_sendable_parts(version)]
-        return bonuses.claim(version, user, bonuses.PART, submissions=keys)
+        return bonuses.claim_payments(version, user, bonuses.PART, submissions=keys)
 
 
-def select_panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mapping[int, str]:
+def load_panel_ids(version: QuestionSetVersion, batch: bonuses.PaymentBatch) -> Mapping[int, str]:
     """Return the panel's ids for the lines of a list, by submission key.
 
     These are the panel's ids of the submissions if all are known, else those of the workers.
     """
     keys = [payment.submission for payment in batch.payments]
-    people = load_people(Submission.objects.filter(version=version, pk__in=keys), {})
+    people = load_panel_submissions(Submission.objects.filter(version=version, pk__in=keys), {})
     # One list has ids of one type only; the panel refuses a mixture.
     by_submission = all(person.submission for person in people)
     return {person.key: person.submission if by_submission else person.name for person in people}
@@ -221,7 +231,7 @@ def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
     }
 
 
-def _has_ended() -> Q:
+def _build_ended_condition() -> Q:
     """Return the condition that a submission ended with a partial payment."""
     return ENDED[SCREENED_OUT] | ENDED[FAILED_CHECKS]
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from annotations.exchange.defusing import defuse
 from annotations.exchange.writing.formats import Table
-from annotations.ledger.bonuses import Batch, Payment
+from annotations.ledger.bonuses import Payment, PaymentBatch
 
 COLUMNS = (
     *("payment", "worker", "panel", "amount", "currency", "round", "attempt", "state", "batch"),
@@ -17,7 +17,9 @@ COLUMNS = (
 """The columns of the ledger's table."""
 
 
-def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> Iterator[bytes]:
+def format_payment_lines(
+    batch: PaymentBatch, ids: Mapping[int, str] | None = None
+) -> Iterator[bytes]:
     """Yield the lines "id,amount" of a batch, such as "5f1a,1.50".
 
     The id is the worker's or submission's id on the panel.
@@ -35,7 +37,7 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
 def build_ledger_table(payments: list[Payment]) -> Table:
     """Return a table with one row for each payment.
 
-    `settlement.read_settled` reads the same table back, with other states.
+    `settlement.read_panel_reports` reads the same table back, with other states.
     """
     return Table(
         COLUMNS,

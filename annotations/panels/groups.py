@@ -42,7 +42,7 @@ class RequestedBeforeError(ValueError):
         self.earlier = earlier
 
 
-def make_group(
+def create_panel_group(
     question_set: QuestionSet,
     user: Any,
     client: PanelClient,
@@ -60,7 +60,9 @@ def make_group(
     with transaction.atomic():
         # Lock the set, so that two simultaneous requests see each other's log entry.
         QuestionSet.objects.select_for_update(of=("self",), no_key=True).get(pk=question_set.pk)
-        earlier = next((group for group in load_groups(question_set) if group.name == name), None)
+        earlier = next(
+            (group for group in load_requested_groups(question_set) if group.name == name), None
+        )
         if earlier is not None:
             state = (
                 f"was made ({earlier.key})" if earlier.key else "was asked for without an answer"
@@ -70,18 +72,18 @@ def make_group(
                 f"{earlier.at:%d %B %Y}: look on the panel, and take another name for another group"
             )
             raise RequestedBeforeError(message, earlier)
-        _log_request(question_set, user, Action.GROUP_ASKED, name, len(participants))
+        _log_group_request(question_set, user, Action.GROUP_ASKED, name, len(participants))
     try:
         key = client.make_group(workspace, name, participants)
     # An UnsureError is not logged: the open request then prevents a repetition.
     except NotDoneError:
-        _log_request(question_set, user, Action.GROUP_REFUSED, name, len(participants))
+        _log_group_request(question_set, user, Action.GROUP_REFUSED, name, len(participants))
         raise
-    _log_request(question_set, user, Action.GROUP_MADE, name, len(participants), key)
+    _log_group_request(question_set, user, Action.GROUP_MADE, name, len(participants), key)
     return key
 
 
-def load_groups(question_set: QuestionSet) -> list[RequestedGroup]:
+def load_requested_groups(question_set: QuestionSet) -> list[RequestedGroup]:
     """Return the requested groups of a question set, newest first, without refused ones."""
     entries = AuditEntry.objects.filter(kind=KIND, object_id=question_set.public_id)
     groups: dict[str, RequestedGroup] = {}
@@ -97,7 +99,7 @@ def load_groups(question_set: QuestionSet) -> list[RequestedGroup]:
     return sorted(groups.values(), key=lambda group: group.at, reverse=True)
 
 
-def _log_request(
+def _log_group_request(
     question_set: QuestionSet, user: Any, action: str, name: str, people: int, key: str = ""
 ) -> None:
     """Store a request for a group in the audit log."""

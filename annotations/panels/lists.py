@@ -19,7 +19,7 @@ from annotations.exchange.prolific import PAST_APPROVING, PAST_REJECTING
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.writing.formats import Table
 from annotations.models import PanelFile, Response
-from annotations.panels.people import Person
+from annotations.panels.people import PanelSubmission
 
 SETTLED = ("approved", "rejected")
 """States of assignments that Mechanical Turk does not change any more."""
@@ -40,13 +40,13 @@ class PanelLists:
     """
 
     version: int
-    people: list[Person]
+    people: list[PanelSubmission]
     may_have_batches: bool = True
     of_rows: Counter[str] = field(default_factory=Counter)
     """Rows of a batch by their mark (a code), complete once all its rows were read."""
 
     @cached_property
-    def decided(self) -> list[Person]:
+    def decided(self) -> list[PanelSubmission]:
         """Workers with a decision."""
         return [person for person in self.people if person.decision is not None]
 
@@ -102,7 +102,7 @@ class PanelLists:
     @property
     def n_closed(self) -> int:
         """Number of assignments approved or rejected before; they are omitted from the files."""
-        return sum(_is_closed(assignment) for assignment in self.assignments)
+        return sum(_is_assignment_closed(assignment) for assignment in self.assignments)
 
     @cached_property
     def by_submission(self) -> bool:
@@ -123,7 +123,7 @@ class PanelLists:
                     *_format_marks(assignment["person"]),
                 )
                 for assignment in self.assignments
-                if not _is_closed(assignment)
+                if not _is_assignment_closed(assignment)
             )
             return Table(MTURK_COLUMNS, rows)
         # A worker imported without a panel may be of Mechanical Turk.
@@ -160,7 +160,7 @@ class PanelLists:
             # A file may leave out empty cells at the end of a row.
             row = [*cells, *[""] * (len(header) - len(cells))]
             marks: tuple[str, str] | None = None
-            if was_settled(row, status_column):
+            if was_assignment_settled(row, status_column):
                 marks = ("", "")
                 self.of_rows["settled"] += 1
             elif worker in decided:
@@ -181,7 +181,7 @@ class PanelLists:
         They were approved or rejected there, returned, or timed out; no list has them.
         """
         return sum(
-            person.rejected == rejected and _is_settled(person)
+            person.rejected == rejected and _is_status_final(person)
             for person in self._select_prolific()
         )
 
@@ -190,9 +190,9 @@ class PanelLists:
         """Number of workers with a decision that Prolific already carried out."""
         return self.count_settled(rejected=True) + self.count_settled(rejected=False)
 
-    def select_for_prolific(self) -> Iterator[Person]:
+    def select_for_prolific(self) -> Iterator[PanelSubmission]:
         """Yield the workers with a decision whose status on Prolific is not final."""
-        return (person for person in self._select_prolific() if not _is_settled(person))
+        return (person for person in self._select_prolific() if not _is_status_final(person))
 
     def prolific_approved(self) -> Iterator[str]:
         """Yield the ids to approve: submission ids if all are known, else participant ids."""
@@ -214,7 +214,7 @@ class PanelLists:
         )
         return Table(REJECTED_COLUMNS, rows)
 
-    def _select_prolific(self) -> Iterator[Person]:
+    def _select_prolific(self) -> Iterator[PanelSubmission]:
         """Return the workers with a decision who are not from Mechanical Turk."""
         return (person for person in self.decided if person.panel != MTURK)
 
@@ -230,7 +230,7 @@ def find_status_column(header: Sequence[str]) -> int | None:
     return header.index("AssignmentStatus") if "AssignmentStatus" in header else None
 
 
-def was_settled(row: Sequence[str], status_column: int | None) -> bool:
+def was_assignment_settled(row: Sequence[str], status_column: int | None) -> bool:
     """Return whether a row's assignment was approved or rejected before the batch's download."""
     return (
         status_column is not None
@@ -238,7 +238,7 @@ def was_settled(row: Sequence[str], status_column: int | None) -> bool:
     )
 
 
-def _is_settled(person: Person) -> bool:
+def _is_status_final(person: PanelSubmission) -> bool:
     """Return whether Prolific's status is final, so that the decision need not be sent there."""
     return person.status in (PAST_REJECTING if person.rejected else PAST_APPROVING)
 
@@ -252,7 +252,7 @@ def _replace_bullets(message: str) -> str:
     return _BULLET.sub("–", message)
 
 
-def _format_marks(person: Person) -> tuple[str, str]:
+def _format_marks(person: PanelSubmission) -> tuple[str, str]:
     """Return the cells (Approve, Reject) for a worker with a decision."""
     return (
         ("", _replace_bullets(person.decision.message))
@@ -261,6 +261,6 @@ def _format_marks(person: Person) -> tuple[str, str]:
     )
 
 
-def _is_closed(assignment: dict[str, Any]) -> bool:
+def _is_assignment_closed(assignment: dict[str, Any]) -> bool:
     """Return whether Mechanical Turk had approved or rejected an assignment before the import."""
     return assignment["status"].strip().casefold() in SETTLED

@@ -59,7 +59,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryLimits:
     """Limits for repeating failed read requests: their number, and times in seconds."""
 
     timeout: float = 30.0
@@ -81,12 +81,12 @@ class Prolific:
 
     name = "Prolific"
 
-    def __init__(self, address: str = "", patience: Patience | None = None) -> None:
+    def __init__(self, address: str = "", patience: RetryLimits | None = None) -> None:
         address = address or settings.PROLIFIC_API
         if not address:
             raise NotDoneError("switched_off", address=ADDRESS, token=TOKEN)
         self.address = address.rstrip("/")
-        self.patience = patience or Patience()
+        self.patience = patience or RetryLimits()
 
     def study(self, study: str) -> Study:
         """Return the study with this id on Prolific."""
@@ -119,16 +119,16 @@ class Prolific:
             submissions.update(
                 (_convert_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
             )
-            count = _read_count(response_page, count)
+            count = _read_submission_count(response_page, count)
             # An empty page ends the loop, too; a count that was not reached is an error below.
-            if not rows or _is_last(response_page, len(submissions), count):
+            if not rows or _is_last_page(response_page, len(submissions), count):
                 break
         if count is not None and len(submissions) < count:
             raise UnsureError("list_changed", n=count, n_given=len(submissions))
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(_format_row(row, study) for row in submissions.values())
+        writer.writerows(_build_export_row(row, study) for row in submissions.values())
         return make_bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
     def approve(self, submissions: Sequence[str]) -> None:
@@ -302,14 +302,14 @@ def _validate_id(key: str) -> str:
     return key
 
 
-def _read_count(response_page: dict[str, Any], before: int | None) -> int | None:
+def _read_submission_count(response_page: dict[str, Any], before: int | None) -> int | None:
     """Return the number of submissions that a response page reports, else `before`."""
     meta = response_page.get("meta")
     count = meta.get("count") if isinstance(meta, dict) else None
     return count if isinstance(count, int) else before
 
 
-def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
+def _is_last_page(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
     """Return whether a page of submissions is the last one."""
     # The link decides where there is one: the panel may give fewer rows a page than requested, and
     # its count may change while the pages are read.
@@ -320,7 +320,7 @@ def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> 
     return count is not None and n_found >= count
 
 
-def _format_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
+def _build_export_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
     """Return a submission of the API as a row of Prolific's export."""
     return (
         _convert_to_text(submission.get("id")),

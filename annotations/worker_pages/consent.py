@@ -12,16 +12,21 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotations.answering import devices
-from annotations.answering.collecting import note_declined
+from annotations.answering.collecting import count_declined_consent
 from annotations.answering.errors import AnsweringError, TooManyError
 from annotations.answering.languages import choose_language, switch_language
-from annotations.answering.links import Visitor, build_token, find_submission, read_visitor
+from annotations.answering.links import (
+    Visitor,
+    build_submission_token,
+    find_submission_by_token,
+    read_visitor,
+)
 from annotations.answering.places import (
     compute_questions_per_worker,
     find_refusal,
     find_worker_submission,
-    note_session,
-    reserve,
+    reserve_place,
+    store_panel_session,
 )
 from annotations.answering.wording import wording
 from annotations.editing import is_about_data_use
@@ -100,7 +105,7 @@ def _find_earlier_submission(
     """Return the worker's earlier submission, found by panel id or by cookie."""
     if visitor.external_id:
         return find_worker_submission(collection, visitor.external_id)
-    submission = find_submission(request.COOKIES.get(_build_cookie_name(collection), ""))
+    submission = find_submission_by_token(request.COOKIES.get(_build_cookie_name(collection), ""))
     if submission is None or submission.version_id != collection.version_id:
         return None
     return submission
@@ -110,8 +115,8 @@ def _resume(submission: Submission, visitor: Visitor) -> HttpResponse:
     """Redirect a returning worker; raise `AnsweringError` for an imported submission."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
-    note_session(submission, visitor)
-    return disable_caching(redirect("worker:go-on", build_token(submission)))
+    store_panel_session(submission, visitor)
+    return disable_caching(redirect("worker:go-on", build_submission_token(submission)))
 
 
 def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visitor) -> HttpResponse:
@@ -120,7 +125,7 @@ def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visit
     An anonymous worker gets a cookie, by which the browser is recognised later.
     """
     if request.POST.get("do") == "decline":
-        note_declined(collection)
+        count_declined_consent(collection)
         return render_outcome(request, "no_consent", collection)
     if "agree" not in request.POST:
         reason = find_refusal(collection, visitor.external_id)
@@ -131,7 +136,7 @@ def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visit
             "is_assistive": ASSISTIVE_FIELD in request.POST,
         }
         return _render_consent(request, collection, {"is_unticked": True, **ticked})
-    submission = reserve(
+    submission = reserve_place(
         collection,
         visitor,
         collection.version.shown_in,
@@ -141,7 +146,7 @@ def _handle_consent(request: HttpRequest, collection: Collection, visitor: Visit
         is_uncounted=UNCOUNTED_FIELD in request.POST,
         is_assistive=ASSISTIVE_FIELD in request.POST,
     )
-    token = build_token(submission)
+    token = build_submission_token(submission)
     response = disable_caching(redirect("worker:go-on", token))
     if not visitor.external_id:
         response.set_cookie(

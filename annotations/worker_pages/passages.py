@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 
 from annotations.answering.errors import AnsweringError
-from annotations.answering.places import keep_place
+from annotations.answering.places import extend_reservation
 from annotations.answering.progress import TEXT, AnswerPage, NextStep
 from annotations.answering.reading import finish_reading, open_passage
 from annotations.models import Image
@@ -28,7 +28,7 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
     if page is None or page.passage is None or not visit.progress.is_recall():
         return render_not_found(request)
     if request.method == "POST":
-        keep_place(visit.submission)
+        extend_reservation(visit.submission)
         try:
             return _handle_form(request, visit, page)
         except AnsweringError as error:

@@ -15,10 +15,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.answering import drafts, signals
-from annotations.answering.finishing import resolve_max_characters, screen_out
+from annotations.answering.finishing import resolve_max_characters, screen_out_worker
 from annotations.answering.languages import switch_language
-from annotations.answering.places import keep_place
-from annotations.answering.practice import grade_practice, has_failed, record_feedback_read
+from annotations.answering.places import extend_reservation
+from annotations.answering.practice import (
+    grade_practice_page,
+    has_failed_practice,
+    record_feedback_read,
+)
 from annotations.answering.progress import FEEDBACK, AnswerPage, NextStep
 from annotations.models import Assignment, OtherText, Question, Response
 from annotations.worker_pages.not_found import render_not_found
@@ -155,13 +159,13 @@ def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpR
         return visit.redirect_to_next()
     if request.method == "POST":
         record_feedback_read(visit.progress, page)
-        if has_failed(visit.progress):
-            screen_out(visit.submission)
+        if has_failed_practice(visit.progress):
+            screen_out_worker(visit.submission)
             return render_outcome(request, "screened_out", visit.collection, status=200)
         return visit.redirect_to_next()
     context = {
         "progress": summarize_progress(visit.progress, page),
-        "results": grade_practice(visit.progress, page),
+        "results": grade_practice_page(visit.progress, page),
         "place": visit.token,
     }
     return render_page(request, "feedback.html", visit.collection, context)
@@ -184,7 +188,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
             return render_ended(request, visit, "withdrawn")
         if _is_finished_practice(visit, page):
             return _redirect_after_page(visit, page)
-        keep_place(visit.submission)
+        extend_reservation(visit.submission)
         fields = _build_fields(visit, page)
         # Answers of an outdated form, from before the questions were selected again.
         foreign = [texts[name] for name in texts.keys() - {row.name for row in fields}]
@@ -201,7 +205,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
         else:
             _add_other_texts(visit, fields)
         counts = {row.question.pk: request.POST.get(row.signals_name, "") for row in fields}
-        signals.store_counts(visit.submission, counts)
+        signals.store_signal_counts(visit.submission, counts)
     if drafts.ENDED in outcomes:
         return render_ended(request, visit, "done")
     if is_complete:
@@ -232,12 +236,12 @@ def _save_texts(
             continue
         text, question = texts[row.name], row.question
         row.errors = []
-        if not drafts.can_answer(question, text):
+        if not drafts.is_valid_answer(question, text):
             row.errors.append(FieldError.build("no_such_choice"))
             continue
         revision = read_revision(request, question.public_id)
         posted.append(drafts.PostedText(question, text, revision, row.stored))
-    results = drafts.save_all(visit.submission, posted)
+    results = drafts.save_drafts(visit.submission, posted)
     outcomes = []
     for row in fields:
         result = results.get(row.question.pk)
@@ -271,7 +275,7 @@ def _record_answered(visit: Visit, fields: list[Field], outcomes: list[str]) -> 
     for row, outcome in zip(fields, outcomes, strict=True):
         if not row.revision:
             # Left empty on purpose and never sent: stored as an answer without text.
-            drafts.save(visit.submission, row.question, "", 0)
+            drafts.save_draft(visit.submission, row.question, "", 0)
         if row.assignment.answered_at is None or outcome == drafts.SAVED:
             row.assignment.answered_at = now
             row.assignment.shown_at = row.assignment.shown_at or now
@@ -317,7 +321,7 @@ def _apply_choices(request: HttpRequest, visit: Visit, fields: list[Field]) -> N
             settled_at=None,
         ).first()
         if other is not None:
-            result = drafts.swap_texts(other)
+            result = drafts.choose_other_text(other)
             row.text, row.revision = result.text, result.revision
             row.errors = []
             if len(row.text) > row.most:
@@ -330,7 +334,7 @@ def _build_fields(visit: Visit, page: AnswerPage) -> list[Field]:
     stored = drafts.load_responses(visit.submission, questions)
     first = page.assignments[0].position
     fields = []
-    are_counted = signals.are_counted(visit.submission)
+    are_counted = signals.are_signals_counted(visit.submission)
     for assignment in page.assignments:
         row = Field(
             assignment,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import django_filters
 from django.db.models import Q
 
-from annotations.ledger.appeals import filter_with_appeal
+from annotations.ledger.appeals import filter_appealed
 from annotations.models import PanelStatus, Submission
 from annotations.web.filtering import Column, ListFilter, Order, SearchFilter, build_orders
 from annotations.web.paging import Keyset
@@ -122,7 +122,7 @@ class PayFilter(ListFilter):
 
     def filter_by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
         """Select submissions with an appeal, or only those with an unanswered one."""
-        return filter_with_appeal(rows, waiting=value == WAITING)
+        return filter_appealed(rows, waiting=value == WAITING)
 
 
 class PayPageFilter(PayFilter):

@@ -27,7 +27,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from annotations.exchange.prolific import CATEGORIES, describe_status
-from annotations.ledger.appeals import filter_with_appeal, has_page
+from annotations.ledger.appeals import filter_appealed, has_worker_page
 from annotations.ledger.bonuses import Payment, load_payments
 from annotations.ledger.decisions import load_decisions_where
 from annotations.ledger.parts import load_current_parts
@@ -41,7 +41,7 @@ from annotations.models import (
     QuestionSetVersion,
     Submission,
 )
-from annotations.panels.people import Person
+from annotations.panels.people import PanelSubmission
 from annotations.web.numbers import Numbers, TableCounts, read_numbers
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.estimate import Estimate
@@ -181,7 +181,7 @@ class PayRow:
     @property
     def has_page(self) -> bool:
         """Whether the worker has a page here that shows the decision and appeal answer."""
-        return has_page(self.submission)
+        return has_worker_page(self.submission)
 
     @property
     def may_note(self) -> bool:
@@ -225,7 +225,7 @@ class PaymentPeople:
     """
 
     version: QuestionSetVersion
-    everybody: Sequence[Person] | None = None
+    everybody: Sequence[PanelSubmission] | None = None
     only: int | None = None
 
     @cached_property
@@ -268,7 +268,7 @@ class PaymentPeople:
             Count("pk", filter=Q(state=Submission.State.SUBMITTED, failed_checks=True)),
             Count("pk", filter=Q(state=Submission.State.SCREENED_OUT)),
         )
-        waiting = filter_with_appeal(submissions, waiting=True)
+        waiting = filter_appealed(submissions, waiting=True)
         existing = (
             Count("pk", filter=Exists(rows))
             for rows in self._select_optional({"submission__version": self.version})

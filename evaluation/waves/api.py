@@ -12,7 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotations.answering.waves import WaveError, list_linkable_sets, match_questions, remove_link
+from annotations.answering.waves import (
+    WaveError,
+    list_linkable_sets,
+    match_questions,
+    remove_wave_link,
+)
 from annotations.models import QuestionSet
 from annotations.web.query import parse_public_id
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
@@ -207,7 +212,7 @@ class EarlierWaveViewSet(ApiViewSet):
     def unlink(self, request: Request, set_id: UUID) -> Response:
         """Remove the link to the earlier wave."""
         try:
-            remove_link(self._get_editable_set(request, set_id))
+            remove_wave_link(self._get_editable_set(request, set_id))
         except WaveError as error:
             sentence = f"{capfirst(str(error))}."
             raise ApiProblem("conflict", sentence, reason=error.code) from error

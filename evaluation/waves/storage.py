@@ -74,7 +74,7 @@ def start_wave(
     question_set: QuestionSet, name: str, people: str, *, with_models: bool = False
 ) -> NewWave:
     """Create the next wave of a question set. Raises `annotations.answering.waves.WaveError`."""
-    wave = waves.repeat(question_set, name, people)
+    wave = waves.create_next_wave(question_set, name, people)
     if not with_models:
         return NewWave(wave)
     copied = copy_replies(wave)
@@ -89,7 +89,7 @@ def link_waves(
 
     Raises `annotations.answering.waves.WaveError`.
     """
-    match = waves.link(later, earlier)
+    match = waves.link_waves(later, earlier)
     return match, copy_replies(later) if with_models else Replies()
 
 
@@ -150,8 +150,8 @@ def plan_copy(
     Two replies are the same if question id, model, request and sample number agree.
     """
     later_version, earlier_version = (
-        waves.find_repeated_version(later),
-        waves.find_repeated_version(earlier),
+        waves.find_version_to_repeat(later),
+        waves.find_version_to_repeat(earlier),
     )
     matching_ids = set(waves.match_questions(later, earlier).same)
     if later_version is None or earlier_version is None or not matching_ids:

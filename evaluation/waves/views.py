@@ -19,11 +19,11 @@ from annotations.answering.waves import (
     QuestionMatch,
     WaveError,
     find_link_error,
-    find_repeated_version,
+    find_version_to_repeat,
     list_linkable_sets,
     match_questions,
-    remove_link,
-    suggest_name,
+    remove_wave_link,
+    suggest_wave_name,
 )
 from annotations.models import QuestionSet, rights
 from annotations.web.pages import build_breadcrumbs
@@ -66,9 +66,9 @@ class WaveForm(forms.Form):
 def start_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form of a new wave; a POST creates it."""
     question_set = get_editable_answered_set(request, set_id)
-    version = find_repeated_version(question_set)
+    version = find_version_to_repeat(question_set)
     has_models = LLMResponse.objects.filter(question__version=version).exists()
-    form = WaveForm(request.POST or None, initial={"name": suggest_name(question_set)})
+    form = WaveForm(request.POST or None, initial={"name": suggest_wave_name(question_set)})
     if not has_models:
         # Nothing to copy: the choice would have no effect.
         del form.fields["with_models"]
@@ -134,7 +134,7 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
     try:
         if action == "unlink":
             earlier_name = storage.load_earlier_wave(request, question_set)
-            remove_link(question_set)
+            remove_wave_link(question_set)
             label = f"“{earlier_name}”" if earlier_name else "Another set"
             messages.success(request, f"{label} is not the wave before any more.")
             return redirect("admin:link-wave", set_id)

@@ -10,7 +10,7 @@ from rest_framework.test import APIClient
 
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.ledger import decisions as ledger
-from annotations.ledger.files import decide_by_file
+from annotations.ledger.files import import_decisions
 from annotations.models import Decision, Share, Submission, Worker
 from evaluation.models import Run, WorkerVerdict
 from evaluation.payments.report import PaymentPeople
@@ -129,7 +129,7 @@ def test_each_decision_of_triage_is_in_the_log_and_taken_back_there(run, kind, v
 
 
 def test_what_is_taken_back_in_triage_brings_back_the_message_of_pay_people(run):
-    ledger.decide(submission("w001"), run.owner, "reject", "NO_DATA", REASON)
+    ledger.decide_on_submission(submission("w001"), run.owner, "reject", "NO_DATA", REASON)
     storage.decide(run, worker("w001"), run.owner, "accept")
     assert shown(run, "w001") == ("accept", "approve")
     storage.take_back(run, worker("w001"), run.owner)
@@ -151,15 +151,15 @@ def test_open_again_on_pay_people_takes_back_what_triage_decided(run, client):
 def test_an_approval_leaves_an_exclusion_that_is_paid_and_lifts_a_rejection(run):
     for name, rejects in (("w001", False), ("w002", True)):
         storage.decide(run, worker(name), run.owner, "exclude", "low_effort", rejects=rejects)
-        ledger.decide(submission(name), run.owner, "approve")
+        ledger.decide_on_submission(submission(name), run.owner, "approve")
     assert shown(run, "w001") == ("exclude", "exclude")
     assert shown(run, "w002") == ("accept", "approve")
 
 
 def test_neither_side_repeats_the_other(run):
     storage.decide(run, worker("w001"), run.owner, "exclude", "low_effort", "=a.", rejects=True)
-    ledger.decide(submission("w002"), run.owner, "reject", **REJECTION)
-    ledger.decide(submission("w003"), run.owner, "approve")
+    ledger.decide_on_submission(submission("w002"), run.owner, "reject", **REJECTION)
+    ledger.decide_on_submission(submission("w003"), run.owner, "approve")
     assert WorkerVerdict.objects.count() == Decision.objects.count() == 3
 
 
@@ -176,7 +176,7 @@ def test_decisions_of_a_file_show_in_triage_and_a_dry_run_shows_nothing(run):
     text = f'worker,decision,category,reason\nw001,approve,,\nw002,reject,OTHER,"{REASON}"\n'
     for dry_run, wanted in ((True, ("", "open")), (False, ("exclude+reject", "reject"))):
         source = make_bytes_source("decisions.csv", text.encode())
-        decide_by_file(run.version, source, run.owner, dry_run=dry_run)
+        import_decisions(run.version, source, run.owner, dry_run=dry_run)
         assert shown(run, "w002") == wanted
     assert shown(run, "w001") == ("accept", "approve")
 
@@ -212,7 +212,7 @@ def test_nothing_is_logged_of_who_withdrew(run):
 
 
 def test_a_viewer_sees_the_decision_of_pay_people_and_decides_on_neither_page(run, client):
-    ledger.decide(submission("w001"), run.owner, "reject", **REJECTION)
+    ledger.decide_on_submission(submission("w001"), run.owner, "reject", **REJECTION)
     vera = User.objects.create(username="vera", is_staff=True)
     Share.objects.create(question_set=run.version.question_set, user=vera, role="viewer")
     client.force_login(vera)
@@ -223,7 +223,7 @@ def test_a_viewer_sees_the_decision_of_pay_people_and_decides_on_neither_page(ru
 
 
 def test_who_opened_one_page_is_told_what_was_decided_on_the_other(run, client):
-    ledger.decide(submission("w001"), run.owner, "reject", **REJECTION)
+    ledger.decide_on_submission(submission("w001"), run.owner, "reject", **REJECTION)
     assert client.post(triage(run, "w001"), {"do": "accept", "seen": ""}).status_code == 409
     storage.decide(run, worker("w002"), run.owner, "accept")
     posted = {"do": "reject", "seen": "", **REJECTION}
@@ -246,7 +246,9 @@ def test_of_two_who_decide_at_once_on_both_pages_one_is_kept():
                 graded = Run.objects.get(pk=run.pk)
                 storage.decide(graded, worker("w001"), run.owner, "exclude", "copied", seen=None)
             else:
-                ledger.decide(submission("w001"), run.owner, "reject", seen=None, **REJECTION)
+                ledger.decide_on_submission(
+                    submission("w001"), run.owner, "reject", seen=None, **REJECTION
+                )
             told.append("kept")
         except (storage.DecidedMeanwhileError, ledger.DecidedMeanwhileError):
             told.append("refused")

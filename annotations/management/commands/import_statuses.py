@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.reading.source import Source
-from annotations.ledger.panel_payments import WhichStudyError, find_study
+from annotations.ledger.panel_payments import WhichStudyError, find_study_id
 from annotations.management.desk import DeskCommand, add_study
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
@@ -77,4 +77,4 @@ class Command(DeskCommand):
         """Return the submissions of a study from the REST API; warn that it is unverified."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)
-        return client.statuses(find_study(version, study))
+        return client.statuses(find_study_id(version, study))

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.waves import QuestionMatch, WaveError, remove_link
+from annotations.answering.waves import QuestionMatch, WaveError, remove_wave_link
 from annotations.management.importing import USAGE, SetCommand
 from annotations.models import QuestionSet
 from evaluation.waves import storage as waves
@@ -52,7 +52,7 @@ class Command(SetCommand):
         try:
             if options["undo"]:
                 self.stdout.write(
-                    f"{question_set} is no later wave of {remove_link(question_set)} now"
+                    f"{question_set} is no later wave of {remove_wave_link(question_set)} now"
                 )
                 return
             if options["earlier"]:

@@ -14,7 +14,7 @@ from annotations.management.desk import DeskCommand
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSet
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
-from annotations.panels.groups import RequestedBeforeError, make_group
+from annotations.panels.groups import RequestedBeforeError, create_panel_group
 from annotations.panels.prolific import UNVERIFIED, Prolific
 from evaluation.payments.storage.invitations import ENDS, Invited, ScoreThreshold, select_invited
 from evaluation.payments.storage.rules import SCORE, RuleError
@@ -147,7 +147,9 @@ class Command(DeskCommand):
             )
             return
         try:
-            key = make_group(question_set, user, client, options["workspace"], name, invited.ids)
+            key = create_panel_group(
+                question_set, user, client, options["workspace"], name, invited.ids
+            )
         except (RequestedBeforeError, NotDoneError) as error:
             raise CommandError(f"no group was made: {error}", returncode=USAGE) from error
         except UnsureError as error:

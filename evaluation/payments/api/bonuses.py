@@ -21,9 +21,9 @@ from annotations.ledger.bonuses import (
     PART,
     STATES,
     Event,
-    load_claimed,
+    load_claimed_batch,
     load_payments,
-    split_confirmed,
+    split_confirmed_payments,
 )
 from annotations.ledger.errors import NothingToSendError, UnsettledError
 from annotations.ledger.panel_lists import (
@@ -33,11 +33,11 @@ from annotations.ledger.panel_lists import (
     PAYMENT_LISTS,
     ListRequest,
     WhichBatchError,
-    claim_list,
-    format_list,
+    claim_payments_of_list,
+    format_payment_list,
 )
 from annotations.ledger.sentences import LISTS
-from annotations.ledger.tallies import Tally, group_by_list
+from annotations.ledger.tallies import PaymentTally, group_by_list
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.web.downloads import build_file_name, download
 from annotations.web.paging import encode_cursor
@@ -204,7 +204,7 @@ class BonusViewSet(ApiViewSet):
     @repeatable
     def confirm(self, request: Request, set_id: UUID) -> Response:
         """Confirm all planned payments of a round."""
-        return self._advance(request, set_id, confirmation.confirm, "confirmed")
+        return self._advance(request, set_id, confirmation.confirm_round, "confirmed")
 
     @extend_schema(
         operation_id="paying_bonus_cancel",
@@ -218,7 +218,7 @@ class BonusViewSet(ApiViewSet):
     @repeatable
     def cancel(self, request: Request, set_id: UUID) -> Response:
         """Cancel the payments of a round."""
-        return self._advance(request, set_id, confirmation.cancel, "cancelled")
+        return self._advance(request, set_id, confirmation.cancel_round, "cancelled")
 
     @extend_schema(
         operation_id="paying_bonus_settle",
@@ -246,7 +246,7 @@ class BonusViewSet(ApiViewSet):
             for payment in payments
         }
         try:
-            new, unchanged = bonuses.settle(version, request.user, outcomes)
+            new, unchanged = bonuses.store_panel_reports(version, request.user, outcomes)
         except UnsettledError as error:
             pointer = f"#/payments/{index_by_id[error.payment]}/id"
             problem = Fault(f"{error}.", pointer=pointer, code=error.code)
@@ -260,7 +260,7 @@ class BonusViewSet(ApiViewSet):
         self,
         request: Request,
         set_id: UUID,
-        advance: Callable[[QuestionSetVersion, Any, str, Decimal], bonuses.Batch],
+        advance: Callable[[QuestionSetVersion, Any, str, Decimal], bonuses.PaymentBatch],
         state: str,
     ) -> Response:
         """Confirm or cancel a round; 400 for an unknown round, 409 if its total has changed."""
@@ -345,10 +345,12 @@ class TakenListViewSet(ApiViewSet):
         version = get_payable_version(request, set_id)
         name = self.checked(WantedListSerializer).validated_data["list"]
         try:
-            batch = claim_list(version, request.user, name)
+            batch = claim_payments_of_list(version, request.user, name)
         except NothingToSendError:
             # Rejecting a worker after planning holds the bonus back; the problem says so.
-            n_held = len(split_confirmed(load_payments(version))[1]) if name == BONUSES else 0
+            n_held = (
+                len(split_confirmed_payments(load_payments(version))[1]) if name == BONUSES else 0
+            )
             sentence = capfirst(LISTS.text("held_back", n=n_held)) if n_held else ""
             extra = {"held_back": n_held}
             raise build_conflict_problem(
@@ -377,11 +379,13 @@ class PanelListViewSet(ApiViewSet):
     def money(self, request: Request, set_id: UUID, batch_id: UUID) -> StreamingHttpResponse:
         """Send the file of a claimed payment list."""
         version = get_payable_version(request, set_id)
-        batch = load_claimed(version, batch_id)
+        batch = load_claimed_batch(version, batch_id)
         if not batch.payments:
             raise Http404("there is no such list")
         return download(
-            format_list(version, batch), _build_file_name(version, f"list {batch_id}"), "csv"
+            format_payment_list(version, batch),
+            _build_file_name(version, f"list {batch_id}"),
+            "csv",
         )
 
     @extend_schema(
@@ -415,7 +419,7 @@ class PanelListViewSet(ApiViewSet):
 
 
 def _build_list_body(
-    request: Request, version: QuestionSetVersion, key: UUID, tally: Tally
+    request: Request, version: QuestionSetVersion, key: UUID, tally: PaymentTally
 ) -> dict[str, Any]:
     """Return the body of a `TakenListSerializer`, with the link to the file."""
     link = reverse("api:paying-list", args=[version.question_set.public_id, key])

@@ -238,7 +238,7 @@ class PayingViewSet(ApiViewSet):
         values: dict[str, Any] = dict(self.checked(PayDecideSerializer).validated_data)
         kind = values.pop("decision")
         try:
-            deciding.decide(submission, request.user, kind, **values)
+            deciding.decide_on_submission(submission, request.user, kind, **values)
         except deciding.DecisionError as error:
             error_found = error.wrong[0]
             sentence = f"{error_found.why}. {error_found.remedy}"

@@ -20,9 +20,9 @@ from rest_framework.response import Response
 from annotations.exchange.reading.decisions import read_decisions
 from annotations.exchange.reading.panel_statuses import read_statuses
 from annotations.exchange.writing.formats import write_lines
-from annotations.ledger.files import decide_by_file
+from annotations.ledger.files import import_decisions
 from annotations.models import Decision, PanelStatus
-from annotations.panels.groups import load_groups
+from annotations.panels.groups import load_requested_groups
 from annotations.panels.statuses import import_statuses
 from annotations.web.downloads import build_file_name, download
 from annotations.web.query import parse_choice
@@ -206,7 +206,7 @@ class PayDecisionsViewSet(PayFileViewSet):
         options = read_options(request, DecisionOptionsSerializer)
         with self.convert_row_errors(), translate_payment_errors():
             arguments = {"round_": options["round"], "dry_run": options["dry_run"]}
-            report = decide_by_file(version, self.source(), request.user, **arguments)
+            report = import_decisions(version, self.source(), request.user, **arguments)
         comparisons = compare_rejections(version, report.kinds)
         warnings = [
             MessageField().to_representation(warning)
@@ -396,7 +396,7 @@ class InvitedViewSet(ApiViewSet):
     )
     def groups(self, request: Request, set_id: UUID) -> Response:
         """Return a page of the participant groups created on the panel."""
-        groups = load_groups(get_payable_set(request, set_id))
+        groups = load_requested_groups(get_payable_set(request, set_id))
         start = read_start(request, "groups")
         rows = GroupAskedSerializer(groups[start : start + read_limit(request)], many=True).data
         return Response(build_slice_body(request, "groups", rows, start, len(groups)))

@@ -369,7 +369,7 @@ class PartViewSet(ApiViewSet):
         version = get_payable_version(request, set_id)
         total = self.checked(PartsTotalSerializer).validated_data["total"]
         with translate_payment_errors():
-            batch = confirmation.plan_parts(version, request.user, total)
+            batch = confirmation.plan_parts_of_total(version, request.user, total)
         n = len(batch.payments)
         values = {"round": PART, "n": n, "new": n, "total": batch.total}
         return Response(

@@ -33,7 +33,7 @@ from annotations.models import (
     rights,
 )
 from annotations.models import Collection as Collecting
-from annotations.panels.people import TIME_COLUMNS, build_time_annotations, measure_seconds
+from annotations.panels.people import TIME_COLUMNS, build_status_annotations, compute_seconds_taken
 from annotations.web.query import parse_number
 from annotations.web.scope import (
     RefusedError,
@@ -186,13 +186,15 @@ def collect_evidence(
 
 
 def load_seconds(version: QuestionSetVersion | int) -> dict[int, float]:
-    """Return the time on task in seconds (`measure_seconds`) of each submission; one query.
+    """Return the time on task in seconds (`compute_seconds_taken`) of each submission; one query.
 
     Submissions without a known time are left out.
     """
     statuses = PanelStatus.objects.filter(submission=OuterRef("pk")).order_by("-pk")
-    rows = Submission.objects.filter(version=version).annotate(**build_time_annotations(statuses))
-    times = {key: measure_seconds(*row) for key, *row in rows.values_list("pk", *TIME_COLUMNS)}
+    rows = Submission.objects.filter(version=version).annotate(**build_status_annotations(statuses))
+    times = {
+        key: compute_seconds_taken(*row) for key, *row in rows.values_list("pk", *TIME_COLUMNS)
+    }
     return {key: seconds for key, seconds in times.items() if seconds is not None}
 
 

@@ -25,7 +25,7 @@ from annotations.exchange.column_names import is_demographic, normalise_name, no
 from annotations.exchange.prolific import REJECT
 from annotations.languages import own_name
 from annotations.models import Import, QuestionSetVersion, Response, Submission
-from annotations.panels.people import Person, load_decided_people
+from annotations.panels.people import PanelSubmission, load_submissions_with_decisions
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.intervals import (
     FEWEST,
@@ -121,7 +121,7 @@ class Answerer(NamedTuple):
     collected: bool
 
 
-Groupable = Answerer | Person
+Groupable = Answerer | PanelSubmission
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ def fairness(
     considered: Collection[int],
     favoured: Collection[int],
     done: str,
-    everybody: Sequence[Person] | None = None,
+    everybody: Sequence[PanelSubmission] | None = None,
 ) -> list[Comparison]:
     """Return, by property, comparisons of how often groups of submissions are in `favoured`.
 
@@ -225,14 +225,14 @@ def compare_decisions(
     version: QuestionSetVersion,
     rejecting: Collection[int] = (),
     keeping: Collection[int] = (),
-    people: Sequence[Person] | None = None,
+    people: Sequence[PanelSubmission] | None = None,
 ) -> list[Comparison]:
     """Compare how often submitted work is not rejected.
 
     The current decisions apply, except that submissions in `rejecting` count as rejected and those
-    in `keeping` do not. `people` are `load_decided_people`, if the caller has read them.
+    in `keeping` do not. `people` are `load_submissions_with_decisions`, if the caller has read them.
     """
-    decided = load_decided_people(version) if people is None else people
+    decided = load_submissions_with_decisions(version) if people is None else people
     is_rejected = {person.key: person.rejected for person in decided if person.handed_in}
     considered = set(is_rejected) | set(rejecting)
     rejected_keys = {key for key, is_person_rejected in is_rejected.items() if is_person_rejected}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from annotations.exchange.prolific import REJECT, REJECTED
 from annotations.models import Collection, QuestionSetVersion, Submission, Worker
-from annotations.panels.people import load_standing_decisions
+from annotations.panels.people import load_decisions_in_force
 from annotations.panels.statuses import load_newest_statuses
 from evaluation.models import Run
 from evaluation.payments.storage.rules import (
@@ -121,7 +121,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
     panel = _choose_panel(version, threshold.panel)
     submissions = Submission.objects.filter(version=version)
     decisions, statuses = (
-        load_standing_decisions(version),
+        load_decisions_in_force(version),
         load_newest_statuses(submissions.values("pk")),
     )
     scores, reasons = load_scores(run, score=threshold.score), list(LEFT_OUT)

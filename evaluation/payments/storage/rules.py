@@ -400,11 +400,13 @@ def plan_proposed(
     """Plan the bonuses of a proposal; return how many are new.
 
     `seen` is the `Proposal.seen` that the user saw; None skips the comparison. Raises ChangedError
-    if it differs, and the errors of `bonuses.plan`.
+    if it differs, and the errors of `bonuses.plan_bonuses`.
     """
     if seen is not None and seen != proposal.seen:
         raise ChangedError
-    return bonuses.plan(proposal.version, proposal.amounts, user, round_, proposal.rule.said)
+    return bonuses.plan_bonuses(
+        proposal.version, proposal.amounts, user, round_, proposal.rule.said
+    )
 
 
 APPROVE, LOOK, REJECT, NOTHING = "approve", "look", "reject", "nothing"

@@ -176,7 +176,7 @@ def _plan_bonuses(
 def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpResponse:
     """Plan the partial payments; status 409 if their sum differs from the one shown."""
     try:
-        batch = confirmation.plan_parts(version, request.user, _read_total(request))
+        batch = confirmation.plan_parts_of_total(version, request.user, _read_total(request))
     except errors.OtherTotalError:
         problem = "Who gets a part has changed since you looked, and nothing was planned."
         return _render_page(request, version, RuleForm(), None, problem, 409)
@@ -195,7 +195,7 @@ def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpRespon
 def _advance(request: HttpRequest, version: QuestionSetVersion, action: str) -> HttpResponse:
     """Confirm or cancel a round; status 409 if its sum differs from the one shown."""
     name = request.POST.get("round", "")
-    advance = confirmation.confirm if action == "confirm" else confirmation.cancel
+    advance = confirmation.confirm_round if action == "confirm" else confirmation.cancel_round
     try:
         batch = advance(version, request.user, name, _read_total(request))
     except errors.OtherTotalError:
@@ -226,8 +226,8 @@ def _render_page(
 ) -> HttpResponse:
     """Render the page: the form, the proposal of its rule, and all payments by round."""
     payments = bonuses.load_payments(version)
-    log = load_decisions_where(bonuses.has_confirmed(version)) if payments else {}
-    sendable, held_back = bonuses.split_confirmed(
+    log = load_decisions_where(bonuses.build_confirmed_condition(version)) if payments else {}
+    sendable, held_back = bonuses.split_confirmed_payments(
         (payment for payment in payments if bonuses.is_in_round(payment, None)), log
     )
     rewarded = proposal.rewarded if proposal else []

@@ -26,7 +26,7 @@ from annotations.exchange.reading.source import Readable
 from annotations.exchange.writing.formats import write_lines
 from annotations.ledger.decisions import find_answered_version
 from annotations.ledger.errors import NothingToSendError
-from annotations.ledger.files import decide_by_file
+from annotations.ledger.files import import_decisions
 from annotations.ledger.panel_lists import (
     BONUSES,
     EXTENSIONS,
@@ -35,11 +35,11 @@ from annotations.ledger.panel_lists import (
     ListRequest,
     NoListError,
     build_list_name,
-    claim_list,
-    format_list,
+    claim_payments_of_list,
+    format_payment_list,
 )
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.panels.groups import load_groups
+from annotations.panels.groups import load_requested_groups
 from annotations.panels.statuses import import_statuses
 from annotations.web.downloads import build_file_name, download
 from annotations.web.upload_kinds import UploadKind, register
@@ -94,14 +94,14 @@ def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | Str
     if name not in PAYMENT_LISTS:
         raise Http404("there is no such list")
     try:
-        batch = claim_list(version, request.user, name)
+        batch = claim_payments_of_list(version, request.user, name)
     except NothingToSendError:
         # Two users may claim at once: the second one finds nothing left.
         code = "no_bonus_left" if name == BONUSES else "no_part_left"
         messages.warning(request, f"No confirmed {PAYMENT_LISTS[name]} was left to be sent.", code)
         query = build_frame(version, "")["kept"]
         return redirect(reverse("admin:paying-bonuses", args=[set_id]) + query)
-    return download(format_list(version, batch), build_list_name(version, name), "csv")
+    return download(format_payment_list(version, batch), build_list_name(version, name), "csv")
 
 
 @dataclass
@@ -152,7 +152,7 @@ def load_decisions(
     The notes compare how often groups of workers would not be rejected.
     """
     version, user = _get_answered_version(into), _load_user(imported_by)
-    report = decide_by_file(version, source, user, dry_run=dry_run)
+    report = import_decisions(version, source, user, dry_run=dry_run)
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in sorted(report.n_by_kind.items()))
     notes = [f"Decisions: {kinds}."]
     if report.n_bonuses:
@@ -298,7 +298,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
         "named": invited_workers.ids[:MAX_LISTED] if invited_workers else [],
         "more": max(0, len(invited_workers.ids) - MAX_LISTED) if invited_workers else 0,
         "link": f"?{query.urlencode()}",
-        "groups": load_groups(version.question_set),
+        "groups": load_requested_groups(version.question_set),
     }
     status = 400 if form.errors else 200
     return TemplateResponse(request, "evaluation/payments/invite.html", context, status=status)

@@ -26,20 +26,20 @@ from annotations.ledger import decisions as deciding
 from annotations.ledger.bonuses import (
     PART,
     UNRESOLVED_STATES,
-    has_confirmed,
+    build_confirmed_condition,
     is_in_round,
-    split_confirmed,
+    split_confirmed_payments,
 )
 from annotations.ledger.decisions import (
     DecidedMeanwhileError,
     WithdrawnError,
     approve_undecided,
-    is_newest_answered,
+    is_newest_answered_version,
 )
 from annotations.ledger.parts import select_sendable_parts
 from annotations.models import QuestionSetVersion
 from annotations.panels.lists import PanelLists
-from annotations.panels.people import load_people
+from annotations.panels.people import load_panel_submissions
 from annotations.web.pages import build_breadcrumbs
 from evaluation.grading.facts.report import read_contradictions
 from evaluation.payments.messages import draft_rejection
@@ -57,7 +57,7 @@ def build_frame(version: QuestionSetVersion, title: str, *, inside: bool = True)
     `inside` : whether the page has a link up to the list of workers.
     """
     question_set = version.question_set
-    query = "" if is_newest_answered(version) else f"?version={version.number}"
+    query = "" if is_newest_answered_version(version) else f"?version={version.number}"
     links = build_breadcrumbs(question_set)
     if inside:
         links.append(("Pay people", reverse("admin:paying", args=[question_set.public_id]) + query))
@@ -82,7 +82,7 @@ MAX_LISTED = 100
 def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """List the workers with evidence and suggestions; the query filters, sorts and pages."""
     version = get_payable_version(request, set_id)
-    everybody = load_people(version.submissions.all())
+    everybody = load_panel_submissions(version.submissions.all())
     people = [person for person in everybody if not person.withdrew]
     records = PaymentPeople(version, everybody)
     form = PayPageFilter(request.GET, records)
@@ -90,10 +90,12 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
     page = listing["page"]
     counts = records.count_decisions()
     # Decisions of the page's workers, and of those whose confirmed bonus may be held back.
-    log = records.load_log([submission.pk for submission in page.rows], has_confirmed(version))
+    log = records.load_log(
+        [submission.pk for submission in page.rows], build_confirmed_condition(version)
+    )
     context = build_frame(version, "Pay people", inside=False) | listing
     payments = records.payments
-    sendable, held_back = split_confirmed(
+    sendable, held_back = split_confirmed_payments(
         (payment for payment in payments if is_in_round(payment, None)), log
     )
     context |= {
@@ -275,7 +277,7 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     values = {name: request.POST.get(name, "") for name in ("category", "reason")}
     values = values if kind == REJECT else {}
     try:
-        decision = deciding.decide(
+        decision = deciding.decide_on_submission(
             row.submission, request.user, kind, **values, seen=get_seen_decision(request)
         )
     except deciding.DecisionError as error:

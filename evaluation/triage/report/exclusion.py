@@ -15,8 +15,8 @@ from django.db.models import Count, F, QuerySet, Sum
 
 from annotations.exchange.writing.formats import Table
 from annotations.models import PanelRow
-from annotations.panels.lists import PanelLists, find_status_column, was_settled
-from annotations.panels.people import Person, load_decided_people
+from annotations.panels.lists import PanelLists, find_status_column, was_assignment_settled
+from annotations.panels.people import PanelSubmission, load_submissions_with_decisions
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS
 from evaluation.core.messages.message import Message
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
@@ -175,9 +175,9 @@ class PanelFiles(PanelLists):
         return load_current_verdicts(self.run)
 
     @cached_property
-    def people(self) -> list[Person]:  # type: ignore[override]
+    def people(self) -> list[PanelSubmission]:  # type: ignore[override]
         """Workers of the version by name, as the payment pages list them."""
-        return load_decided_people(self.run.version)
+        return load_submissions_with_decisions(self.run.version)
 
     @property
     def n_approved(self) -> int:
@@ -223,7 +223,7 @@ class PanelFiles(PanelLists):
             {
                 worker
                 for file, cells, worker in columns.iterator()
-                if worker not in decided and not was_settled(cells, status[file])
+                if worker not in decided and not was_assignment_settled(cells, status[file])
             }
         )
 
@@ -236,10 +236,10 @@ class PanelFiles(PanelLists):
         )
         return Table(DECISIONS, rows)
 
-    def _find_verdict(self, person: Person) -> WorkerDecision | None:
+    def _find_verdict(self, person: PanelSubmission) -> WorkerDecision | None:
         return self.verdicts.get(person.worker)
 
-    def _find_kind(self, person: Person) -> str:
+    def _find_kind(self, person: PanelSubmission) -> str:
         """Return a worker's decision: "accept", "look" or "exclude"; "" without one."""
         verdict = self._find_verdict(person)
         return verdict.kind if verdict else ""
@@ -254,7 +254,7 @@ def _select_grades(run: Run) -> QuerySet[WorkerGrade]:
     return WorkerGrade.objects.filter(VOTED, run=run)
 
 
-def _build_decision_row(person: Person, verdict: WorkerDecision) -> tuple[object, ...]:
+def _build_decision_row(person: PanelSubmission, verdict: WorkerDecision) -> tuple[object, ...]:
     """Build a row of the table of decisions; its columns are `DECISIONS`."""
     return (
         person.name,

@@ -250,7 +250,7 @@ def test_other_pages_switch_by_a_form_of_their_own_and_an_unknown_language_chang
     browser = on_questions(made)
     q2 = Question.objects.get(external_id="q2")
     browser.press("هادئ", **{f"answer-{q2.public_id}": "low tide"})
-    seat = links.build_token(Submission.objects.get())
+    seat = links.build_submission_token(Submission.objects.get())
     there = reverse("worker:language", args=[seat])
     assert there in page_of(browser)
     for tag, now in (("xx", "ar"), ("", "ar"), ("de", "de")):
@@ -293,7 +293,7 @@ def test_the_order_of_questions_and_places_hang_on_no_language(made):
     browser.begin()
     before = list(Submission.objects.get().assignments.values_list("question", "position"))
     browser.post(
-        reverse("worker:language", args=[links.build_token(Submission.objects.get())]),
+        reverse("worker:language", args=[links.build_submission_token(Submission.objects.get())]),
         {"language": "de"},
     )
     assert list(Submission.objects.get().assignments.values_list("question", "position")) == before

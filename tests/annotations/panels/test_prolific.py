@@ -13,7 +13,7 @@ from annotations.exchange.reading.panel_statuses import read_statuses
 from annotations.ledger.sentences import SENDING
 from annotations.models import PanelStatus
 from annotations.panels import client as panel
-from annotations.panels.prolific import UNVERIFIED, Patience, Prolific
+from annotations.panels.prolific import UNVERIFIED, Prolific, RetryLimits
 from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 from tests.annotations.panels.prolific_fake import STUDY, TOKEN
@@ -83,7 +83,7 @@ def test_it_waits_twice_as_long_each_time_or_as_long_as_it_is_asked_to(fake, mon
     again = [(503, {}), (503, {}), (503, {}), (503, {}, {"Retry-After": "3"}), (503, {})]
     for what in again:
         fake.fault("GET", "studies/", what)
-    Prolific(patience=Patience(attempts=6, first_wait=1.0, longest_wait=5.0)).study(STUDY)
+    Prolific(patience=RetryLimits(attempts=6, first_wait=1.0, longest_wait=5.0)).study(STUDY)
     # 2^0, 2^1, 2^2 seconds, what the answer says, and at most 5 in place of 2^4.
     assert waits == [1, 2, 4, 3, 5]
 

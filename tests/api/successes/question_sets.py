@@ -114,7 +114,7 @@ def _(world):
 
 def in_march(world) -> QuestionSet:
     """Another set of Rana's that asked the same."""
-    return waves.repeat(world.set, "in March", QuestionSet.WavePeople.ANYBODY)
+    return waves.create_next_wave(world.set, "in March", QuestionSet.WavePeople.ANYBODY)
 
 
 def of_march(world) -> QuestionSet:
@@ -122,7 +122,7 @@ def of_march(world) -> QuestionSet:
     march = in_march(world)
     QuestionSet.objects.filter(pk=march.pk).update(earlier_wave=None)
     march.refresh_from_db()
-    waves.link(world.set, march)
+    waves.link_waves(world.set, march)
     return march
 
 

@@ -156,10 +156,10 @@ def fill(address: str) -> str:
             )
             for number in range(QUESTIONS)
         )
-    published = collecting.publish(
+    published = collecting.publish_question_set(
         draft.question_set, places=PLACES, protocol="open", base_url=address.rstrip("/")
     )
-    return f"{links.build_link(published.collection)}?{published.collection.worker_parameter}="
+    return f"{links.build_collection_link(published.collection)}?{published.collection.worker_parameter}="
 
 
 def stored() -> dict[str, dict[str, list[str]]]:

@@ -10,10 +10,13 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import AuditEntry, Collection, PanelStatus, Submission, Worker
 from annotations.panels.client import NotDoneError, UnsureError
-from annotations.panels.groups import RequestedBeforeError, load_groups, make_group
+from annotations.panels.groups import (
+    RequestedBeforeError,
+    load_requested_groups,
+)
 from annotations.panels.prolific import UNVERIFIED
 from evaluation.models import AnswerScore, WorkerGrade
 from evaluation.payments.storage.invitations import LEFT_OUT, ScoreThreshold, select_invited
@@ -96,7 +99,7 @@ def test_who_withdrew_did_not_hand_in_is_rejected_or_has_no_score_is_left_out(ru
         state="returned", withdrawn_at=timezone.now()
     )
     Submission.objects.filter(pk=submission(run, "w002").pk).update(state="timed_out")
-    decide(submission(run, "w003"), run.owner, "reject", "OTHER", REASON)
+    decide_on_submission(submission(run, "w003"), run.owner, "reject", "OTHER", REASON)
     WorkerGrade.objects.filter(run=run, worker__external_id="w004").delete()
     found = select_invited(run.version, ScoreThreshold(0.0))
     assert found.ids == []
@@ -109,9 +112,9 @@ def test_a_rejection_on_the_panel_counts_until_somebody_decides_here(run):
     one = submission(run, "w001")
     PanelStatus.objects.create(submission=one, status="REJECTED", session_id="s")
     assert select_invited(run.version, ScoreThreshold(0.58)).ids == ["w002"]
-    decide(one, run.owner, "approve")
+    decide_on_submission(one, run.owner, "approve")
     assert select_invited(run.version, ScoreThreshold(0.58)).ids == ["w001", "w002"]
-    decide(one, run.owner, "open")
+    decide_on_submission(one, run.owner, "open")
     assert select_invited(run.version, ScoreThreshold(0.58)).left_out["rejected"] == 1
 
 
@@ -136,7 +139,7 @@ def test_an_id_from_the_panel_and_from_a_file_is_one_person_and_what_is_against_
     Worker.objects.filter(external_id="w002").update(panel="", external_id="w001")
     assert select_invited(run.version, ScoreThreshold(0.45)).ids == ["w001", "w003", "w004"]
     file = Submission.objects.get(worker__external_id="w001", worker__panel="")
-    decide(file, run.owner, "reject", "OTHER", REASON)
+    decide_on_submission(file, run.owner, "reject", "OTHER", REASON)
     found = select_invited(run.version, ScoreThreshold(0.45))
     assert found.ids == ["w003", "w004"]
     assert found.left_out == {"rejected": 1, "too_few": 1}
@@ -245,7 +248,7 @@ def test_a_group_is_made_on_the_panel_only_when_it_is_said(run, fake):
     said = say(**GROUP)
     assert ["3"] in [numbers_in(line) for line in said.splitlines() if GROUP["group"] in line]
     assert not fake.requests
-    assert load_groups(run.version.question_set) == []
+    assert load_requested_groups(run.version.question_set) == []
     said = say(send=True, **GROUP)
     assert "(group-0) was made of 3 people" in said
     assert UNVERIFIED in said
@@ -268,13 +271,14 @@ def test_a_group_is_asked_for_once_and_who_made_it_is_kept(run, fake):
     said = say(send=True, **GROUP | {"group": "another"})
     assert "(group-1) was made" in said
     assert [
-        (one.name, one.n_people, one.key, one.by) for one in load_groups(run.version.question_set)
+        (one.name, one.n_people, one.key, one.by)
+        for one in load_requested_groups(run.version.question_set)
     ] == [
         ("another", 3, "group-1", "rana"),
         ("best of rivers", 3, "group-0", "rana"),
     ]
     lakes = world.version(run.version.question_set.owner, "lakes").question_set
-    assert load_groups(lakes) == []
+    assert load_requested_groups(lakes) == []
 
 
 def test_what_the_panel_refused_may_be_asked_for_again_and_what_it_did_not_answer_not(run, fake):
@@ -283,13 +287,13 @@ def test_what_the_panel_refused_may_be_asked_for_again_and_what_it_did_not_answe
         say(send=True, **GROUP)
     assert isinstance(caught.value.__cause__, NotDoneError)
     assert caught.value.returncode == 2
-    assert load_groups(run.version.question_set) == []
+    assert load_requested_groups(run.version.question_set) == []
     fake.fault("POST", "participant-groups", (500, {}))
     with pytest.raises(CommandError) as caught:
         say(send=True, **GROUP)
     assert isinstance(caught.value.__cause__, UnsureError)
     assert caught.value.returncode == 1
-    (unsure,) = load_groups(run.version.question_set)
+    (unsure,) = load_requested_groups(run.version.question_set)
     assert (unsure.name, unsure.key) == ("best of rivers", "")
     with pytest.raises(CommandError) as caught:
         say(send=True, **GROUP)
@@ -312,8 +316,10 @@ def test_who_is_killed_after_asking_leaves_that_it_was_asked_for(run, fake):
 
     kept = run.version.question_set
     with pytest.raises(KilledError):
-        make_group(kept, run.owner, Killed(), "w1", "best", ["w001"])
-    assert [(one.name, one.key) for one in load_groups(run.version.question_set)] == [("best", "")]
+        create_panel_group(kept, run.owner, Killed(), "w1", "best", ["w001"])
+    assert [(one.name, one.key) for one in load_requested_groups(run.version.question_set)] == [
+        ("best", "")
+    ]
 
 
 def test_the_page_names_the_groups_and_what_to_do_where_no_answer_came(run, fake, client):

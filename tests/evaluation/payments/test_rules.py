@@ -7,7 +7,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.ledger.bonuses import load_payments
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Collection, Submission
 from evaluation.models import AnswerScore
 from evaluation.payments.storage.rules import Rule, RuleError, propose
@@ -94,7 +94,7 @@ def test_so_much_for_each_answer_needs_no_grading():
 def test_who_is_rejected_or_withdrew_gets_none():
     rana = world.user("rana", is_staff=True)
     version, people = rivers(rana)
-    decide(people["ada"], rana, "reject", "OTHER", REASON)
+    decide_on_submission(people["ada"], rana, "reject", "OTHER", REASON)
     Submission.objects.filter(pk=people["eve"].pk).update(
         state="returned", withdrawn_at=people["eve"].submitted_at
     )

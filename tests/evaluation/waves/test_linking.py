@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils.text import capfirst
 
-from annotations.answering.waves import WaveError, find_link_error, link, remove_link
+from annotations.answering.waves import WaveError, find_link_error, link_waves, remove_wave_link
 from annotations.exchange.importing import import_answers
 from annotations.models import Membership, QuestionSet, Team
 from evaluation.models import LanguageModel, LLMAnswerScore, LLMResponse
@@ -116,7 +116,7 @@ def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
     again = site.post(place, {"do": "unlink"})
     assert again.status_code == 400
     with pytest.raises(WaveError) as refused:
-        remove_link(april)
+        remove_wave_link(april)
     assert again.context["error"] == capfirst(str(refused.value))
     assert "nothing_changed" in states(again.content.decode())
 
@@ -163,7 +163,7 @@ def tara(months, rana):
     march, april = months
     april.team = Team.objects.create(owner=rana, name="April's people")
     april.save()
-    link(april, march.version.question_set)
+    link_waves(april, march.version.question_set)
     user = world.user("tara", is_staff=True)
     Membership.objects.create(team=april.team, user=user)
     return user
@@ -239,7 +239,7 @@ def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, s
 
     def raced(later, earlier, **how):
         # Theirs comes first, on rows of their own.
-        link(*QuestionSet.objects.filter(pk__in=[later.pk, earlier.pk]).order_by("-pk"))
+        link_waves(*QuestionSet.objects.filter(pk__in=[later.pk, earlier.pk]).order_by("-pk"))
         return here(later, earlier, **how)
 
     monkeypatch.setattr("evaluation.waves.storage.link_waves", raced)
@@ -255,7 +255,7 @@ def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, s
 
 def test_a_model_without_a_scored_answer_to_a_common_question_is_not_the_same(months, site):
     march, april = months
-    link(april, march.version.question_set)
+    link_waves(april, march.version.question_set)
     # Big answers in April what March did not ask.
     big = LanguageModel.objects.get(name="Big")
     LLMResponse.objects.create(
