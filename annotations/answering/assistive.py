@@ -15,7 +15,7 @@ from annotations.models import Submission
 
 @transaction.atomic
 def record_assistive_use(submission: Submission, *, used: bool) -> None:
-    """Store the worker's statement of whether they use assistive technology.
+    """Store whether a worker uses assistive technology, as the worker states.
 
     Does nothing for a submission that was withdrawn or imported. If the collection counts writing
     signals, a worker who states the use is no longer counted.

@@ -58,7 +58,7 @@ class PublishResult:
 
 
 def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return the error that prevents publishing a version to workers; None if there is none."""
+    """Return the error that prevents publishing a version to workers; None if it can be published."""
     if version is None:
         return SettingsError("no_questions")
     numbers = version.questions.aggregate(
@@ -85,7 +85,7 @@ def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError |
 
 @transaction.atomic
 def publish_question_set(question_set: QuestionSet, **settings: Any) -> PublishResult:
-    """Freeze the latest version of a question set and open it to workers.
+    """Freeze the latest version of a question set, open it to workers, and return the result.
 
     `settings` are fields of `Collection`; None means the default. If the version has a collection,
     its settings are changed instead. Raises `SettingsError`.
@@ -149,18 +149,18 @@ def change_settings(collection: Collection, **settings: Any) -> tuple[str, ...]:
 
 @transaction.atomic
 def set_excluded_question_sets(
-    collection: Collection, question_sets: Iterable[QuestionSet], among: QuerySet[QuestionSet]
+    collection: Collection, question_sets: Iterable[QuestionSet], visible: QuerySet[QuestionSet]
 ) -> None:
-    """Set the question sets whose workers may not take part in a collection.
+    """Replace the question sets whose workers may not take part in a collection.
 
-    `among` are the sets that the user may see: other excluded sets stay excluded. Raises
+    `visible` are the sets that the user may see: other excluded sets stay excluded. Raises
     `SettingsError` for a set of another owner, because workers belong to an owner.
     """
     excluded = {question_set.pk: question_set for question_set in question_sets}
     owner = collection.version.question_set.owner_id
     if any(question_set.owner_id != owner for question_set in excluded.values()):
         raise SettingsError("other_owner", "excludes")
-    unseen = collection.excludes.exclude(pk__in=among.values("pk"))
+    unseen = collection.excludes.exclude(pk__in=visible.values("pk"))
     collection.excludes.set({*excluded, *unseen.values_list("pk", flat=True)})
 
 
@@ -208,7 +208,7 @@ def add_places(collection: Collection, more: int, was: int | None = None) -> boo
 
 
 def count_declined_consent(collection: Collection) -> None:
-    """Count a worker who declined consent, without storing anything else."""
+    """Count a worker who declined consent, without storing anything about the worker."""
     # In the database, so that two refusals at the same time both count.
     Collection.objects.filter(pk=collection.pk).update(declined=F("declined") + 1)
 
@@ -216,9 +216,10 @@ def count_declined_consent(collection: Collection) -> None:
 def admit_workers(
     collection: Collection, ids: list[str], why: str = "", *, by_score: bool = False
 ) -> int:
-    """Add worker ids to a collection's admission list; return the number of new ones.
+    """Add worker ids to a collection's admission list; return the number of new ids.
 
-    An id added without `by_score` stays on the list when `replace_admissions_by_score` removes others.
+    An id added without `by_score` stays on the list when `replace_admissions_by_score` removes
+    others.
     """
     before = collection.admissions.count()
     ids = list(dict.fromkeys(filter(None, (external_id.strip() for external_id in ids))))
@@ -255,7 +256,9 @@ class RemovalResult:
 
 @transaction.atomic
 def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
-    """Remove manually added ids from the admission list; running submissions continue.
+    """Remove manually added worker ids from the admission list; return how many left and stayed.
+
+    Workers who have begun can continue.
 
     Ids admitted by a score stay, because the next run would add them again. An id that was added
     both ways is removed now and added again by the next run.
@@ -273,7 +276,9 @@ def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
 def replace_admissions_by_score(
     collection: Collection, ids: list[str] | None, why: str = ""
 ) -> None:
-    """Admit only these worker ids and manually added ones; None lifts the restriction.
+    """Replace the worker ids that a score admits; None admits workers whatever their score.
+
+    Manually added ids stay admitted.
 
     An id that is no longer among them is refused from now on, unless its worker has begun.
     """
@@ -309,7 +314,7 @@ def check_settings(collection: Collection) -> None:
 
 
 def _ensure_failed_checks_code(collection: Collection) -> bool:
-    """Set a random code for failed attention checks if needed; return whether it was set."""
+    """Set a random code for failed attention checks if it is missing; return whether it was."""
     is_missing = bool(collection.checks_needed) and not collection.code_failed_checks.strip()
     if is_missing:
         collection.code_failed_checks = new_code()

@@ -65,7 +65,7 @@ BEFORE = ("ไม",)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Words of a part of a sentence; `goes_on` if only a comma divides it from the part before."""
+    """A part of a sentence as words; `goes_on` if only a comma divides it from the part before."""
 
     words: tuple[str, ...]
     goes_on: bool

@@ -104,7 +104,7 @@ def save_draft(
 
 
 def is_valid_answer(question: Question, text: str) -> bool:
-    """Return whether a text is valid as an answer; choice questions accept choices or ""."""
+    """Return whether a text is valid as an answer; a choice question accepts its choices or ""."""
     return not text or question.kind != Question.Kind.CHOICE or text in question.choices
 
 
@@ -119,7 +119,7 @@ def lock_submission(submission: Submission) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PostedText:
-    """A posted text of one answer; `stored` is the answer in the database, None if it has none."""
+    """A posted text of one answer; `stored` is the answer in the database, None without one."""
 
     question: Question
     text: str
@@ -156,7 +156,7 @@ def save_drafts(submission: Submission, texts: Sequence[PostedText]) -> dict[int
 
 
 def load_responses(submission: Submission, questions: Sequence[int]) -> dict[int, Response]:
-    """Return a submission's answers to questions (by key), as a dict by question key.
+    """Return a submission's stored answers to the given questions, by question key.
 
     Only the columns that saving needs are loaded.
     """
@@ -178,7 +178,7 @@ def has_other_texts(stored: Response) -> bool:
 
 
 def choose_other_text(other: OtherText) -> SaveResult:
-    """Replace an answer's text by the alternative that the worker chose, and keep the other.
+    """Replace an answer's text by the alternative that the worker chose; keep the replaced text.
 
     An other text is deleted if the answer had no text. Changes nothing once the answer is submitted
     (outcome `ENDED`).
@@ -224,7 +224,10 @@ def _build_response(submission: Submission, question: Question, text: str) -> Re
 def _overwrite_text(
     stored: Response, text: str, revision: int | None, tab: str, take_over: bool
 ) -> SaveResult | None:
-    """Replace an answer's text and return the result; None if another request changed it."""
+    """Store a new text of an answer, or both texts after a conflict; None asks to try again.
+
+    None means that another request changed the answer meanwhile.
+    """
     if stored.state == Response.State.SUBMITTED:
         return SaveResult(ENDED, stored.text, stored.revision)
     if stored.text == text:

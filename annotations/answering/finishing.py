@@ -26,7 +26,7 @@ State = Submission.State
 
 
 def resolve_max_characters(collection: Collection, question: Question) -> int:
-    """Return the greatest permitted length of an answer to a question, in characters.
+    """Return the maximum length of an answer to a question, in characters.
 
     The smaller of the question's own limit, if any, and the collection's.
     """
@@ -51,7 +51,7 @@ def find_unfinished_page(progress: SurveyProgress) -> int | None:
 
 
 def submit_answers(submission: Submission, device: str = "") -> Submission:
-    """Submit all answers of a worker finally and return the submission.
+    """Submit all answers of a worker, which then can no longer change; return the submission.
 
     A second call has no effect.
 
@@ -108,7 +108,7 @@ def submit_answers(submission: Submission, device: str = "") -> Submission:
 
 
 def screen_out_worker(submission: Submission) -> Submission:
-    """End the submission of a worker who failed the practice, which frees the place.
+    """End the submission of a worker who failed the practice, which frees the place; return it.
 
     Changes nothing unless the submission is open.
     """
@@ -122,7 +122,7 @@ def screen_out_worker(submission: Submission) -> Submission:
 
 
 def withdraw_answers(submission: Submission) -> Submission:
-    """Delete all answers of a worker, also after submission, and free the place.
+    """Delete all answers of a worker, also after submission, and free the place; return the submission.
 
     Deletes assignments, other texts and appeals, and empties the device and the use of assistive
     technology. Receivers of `withdrawing` delete or blank what runs computed from the answers;
@@ -145,7 +145,7 @@ def withdraw_answers(submission: Submission) -> Submission:
 
 
 def _load_locked_submission(submission: Submission) -> Submission:
-    """Return the stored submission, read again and locked until the transaction ends."""
+    """Return the submission as stored now, locked until the transaction ends."""
     # Only the submission: locks on the joined collection and set would make all workers wait.
     return (
         Submission.objects.select_for_update(of=("self",))

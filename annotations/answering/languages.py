@@ -21,7 +21,7 @@ from annotations.models import QuestionSetVersion, Submission
 
 
 def find_language(version: QuestionSetVersion, tag: str) -> str | None:
-    """Return the version's language that equals a tag, ignoring case; None if no language does."""
+    """Return the version's language that equals a tag, ignoring case; None if there is none."""
     wanted = tag.strip().lower()
     return next((known for known in version.every_language if known.lower() == wanted), None)
 

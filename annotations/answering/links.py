@@ -110,14 +110,14 @@ def build_signed_link(collection: Collection, external_id: str) -> str:
 
 
 def build_submission_token(submission: Submission) -> str:
-    """Return the signed token that identifies a submission in its pages' URLs."""
+    """Return the signed token that identifies a submission in the URLs of its pages."""
     # 22 characters, where the UUID itself has 36: workers may have to copy the address.
     name = base64.urlsafe_b64encode(submission.public_id.bytes).decode().rstrip("=")
     return Signer(salt=SUBMISSION_SALT, sep=".").sign(name)
 
 
 def find_submission_by_token(token: str) -> Submission | None:
-    """Return the submission of a signed token; None if the signature is wrong."""
+    """Return the submission of a signed token; None if the signature is wrong or it is unknown."""
     try:
         name = Signer(salt=SUBMISSION_SALT, sep=".").unsign(token)
         # The padding was removed when the token was made.
@@ -139,7 +139,7 @@ def find_submission_by_token(token: str) -> Submission | None:
 
 
 def _read_panel_value(parameters: Mapping[str, str], name: str) -> str:
-    """Return the query parameter `name`; "" if missing, too long or unprintable.
+    """Return the value of a query parameter of the panel; "" if missing, too long or unprintable.
 
     An empty `name` means that the collection reads no such parameter.
     """

@@ -20,7 +20,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class CollectionCosts:
-    """Costs and pay of a collection in its currency; `fee` is in percent of the pay.
+    """Costs of a collection and pay of its workers, in its currency; `fee` is in percent of the pay.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def compute_costs(
 
 
 def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
-    """Return partial payments of workers who submitted, those of others, and the unpaid count.
+    """Return partial payments of submitted workers, those of other workers, and the unpaid count.
 
     A submitted worker gets a partial payment, in place of the pay, if the ledger has one or the
     panel reports one. Other workers are those with a partial payment in the ledger, and those

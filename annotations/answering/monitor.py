@@ -59,7 +59,7 @@ class DeviceCount:
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatus:
-    """Progress of a collection; counts are of workers unless noted.
+    """Status of a collection; counts are numbers of workers unless noted.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class CollectionStatus:
     devices: list[DeviceCount]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the progress for JSON, with the counts by state at the top level."""
+        """Return the status for JSON, with the counts by state at the top level."""
         minutes = self.minutes
         return {
             **self.states,
@@ -127,7 +127,7 @@ class CollectionStatus:
 
 
 def load_collection_status(collection: Collection) -> CollectionStatus:
-    """Return the progress of a collection, after releasing expired reservations.
+    """Return the status of a collection, after expired submissions are marked as timed out.
 
     The number of queries does not depend on the number of workers.
     """
@@ -192,7 +192,7 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
 
 
 def count_open_submissions(collection: Collection) -> int:
-    """Return the number of workers who are answering, after releasing expired reservations."""
+    """Return the number of workers who are answering, without those whose time is over."""
     time_out_expired_submissions(collection)
     return Submission.objects.filter(
         version=collection.version_id,
@@ -216,7 +216,7 @@ def _count_devices(rows: Sequence[Mapping[str, Any]]) -> list[DeviceCount]:
 
 
 def annotate_answer_counts(collection: Collection) -> QuerySet[Question]:
-    """Return the graded questions with their numbers of answers, fewest answers first.
+    """Return the graded questions annotated with their numbers of answers, fewest answers first.
 
     `n_answers` counts submitted answers, `n_places` all workers who have a place and the question.
     """
@@ -235,7 +235,7 @@ def annotate_answer_counts(collection: Collection) -> QuerySet[Question]:
 
 @dataclass(frozen=True, slots=True)
 class QuestionProgress:
-    """Counts of one question: submitted answers, workers with a place who have it, answers wanted.
+    """Answers to one question: submitted, assigned to workers with a place, and wanted.
 
     `minutes` is the median time spent on its page; None before the first submission.
     """
@@ -260,7 +260,10 @@ class QuestionProgress:
 def list_least_answered_questions(
     collection: Collection, most: int = MAX_QUESTIONS
 ) -> list[QuestionProgress]:
-    """Return up to `most` graded questions with the fewest answers; two queries."""
+    """Return the progress of the graded questions with the fewest answers, at most `most`.
+
+    Two queries.
+    """
     rows: list[Any] = list(annotate_answer_counts(collection)[:most])
     minutes = compute_question_minutes(collection, [row.pk for row in rows])
     wanted = collection.answers_per_question or collection.places
@@ -271,19 +274,19 @@ def list_least_answered_questions(
 
 
 def select_collected_submissions(
-    collection: Collection, among: QuerySet[Submission] | None = None
+    collection: Collection, visible: QuerySet[Submission] | None = None
 ) -> QuerySet[Submission]:
     """Return the submissions to a collection made on this site, with their workers.
 
-    `among` limits them to the submissions that a user may see.
+    `visible` limits them to the submissions that a user may see.
     """
-    rows = Submission.objects.all() if among is None else among
+    rows = Submission.objects.all() if visible is None else visible
     rows = rows.filter(version=collection.version_id, source=Submission.Source.COLLECTED)
     return rows.select_related("worker")
 
 
 def load_submissions_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
-    """Return the same submissions annotated by `annotate_stages`, in order; one query."""
+    """Return the given submissions annotated by `annotate_stages`, in their order; one query."""
     # For one page of a list only: in the list's own query the database would compute the stages of
     # all submissions first.
     staged = annotate_stages(select_collected_submissions(collection), collection).in_bulk(
@@ -293,7 +296,7 @@ def load_submissions_with_stages(collection: Collection, rows: Sequence[Submissi
 
 
 def find_newest_collection(question_set: Any) -> Collection | None:
-    """Return the collection of the newest version that has one; None if no version has one."""
+    """Return the collection of the question set's newest version that has one; None without any."""
     return (
         Collection.objects.filter(version__question_set=question_set)
         .select_related("version__question_set")

@@ -33,7 +33,7 @@ GRADED = Q(role__in=("graded", "gold"))
 
 
 def build_place_condition(now: datetime) -> Q:
-    """Return the query condition that a submission has a place at the time `now`."""
+    """Return the query condition that a submission occupies a place at the time `now`."""
     return Q(state=State.SUBMITTED) | Q(state=State.OPEN, reserved_until__gt=now)
 
 
@@ -77,12 +77,12 @@ def compute_questions_per_worker(collection: Collection) -> int | None:
         return collection.questions_per_worker
     if collection.answers_per_question is None:
         return None
-    n = wording.load_outline(collection.version).n_graded
+    n = wording.load_question_counts(collection.version).n_graded
     return max(1, math.ceil(n * collection.answers_per_question / collection.places))
 
 
 def find_refusal(collection: Collection, external_id: str) -> str:
-    """Return the code for why a new worker may not take part; "" if permitted.
+    """Return the code of the reason why a new worker may not take part; "" if the worker may.
 
     Reserves nothing. `external_id` is the panel's id of the worker, "" for an anonymous one.
     """
@@ -127,7 +127,7 @@ def reserve_place(
     is_uncounted: bool = False,
     is_assistive: bool = False,
 ) -> Submission:
-    """Reserve a place for a worker who consented: assign questions, store the consent.
+    """Reserve a place for a worker who consented, and assign questions; return the submission.
 
     May run twice: a worker who has a place keeps it.
 
@@ -232,7 +232,7 @@ def extend_reservation(submission: Submission, every_seconds: int = 30) -> None:
 
 
 def time_out_expired_submissions(collection: Collection) -> int:
-    """Mark submissions with an expired reservation as timed out; return their number."""
+    """Mark open submissions with an expired reservation as timed out; return their number."""
     # Only for the display: counts of free places compare `reserved_until` themselves.
     return Submission.objects.filter(
         version=collection.version_id,
@@ -275,7 +275,7 @@ def _ensure_worker(collection: Collection, external_id: str) -> Worker:
 def _store_consent_choices(
     submission: Submission, *, is_uncounted: bool, is_assistive: bool
 ) -> None:
-    """Store what a returning worker ticked on consent: no counting, assistive technology."""
+    """Store a returning worker's choices beside the consent: no counting, assistive technology."""
     if is_uncounted:
         signals.switch_signal_counting(submission, off=True)
     if is_assistive:

@@ -36,7 +36,7 @@ Pages = dict[str, Counts]
 
 @dataclass(frozen=True, slots=True)
 class SignalTotals:
-    """Sums of a worker's writing signals (such as pastes) and the number of answers."""
+    """Sums of a worker's writing signals (such as pastes), and the number of counted answers."""
 
     answers: int
     sums: Counts
@@ -59,9 +59,10 @@ def can_count_whole_answer(stored: Response) -> bool:
 
 
 def parse_signal_counts(sent: str) -> Pages:
-    """Return posted counts by id of the page load; {} if they are unreadable.
+    """Return posted counts of writing signals by id of the page load; {} if they are unreadable.
 
-    A page with a count that is missing, negative or no number is left out. Fractions are cut off.
+    A page with a count that is missing, negative or not a number is left out. Fractions are cut
+    off.
     """
     if not sent or len(sent) > MAX_LENGTH:
         return {}
@@ -79,7 +80,7 @@ def parse_signal_counts(sent: str) -> Pages:
 
 
 def merge_page_counts(stored: Pages, sent: Pages) -> Pages:
-    """Return the counts of each page load: the larger of the stored and the sent one."""
+    """Return the counts of each page load: of each counter the larger of stored and sent value."""
     pages = dict(stored)
     for name, counts in sent.items():
         before = pages.get(name)
@@ -91,7 +92,7 @@ def merge_page_counts(stored: Pages, sent: Pages) -> Pages:
 
 
 def store_signal_counts(submission: Submission, sent: Mapping[int, str]) -> None:
-    """Merge posted counts (JSON by question key) into the worker's draft answers.
+    """Merge posted writing signals (JSON by question key) into the worker's draft answers.
 
     Call it in a transaction. Missing and submitted answers are ignored, and so are answers for
     which counting is or was off: their counts would be incomplete.
@@ -122,7 +123,7 @@ def store_signal_counts(submission: Submission, sent: Mapping[int, str]) -> None
 
 @transaction.atomic
 def switch_signal_counting(submission: Submission, *, off: bool) -> None:
-    """Turn counting on for later answers, or off with deletion of the counts."""
+    """Count writing signals in later answers, or (`off`) stop counting and delete the counts."""
     Submission.objects.filter(pk=submission.pk).update(signals_off=off)
     submission.signals_off = off
     if off:
@@ -132,7 +133,7 @@ def switch_signal_counting(submission: Submission, *, off: bool) -> None:
 
 
 def load_signal_totals(submission: Submission) -> SignalTotals:
-    """Return the sums of a submission's counts, which its worker can see."""
+    """Return the sums of a submission's writing signals, which its worker can see."""
     sums: dict[str, Any] = submission.responses.filter(signals=Response.Counted.COUNTED).aggregate(
         answers=Count("pk"), **{name: Sum(name, default=0) for name in COUNTERS}
     )
@@ -140,7 +141,7 @@ def load_signal_totals(submission: Submission) -> SignalTotals:
 
 
 def _parse_page_counts(value: object) -> Counts | None:
-    """Return the counts of one page load; None if a count is missing or invalid."""
+    """Return the signal counts of one page load; None if a count is missing or invalid."""
     if not isinstance(value, dict):
         return None
     counts = {name: _parse_count(value.get(name)) for name in COUNTERS}
@@ -149,7 +150,7 @@ def _parse_page_counts(value: object) -> Counts | None:
 
 
 def _parse_count(value: object) -> int | None:
-    """Return a JSON value as a count, cut off at an upper limit; None if it is not one."""
+    """Return a JSON value as a count, cut off at an upper limit; None if it is not a count."""
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         return None
     return int(min(value, MAX_COUNT)) if value >= 0 else None

@@ -107,7 +107,7 @@ def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
 
 
 def annotate_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
-    """Return submissions annotated with stage, its number, and counts of answers.
+    """Return submissions annotated with their stage, its number, and counts of answers.
 
     The annotations are `way` (a `Stage`), `place_on_way`, `n_given` and `n_answered`.
 
@@ -159,7 +159,7 @@ def annotate_stages(rows: QuerySet[Submission], collection: Collection) -> Query
 
 
 def describe_stage(submission: Any) -> str:
-    """Return as text the stage of a submission, or how it ended.
+    """Return a submission's stage as text, or how the submission ended.
 
     The submission is annotated by `annotate_stages`.
     """
@@ -177,7 +177,7 @@ def describe_stage(submission: Any) -> str:
 def count_stages(
     people: QuerySet[Submission], collection: Collection, n_by_state: Mapping[str, int]
 ) -> tuple[list[StageCount], list[DropOut]]:
-    """Return the workers now at each stage, and those who left, by stage; one query.
+    """Return the numbers of workers now at each stage, and of drop-outs by stage; one query.
 
     The first counts open submissions, in the order of the stages. The second counts those that
     timed out, were withdrawn or screened out, the largest number first; a worker who times out and

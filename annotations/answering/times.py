@@ -27,7 +27,7 @@ class DurationQuartiles:
 
 
 def compute_duration_quartiles(done: QuerySet[Submission], n: int) -> DurationQuartiles | None:
-    """Return the quartiles of the minutes over `n` submissions; None for n = 0."""
+    """Return the quartiles of the minutes that `n` submissions took; None for n = 0."""
     if not n:
         return None
     took = ExpressionWrapper(F("submitted_at") - F("started_at"), output_field=DurationField())
@@ -44,7 +44,7 @@ def compute_duration_quartiles(done: QuerySet[Submission], n: int) -> DurationQu
 
 
 def _interpolate_minutes(minutes: Mapping[int, float], position: float) -> float:
-    """Return the value at a fractional position among sorted minutes."""
+    """Return the minutes at a fractional rank, interpolated between the two nearest ranks."""
     first = math.floor(position)
     low = minutes[first]
     return low + (position - first) * (minutes.get(first + 1, low) - low)

@@ -44,7 +44,7 @@ class WaveError(CodedError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class QuestionMatch:
-    """Ids of questions in both waves and in only one, each in its set's order.
+    """Ids of the questions that two waves share or only one has, each in the order of its set.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class QuestionMatch:
 
 
 def find_version_to_repeat(question_set: QuestionSet) -> QuestionSetVersion | None:
-    """Return the version that a new wave copies: the newest answered one, else the latest."""
+    """Return the version that a new wave copies: the newest answered one, else the latest or None."""
     answered = question_set.versions.filter(submissions__isnull=False).order_by("-number")
     return answered.first() or question_set.latest_version()
 
@@ -132,7 +132,7 @@ def list_linkable_sets(user: AnyUser, question_set: QuestionSet) -> QuerySet[Que
 
 
 def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Return which graded questions are shared by two question sets.
+    """Return the ids of graded questions that two question sets share, or that only one has.
 
     Versions with answers are compared.
     """
@@ -157,7 +157,7 @@ def _load_question_texts(question_set: QuestionSet) -> dict[str, str]:
 
 
 def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
-    """Return why a question set cannot become a later wave of another; None if it can."""
+    """Return the error that prevents linking two sets as waves; None if they can be linked."""
     # Workers and models are identified per owner, so both sets need the same owner.
     if later.pk == earlier.pk:
         return WaveError("itself", "earlier")
@@ -177,7 +177,7 @@ def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | Non
 
 @transaction.atomic
 def link_waves(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Link a question set as a later wave of another; return the matching questions.
+    """Link a question set as a later wave of another; return the match of their questions.
 
     Nothing else of either set changes. Raises `WaveError` if the sets cannot be linked.
     """
@@ -218,7 +218,7 @@ def _lock_question_sets(keys: Sequence[int]) -> list[QuestionSet]:
 
 
 def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the earlier waves of a question set, newest first, up to a limit."""
+    """Return the earlier waves of a question set, newest first, at most 500."""
     waves: list[QuestionSet] = []
     current = question_set.earlier_wave
     # `not in waves`: links that form a circle must not loop forever.
@@ -229,7 +229,7 @@ def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
 
 
 def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
-    """Return default settings for publishing a wave, copied from the earlier wave.
+    """Return the default settings for publishing a wave, copied from the earlier wave.
 
     {} for a set that is not a later wave. The title is copied unless it is the earlier set's name.
     """
@@ -244,7 +244,7 @@ def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
 
 
 def list_invited_worker_ids(collection: Collection) -> list[str]:
-    """Return the worker ids to admit: those who submitted in the earlier wave.
+    """Return the ids of the workers to admit: those who submitted in the earlier wave.
 
     [] unless the wave is for the same workers. Only ids of the collection's panel and ids imported
     without a panel. Withdrawn and erased workers are left out.

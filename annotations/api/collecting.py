@@ -46,7 +46,7 @@ SETTINGS = (
 )
 
 
-class ExcludedSets(serializers.ListField):
+class ExcludedSetsField(serializers.ListField):
     """Field with ids of excluded question sets; its output omits sets that the user may not see."""
 
     child = serializers.UUIDField()
@@ -114,7 +114,7 @@ class CollectionSerializer(StrictModelSerializer):
         "Grade by itself whenever so many more have handed in; null: only when asked.",
         allow_null=True,
     )
-    excludes = ExcludedSets(
+    excludes = ExcludedSetsField(
         required=False,
         max_length=1000,
         help_text="Ids of question sets of the same owner: who took part there may not here. Sets "
@@ -182,7 +182,7 @@ class CollectionStateSerializer(StrictSerializer):
     was = serializers.ChoiceField(choices=Collection.State.choices, required=False)
 
 
-class MorePlacesSerializer(StrictSerializer):
+class NewPlacesSerializer(StrictSerializer):
     """Number of places to add; if the collection no longer has `was` places, the request fails."""
 
     more = serializers.IntegerField(min_value=1, max_value=MOST_PLACES)
@@ -210,7 +210,7 @@ class PanelIdsSerializer(StrictSerializer):
         return list(dict.fromkeys(ids))
 
 
-class AdmittedSerializer(PanelIdsSerializer):
+class NewAdmissionsSerializer(PanelIdsSerializer):
     """Worker ids to add to the admission list, and the reason, which editors of the list read."""
 
     why = serializers.CharField(max_length=200, allow_blank=True, required=False)
@@ -251,7 +251,7 @@ class AdmissionReportSerializer(serializers.Serializer[Any]):
 
 
 @rename_keys(given="n_ids")
-class StruckSerializer(serializers.Serializer[Any]):
+class AdmissionRemovalSerializer(serializers.Serializer[Any]):
     """Result of removing worker ids from the admission list: counts of removed and kept ids."""
 
     given = serializers.IntegerField(help_text="Different ids.")
@@ -306,14 +306,16 @@ class CollectionViewSet(ApiViewSet):
         """Publish the latest version to workers, or change its settings if it is published."""
         question_set = self._load_editable_set(set_id)
         values = self.checked(CollectionSerializer, partial=True).validated_data
-        excluded = self._pop_excluded(values)
+        excluded = self._pop_excluded_sets(values)
         here = request.build_absolute_uri("/").rstrip("/")
         with transaction.atomic():
-            published = _apply_rules(lambda: rules.publish_question_set(question_set, **values))
+            published = _convert_settings_errors(
+                lambda: rules.publish_question_set(question_set, **values)
+            )
             collection = published.collection
             if not collection.base_url:
-                _apply_rules(lambda: rules.change_settings(collection, base_url=here))
-            self._exclude(collection, excluded)
+                _convert_settings_errors(lambda: rules.change_settings(collection, base_url=here))
+            self._store_excluded_sets(collection, excluded)
         code = status.HTTP_201_CREATED if published.is_new else status.HTTP_200_OK
         return self._build_response(collection, code)
 
@@ -328,10 +330,10 @@ class CollectionViewSet(ApiViewSet):
         """Change the settings in the request body; other settings stay."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(CollectionSerializer, partial=True).validated_data
-        excluded = self._pop_excluded(values)
+        excluded = self._pop_excluded_sets(values)
         with transaction.atomic():
-            _apply_rules(lambda: rules.change_settings(collection, **values))
-            self._exclude(collection, excluded)
+            _convert_settings_errors(lambda: rules.change_settings(collection, **values))
+            self._store_excluded_sets(collection, excluded)
         return self._build_response(collection)
 
     @extend_schema(
@@ -360,7 +362,7 @@ class CollectionViewSet(ApiViewSet):
         description="409 if the number of places is no longer `was`: another user, or your own "
         "repeated request, has added some.",
         parameters=[IDEMPOTENCY_KEY],
-        request=MorePlacesSerializer,
+        request=NewPlacesSerializer,
         responses=CollectionSerializer,
         examples=[OpenApiExample("Ten more", value={"more": 10, "was": 40}, request_only=True)],
     )
@@ -368,8 +370,8 @@ class CollectionViewSet(ApiViewSet):
     def add_places(self, request: Request, set_id: UUID) -> Response:
         """Add places for further workers to the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(MorePlacesSerializer).validated_data
-        added = _apply_rules(
+        values = self.checked(NewPlacesSerializer).validated_data
+        added = _convert_settings_errors(
             lambda: rules.add_places(collection, values["more"], values.get("was")),
             places="more",
         )
@@ -414,7 +416,7 @@ class CollectionViewSet(ApiViewSet):
         summary="Put workers on the list of who may take part",
         description="At most 20,000 ids at once. An id that was sent stays, whatever its score.",
         parameters=[IDEMPOTENCY_KEY],
-        request=AdmittedSerializer,
+        request=NewAdmissionsSerializer,
         responses=AdmissionReportSerializer,
         examples=[
             OpenApiExample(
@@ -426,7 +428,7 @@ class CollectionViewSet(ApiViewSet):
     def admit(self, request: Request, set_id: UUID) -> Response:
         """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.checked(AdmittedSerializer).validated_data
+        values = self.checked(NewAdmissionsSerializer).validated_data
         new = rules.admit_workers(collection, values["workers"], values.get("why", ""))
         counts = {"given": len(values["workers"]), "new": new}
         return Response(AdmissionReportSerializer(counts).data)
@@ -437,7 +439,7 @@ class CollectionViewSet(ApiViewSet):
         description="At most 20,000 ids at once. Workers who have begun can continue; workers who "
         "are on the list by an earlier score stay on it.",
         request=PanelIdsSerializer,
-        responses=StruckSerializer,
+        responses=AdmissionRemovalSerializer,
         examples=[OpenApiExample("One", value={"workers": ["ada"]}, request_only=True)],
     )
     def strike(self, request: Request, set_id: UUID) -> Response:
@@ -446,14 +448,14 @@ class CollectionViewSet(ApiViewSet):
         ids = self.checked(PanelIdsSerializer).validated_data["workers"]
         struck = rules.remove_admissions(collection, ids)
         counts = {"given": len(ids), "off": struck.off, "by_score": struck.by_score}
-        return Response(StruckSerializer(counts).data)
+        return Response(AdmissionRemovalSerializer(counts).data)
 
     def _load_editable_set(self, set_id: UUID) -> QuestionSet:
         """Return a question set that the user may change; raise Http404 or 403 otherwise."""
         get_answered_set(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
-    def _pop_excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
+    def _pop_excluded_sets(self, values: dict[str, Any]) -> list[QuestionSet] | None:
         """Remove the key "excludes" from the values; return its question sets or None."""
         if (ids := values.pop("excludes", None)) is None:
             return None
@@ -464,10 +466,10 @@ class CollectionViewSet(ApiViewSet):
                 raise build_field_problem(f"excludes/{index}", message, "unknown_set")
         return list(sets.values())
 
-    def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
+    def _store_excluded_sets(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
         """Store the question sets whose workers may not take part, if any were sent."""
         if excluded is not None:
-            _apply_rules(
+            _convert_settings_errors(
                 lambda: rules.set_excluded_question_sets(
                     collection, excluded, self._select_visible_sets()
                 )
@@ -492,7 +494,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
     return collection
 
 
-def _apply_rules(change: Any, **fields: str) -> Any:
+def _convert_settings_errors(change: Any, **fields: str) -> Any:
     """Call `change_settings` and return its result; convert a `SettingsError` to an `ApiProblem`."""
     try:
         return change()

@@ -61,5 +61,6 @@ def load_recording() -> dict[str, Any]:
 
 
 def _load_json_lines(path: Path) -> list[dict[str, str]]:
+    """Return the JSON objects of a JSON Lines file, in its order; empty lines are skipped."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if line]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotations.editing.consent import has_signals_notice
-from annotations.editing.translation import Sheet, arrange_rows, build_sheets
+from annotations.editing.translation import TranslationSheet, arrange_items, build_sheets
 from annotations.languages import name_of
 from annotations.models import Passage, Question, QuestionSetVersion, Response, is_counting_signals
 from annotations.models.questions import normalize_text
@@ -109,7 +109,7 @@ def list_findings(
     version: QuestionSetVersion,
     passages: Sequence[Passage] | None = None,
     questions: Sequence[Question] | None = None,
-    sheets: Sequence[Sheet] | None = None,
+    sheets: Sequence[TranslationSheet] | None = None,
 ) -> list[Finding]:
     """Return the errors of a version, then its warnings, both in the version's order.
 
@@ -127,7 +127,7 @@ def list_findings(
     ]
     if version.languages:
         if sheets is None:
-            sheets = build_sheets(version, arrange_rows(version, passages, questions))
+            sheets = build_sheets(version, arrange_items(version, passages, questions))
         all_findings.extend(_check_languages(version, sheets))
     counts: Counter[str] = Counter()
     listed = []
@@ -168,7 +168,9 @@ def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -
         yield Finding("no_language")
 
 
-def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> Iterator[Finding]:
+def _check_languages(
+    version: QuestionSetVersion, sheets: Sequence[TranslationSheet]
+) -> Iterator[Finding]:
     """Yield the findings on the translations of a version."""
     if not version.spoken:
         yield Finding("unnamed_original")
@@ -216,10 +218,10 @@ def _check_questions(
         if key in earlier:
             yield Finding("same_question", question)
         earlier.add(key)
-        yield from _check_answering(question)
+        yield from _check_answer_format(question)
 
 
-def _check_answering(question: Question) -> Iterator[Finding]:
+def _check_answer_format(question: Question) -> Iterator[Finding]:
     """Yield the findings on how a question is answered."""
     if question.kind == Question.Kind.CHOICE:
         choices = [normalize_text(choice) for choice in question.choices]

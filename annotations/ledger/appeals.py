@@ -154,22 +154,22 @@ def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
     return appeals
 
 
-def filter_appealed(submissions: QuerySet[Any, Any], *, waiting: bool) -> QuerySet[Any, Any]:
+def filter_appealed(submissions: QuerySet[Any, Any], *, unanswered: bool) -> QuerySet[Any, Any]:
     """Return the submissions with an appeal; with `waiting`, only unanswered ones.
 
     An appeal waits while its rejection counts. Approval without an answer therefore ends it too.
     """
-    if not waiting:
+    if not unanswered:
         appeals = Appeal.objects.filter(decision__submission=OuterRef("pk"))
         return submissions.filter(Exists(appeals))
     newest = Decision.objects.filter(submission=OuterRef("pk")).order_by("-pk").values("pk")[:1]
-    unanswered = Appeal.objects.filter(decision=OuterRef("newest"), answer=None)
-    return submissions.alias(newest=Subquery(newest)).filter(Exists(unanswered))
+    open_appeals = Appeal.objects.filter(decision=OuterRef("newest"), answer=None)
+    return submissions.alias(newest=Subquery(newest)).filter(Exists(open_appeals))
 
 
 def count_unanswered_appeals(version: QuestionSetVersion) -> int:
     """Return the number of a version's workers with an unanswered appeal."""
-    return filter_appealed(Submission.objects.filter(version=version), waiting=True).count()
+    return filter_appealed(Submission.objects.filter(version=version), unanswered=True).count()
 
 
 def _clean_appeal_text(text: str) -> str:

@@ -101,7 +101,7 @@ class PaymentBatch:
 class Payer(Protocol):
     """Interface of objects that pay a batch through a panel."""
 
-    def pay(self, batch: PaymentBatch) -> str:
+    def pay_batch(self, batch: PaymentBatch) -> str:
         """Pay all payments of a batch and return the panel's reference.
 
         Raises PanelRefusedError if the panel paid nothing. Any other error leaves open whether it
@@ -333,7 +333,7 @@ def pay_claimed_batch(batch: PaymentBatch, user: Any, payer: Payer) -> PaymentBa
     if not batch.payments:
         raise NothingToSendError
     try:
-        reference = payer.pay(batch)
+        reference = payer.pay_batch(batch)
     # Only a refusal proves that no money moved. After any other error the panel may have paid,
     # so the state is unknown, and a person must look there.
     except PanelRefusedError:

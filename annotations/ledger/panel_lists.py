@@ -74,7 +74,7 @@ ListOutput = tuple[Iterator[bytes], list[str]]
 def _build_approval_list(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
     """Return the ids to approve on Prolific, one per line."""
     lists = _load_lists(version)
-    ids = list(lists.prolific_approved())
+    ids = list(lists.list_prolific_approvals())
     noun = "submissions" if lists.by_submission else "participants"
     notes = [
         LISTS.text("to_approve", n=len(ids), ids=noun),
@@ -87,7 +87,7 @@ def _build_approval_list(version: QuestionSetVersion, request: ListRequest) -> L
 def _build_rejection_list(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
     """Return the rejections for Prolific, each with category and message."""
     lists = _load_lists(version)
-    table = lists.prolific_rejected()
+    table = lists.build_prolific_rejections()
     rows = list(table.rows)
     notes = [
         LISTS.text("to_reject", n=len(rows)),
@@ -267,7 +267,7 @@ def _load_lists(version: QuestionSetVersion) -> PanelLists:
 
 def _describe_settled(lists: PanelLists, *, rejected: bool) -> list[str]:
     """Return notes on submissions that the panel settled, and on contradictory decisions."""
-    n = lists.count_settled(rejected=rejected)
+    n = lists.count_settled_workers(rejected=rejected)
     same_decision = [person for person in lists.decided if person.rejected == rejected]
     return [
         *([LISTS.text("settled_on_panel", n=n)] if n else []),

@@ -41,14 +41,14 @@ class BonusPayer:
     client: PanelClient
     study: str
 
-    def pay(self, batch: bonuses.PaymentBatch) -> str:
+    def pay_batch(self, batch: bonuses.PaymentBatch) -> str:
         """Pay all bonuses of a batch and return the panel's id of the payment.
 
         Raises PanelRefusedError, UnsureError.
         """
         lines = b"".join(format_payment_lines(batch)).decode()
         try:
-            setup = self.client.set_up_bonuses(self.study, lines)
+            setup = self.client.register_bonuses(self.study, lines)
             # Exact: amounts are decimals with two places.
             cents = int(batch.total * 100)
             # The last check before money moves.
@@ -82,7 +82,7 @@ class ScreenOutPayer:
     ids: Mapping[int, str]
     more_places: bool = False
 
-    def pay(self, batch: bonuses.PaymentBatch) -> str:
+    def pay_batch(self, batch: bonuses.PaymentBatch) -> str:
         """Screen out and pay the workers of a batch; return the study's id.
 
         Raises PanelRefusedError, UnsureError.
@@ -92,7 +92,7 @@ class ScreenOutPayer:
             raise errors.PanelRefusedError("several_amounts")
         session_ids = [self.ids[payment.submission] for payment in batch.payments]
         try:
-            self.client.screen_out(
+            self.client.screen_out_submissions(
                 self.study, session_ids, amounts.pop(), more_places=self.more_places
             )
         except NotDoneError as error:
@@ -295,7 +295,7 @@ def send_decisions(
         return report
     # Approvals first: they go in few requests, and an error ends the call before any rejection.
     if approved:
-        client.approve(approved)
+        client.approve_submissions(approved)
         report.n_approved = len(approved)
     for key, decision in rejected:
         report.n_rejected += _reject_on_panel(client, key, decision, report.problems)
@@ -307,7 +307,7 @@ def _reject_on_panel(
 ) -> bool:
     """Reject a submission on the panel; return False and record the problem if it fails."""
     try:
-        client.reject(submission, decision.category, decision.message)
+        client.reject_submission(submission, decision.category, decision.message)
     except (NotDoneError, UnsureError) as error:
         problems.append(f"{submission}: {error}")
         return False

@@ -41,7 +41,7 @@ class PaymentTally:
     @property
     def total(self) -> Decimal:
         """Sum of all amounts, without the panel's fee."""
-        return self._sum(STATES.values())
+        return self._sum_amounts(STATES.values())
 
     @property
     def currency(self) -> str:
@@ -52,12 +52,12 @@ class PaymentTally:
     @property
     def planned(self) -> Decimal:
         """Sum of the planned payments, which the user repeats to confirm them."""
-        return self._sum({"planned"})
+        return self._sum_amounts({"planned"})
 
     @property
     def unsent(self) -> Decimal:
         """Sum of the payments that were not sent, which the user repeats to cancel them."""
-        return self._sum({"planned", "confirmed"})
+        return self._sum_amounts({"planned", "confirmed"})
 
     @property
     def states(self) -> list[StateCount]:
@@ -69,7 +69,7 @@ class PaymentTally:
                 counts.append(StateCount(state, len(amounts), sum(amounts, Decimal(0))))
         return counts
 
-    def _sum(self, states: Iterable[str]) -> Decimal:
+    def _sum_amounts(self, states: Iterable[str]) -> Decimal:
         """Return the sum of the payments in the given states."""
         wanted = set(states)
         return sum(

@@ -74,7 +74,7 @@ def create_panel_group(
             raise RequestedBeforeError(message, earlier)
         _log_group_request(question_set, user, Action.GROUP_ASKED, name, len(participants))
     try:
-        key = client.make_group(workspace, name, participants)
+        key = client.create_group(workspace, name, participants)
     # An UnsureError is not logged: the open request then prevents a repetition.
     except NotDoneError:
         _log_group_request(question_set, user, Action.GROUP_REFUSED, name, len(participants))

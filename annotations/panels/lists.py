@@ -51,12 +51,12 @@ class PanelLists:
         return [person for person in self.people if person.decision is not None]
 
     @property
-    def of_mturk(self) -> bool:
+    def has_mturk_workers(self) -> bool:
         """Whether any worker comes from Mechanical Turk."""
         return any(person.panel == MTURK for person in self.people)
 
     @property
-    def of_prolific(self) -> bool:
+    def may_have_prolific_workers(self) -> bool:
         """Whether any worker may come from Prolific, because no other panel is known."""
         return any(person.panel != MTURK for person in self.people)
 
@@ -108,7 +108,7 @@ class PanelLists:
     def by_submission(self) -> bool:
         """Whether Prolific's submission ids are known for all workers with a decision."""
         # A list has ids of one type: Prolific refuses a mixture.
-        people = list(self._select_prolific())
+        people = list(self._iterate_prolific_decisions())
         return bool(people) and all(person.submission for person in people)
 
     def build_mturk_table(self) -> Table:
@@ -175,32 +175,32 @@ class PanelLists:
                     row[column] = mark
             yield tuple(row)
 
-    def count_settled(self, *, rejected: bool) -> int:
+    def count_settled_workers(self, *, rejected: bool) -> int:
         """Return the number of rejected (or approved) workers whose status on Prolific is final.
 
         They were approved or rejected there, returned, or timed out; no list has them.
         """
         return sum(
             person.rejected == rejected and _is_status_final(person)
-            for person in self._select_prolific()
+            for person in self._iterate_prolific_decisions()
         )
 
     @property
     def n_all_settled(self) -> int:
         """Number of workers with a decision that Prolific already carried out."""
-        return self.count_settled(rejected=True) + self.count_settled(rejected=False)
+        return self.count_settled_workers(rejected=True) + self.count_settled_workers(rejected=False)
 
     def select_for_prolific(self) -> Iterator[PanelSubmission]:
         """Yield the workers with a decision whose status on Prolific is not final."""
-        return (person for person in self._select_prolific() if not _is_status_final(person))
+        return (person for person in self._iterate_prolific_decisions() if not _is_status_final(person))
 
-    def prolific_approved(self) -> Iterator[str]:
+    def list_prolific_approvals(self) -> Iterator[str]:
         """Yield the ids to approve: submission ids if all are known, else participant ids."""
         for person in self.select_for_prolific():
             if not person.rejected:
                 yield person.submission if self.by_submission else person.name
 
-    def prolific_rejected(self) -> Table:
+    def build_prolific_rejections(self) -> Table:
         """Return the rejections as a table, with Prolific's category and a message."""
         rows = (
             (
@@ -214,7 +214,7 @@ class PanelLists:
         )
         return Table(REJECTED_COLUMNS, rows)
 
-    def _select_prolific(self) -> Iterator[PanelSubmission]:
+    def _iterate_prolific_decisions(self) -> Iterator[PanelSubmission]:
         """Return the workers with a decision who are not from Mechanical Turk."""
         return (person for person in self.decided if person.panel != MTURK)
 

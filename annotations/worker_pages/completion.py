@@ -33,7 +33,7 @@ def show_review(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Show all answers with a link to each page; POST submits them finally."""
     if request.method == "POST":
         return _submit(request, visit)
-    step = visit.progress.next_step()
+    step = visit.progress.find_next_step()
     if step.kind != REVIEW:
         return visit.redirect_to(step)
     unfinished = finishing.find_unfinished_page(visit.progress)
@@ -143,7 +143,7 @@ def _submit(request: HttpRequest, visit: Visit) -> HttpResponse:
         if error.code != "not_yet":
             return render_ended(request, visit, error.code)
         unfinished = finishing.find_unfinished_page(visit.progress)
-        step = visit.progress.next_step()
+        step = visit.progress.find_next_step()
         return visit.redirect_to(
             step if unfinished is None or step.kind != REVIEW else NextStep(PAGE, unfinished)
         )

@@ -29,7 +29,7 @@ from annotations.answering.places import (
     store_panel_session,
 )
 from annotations.answering.wording import wording
-from annotations.editing import is_about_data_use
+from annotations.editing import has_data_use_notice
 from annotations.languages import own_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
@@ -191,12 +191,12 @@ def _list_language_links(
 def build_consent_context(collection: Collection) -> dict[str, Any]:
     """Return the template context of the consent page, also used by the preview."""
     version = collection.version
-    outline = wording.load_outline(version)
+    outline = wording.load_question_counts(version)
     each, n = compute_questions_per_worker(collection), outline.n_graded
     before = wording.load_intro(version, version.shown_in)
     return {
         "before": before,
-        "consent_has_data_use": is_about_data_use(before.consent.text, collection.signals),
+        "consent_has_data_use": has_data_use_notice(before.consent.text, collection.signals),
         "n_questions": n if each is None else min(each, n),
         "has_passages": outline.n_about_passages > 0,
         "has_practice": outline.n_practice > 0,

@@ -98,7 +98,7 @@ def _find_open_question(visit: Visit, value: str) -> Question | None:
     for page in visit.progress.pages:
         for assignment in page.assignments:
             if assignment.question.public_id == public_id:
-                is_open = visit.progress.has_reached(page) and not page.answers_are_final
+                is_open = visit.progress.may_show_page(page) and not page.answers_are_final
                 return assignment.question if is_open else None
     return None
 

@@ -35,13 +35,13 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
             return render_outcome(
                 request, error.code, visit.collection, context=_build_go_on_context(visit)
             )
-    if visit.progress.was_read(page):
+    if visit.progress.may_show_questions(page):
         return render_outcome(
             request, "gone", visit.collection, status=410, context=_build_go_on_context(visit)
         )
-    if visit.progress.may_read(page):
+    if visit.progress.is_being_read(page):
         return _render_passage(request, visit, page)
-    if visit.progress.next_step() != NextStep(TEXT, page.number):
+    if visit.progress.find_next_step() != NextStep(TEXT, page.number):
         return visit.redirect_to_next()
     context = {
         "progress": summarize_progress(visit.progress, page),
@@ -59,9 +59,9 @@ def serve_image(request: HttpRequest, visit: Visit, page_number: int) -> HttpRes
     if page is None or page.passage is None or page.passage.image_id is None:
         return render_not_found(request)
     progress = visit.progress
-    if progress.is_recall() and progress.was_read(page):
+    if progress.is_recall() and progress.may_show_questions(page):
         return disable_caching(HttpResponse(status=410))
-    if not (progress.may_read(page) if progress.is_recall() else progress.has_reached(page)):
+    if not (progress.is_being_read(page) if progress.is_recall() else progress.may_show_page(page)):
         return render_not_found(request)
     # The cached passage has the image without its content.
     return build_image_response(Image.objects.get(pk=page.passage.image_id), "private, no-store")
@@ -81,7 +81,7 @@ def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> Htt
     assert page.passage is not None
     reading = visit.progress.find_reading(page)
     assert reading is not None
-    left = (visit.progress.compute_deadline(reading) - visit.progress.now).total_seconds()
+    left = (visit.progress.compute_reading_deadline(reading) - visit.progress.now).total_seconds()
     context = {
         "progress": summarize_progress(visit.progress, page),
         "page": page,

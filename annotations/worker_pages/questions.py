@@ -139,7 +139,7 @@ def show_questions(request: HttpRequest, visit: Visit, page_number: int) -> Http
         return render_not_found(request)
     if request.method == "POST":
         return _handle_form(request, visit, page)
-    if not visit.progress.has_reached(page):
+    if not visit.progress.may_show_page(page):
         return visit.redirect_to_next()
     if page.answers_are_final:
         return visit.redirect_to(NextStep(FEEDBACK, page.number))
@@ -178,7 +178,7 @@ def _handle_form(request: HttpRequest, visit: Visit, page: AnswerPage) -> HttpRe
     are no longer on the page are shown, not stored.
     """
     texts = read_texts(request)
-    if not visit.progress.has_reached(page):
+    if not visit.progress.may_show_page(page):
         context = {"texts": list(filter(None, texts.values())), "go_on": True, "place": visit.token}
         return render_outcome(request, "not_yet", visit.collection, context=context)
     do = request.POST.get("do", "next")
@@ -291,7 +291,7 @@ def _redirect_after_page(visit: Visit, page: AnswerPage) -> HttpResponse:
     if page.is_practice and any(row.told_at is None for row in page.assignments):
         return visit.redirect_to(NextStep(FEEDBACK, page.number))
     # The assignments in memory were updated by `_record_answered`: no query is needed.
-    return visit.redirect_to(visit.progress.next_step())
+    return visit.redirect_to(visit.progress.find_next_step())
 
 
 def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpResponse:

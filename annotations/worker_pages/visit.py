@@ -52,7 +52,7 @@ class Visit:
     def redirect_to_next(self) -> HttpResponse:
         """Redirect to the worker's next step, loaded again from the database."""
         self.progress = SurveyProgress(self.submission)
-        return self.redirect_to(self.progress.next_step())
+        return self.redirect_to(self.progress.find_next_step())
 
     def redirect_to(self, step: NextStep) -> HttpResponse:
         """Redirect to the page of a worker's step."""
@@ -175,7 +175,7 @@ def _save_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str]) -> N
     for page in visit.progress.pages:
         for assignment in page.assignments:
             name = f"{ANSWER}{assignment.question.public_id}"
-            is_open = visit.progress.has_reached(page) and not page.answers_are_final
+            is_open = visit.progress.may_show_page(page) and not page.answers_are_final
             if texts.get(name) and is_open:
                 revision = read_revision(request, assignment.question.public_id)
                 drafts.save_draft(visit.submission, assignment.question, texts[name], revision)

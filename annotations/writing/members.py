@@ -70,7 +70,7 @@ def find_invitation_error(project: WritingProject, person: User, role: str) -> s
     return ""
 
 
-def invite(project: WritingProject, person: User, role: str) -> WritingMember:
+def invite_user(project: WritingProject, person: User, role: str) -> WritingMember:
     """Add a user to a project in a role, or change the role of a member; return the member.
 
     A user who has never signed in must accept the invitation first. The caller has checked that the
@@ -103,7 +103,7 @@ def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[st
         if reason:
             refused.append(reason)
         else:
-            invite(project, person, role)
+            invite_user(project, person, role)
             invited.append(person.get_username())
     return invited, refused
 

@@ -18,9 +18,9 @@ from evaluation.payments.report import (
     FAILED_CHECKS,
     NO_STATUS,
     WAITING,
-    PaymentPeople,
+    PaymentRecords,
     Rows,
-    select_decided,
+    build_decision_condition,
 )
 from evaluation.payments.storage.rules import ACTIONS
 
@@ -88,9 +88,9 @@ class PayFilter(ListFilter):
         model = Submission
         fields: ClassVar[list[str]] = []
 
-    def __init__(self, data: Any, desk: PaymentPeople) -> None:
+    def __init__(self, data: Any, desk: PaymentRecords) -> None:
         self.desk = desk
-        super().__init__(data, desk.select_people())
+        super().__init__(data, desk.select_submissions())
 
     def length(self, rows: Rows) -> int:
         """Return the number of rows; without a filter it needs no query of its own."""
@@ -100,12 +100,12 @@ class PayFilter(ListFilter):
 
     def filter_by_decision(self, rows: Rows, name: str, value: str) -> Rows:
         """Select submissions with this decision."""
-        return rows.filter(select_decided(value))
+        return rows.filter(build_decision_condition(value))
 
     def filter_by_suggestion(self, rows: Rows, name: str, value: str) -> Rows:
         """Select submissions with this suggested action."""
         # Suggestions are computed in Python, so all of them are needed to filter by one.
-        suggestions = self.desk.suggest_all()
+        suggestions = self.desk.suggest_actions()
         return rows.filter(
             pk__in=[key for key, suggested in suggestions.items() if suggested.action == value]
         )
@@ -122,7 +122,7 @@ class PayFilter(ListFilter):
 
     def filter_by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
         """Select submissions with an appeal, or only those with an unanswered one."""
-        return filter_appealed(rows, waiting=value == WAITING)
+        return filter_appealed(rows, unanswered=value == WAITING)
 
 
 class PayPageFilter(PayFilter):
@@ -139,5 +139,5 @@ class PayPageFilter(PayFilter):
     def apply_order(self, rows: Rows) -> tuple[Rows, Keyset]:
         """Return the rows with the columns that the requested sort order needs, and that order."""
         if self.sort == "look":
-            rows = rows.annotate(place=self.desk.build_place())
+            rows = rows.annotate(place=self.desk.build_review_order())
         return super().apply_order(rows)

@@ -14,14 +14,14 @@ from evaluation.runs.reports.verdicts import AcceptedBatch
 from evaluation.triage.report.queue import (
     UndecidedWorkers,
     WorkerScope,
-    find_undecided,
+    find_undecided_workers,
     hash_workers,
 )
 from evaluation.triage.storage import (
-    TakenBack,
+    TakenBackBatch,
     accept_batch,
     list_accepted_batches,
-    lock_grades,
+    lock_graded_workers,
     take_back_batch,
 )
 
@@ -36,7 +36,7 @@ class NoWorkersLeftError(RuntimeError):
     """The batch is empty: no worker of the run is left to accept."""
 
 
-class MovedMeanwhileError(RuntimeError):
+class WorkersChangedError(RuntimeError):
     """The undecided workers differ from those the user saw; `rest` are the current ones."""
 
     def __init__(self, rest: UndecidedWorkers) -> None:
@@ -48,21 +48,21 @@ class MovedMeanwhileError(RuntimeError):
 def accept_undecided(
     run: Run, user: Any, seen: str, scope: WorkerScope = "everybody", *, with_alarms: bool = False
 ) -> AcceptedBatch:
-    """Accept the workers that `find_undecided` selects and return them as one batch.
+    """Accept the workers that `find_undecided_workers` selects and return them as one batch.
 
     `seen` is the `UndecidedWorkers.seen` that the user saw. Pressing twice returns the batch of the
     first press. Raises NoWorkersLeftError if no worker is left, MovedMeanwhileError if they differ
     from those that the user saw.
     """
-    lock_grades(run)
-    undecided = find_undecided(run, scope, with_alarms=with_alarms)
+    lock_graded_workers(run)
+    undecided = find_undecided_workers(run, scope, with_alarms=with_alarms)
     # A hash stands for the workers: the ids of thousands would not fit into a form.
     if undecided.seen != seen:
         # A repeated request: the first one has accepted these workers already.
         if (earlier_batch := _find_repeated_batch(run, user, seen)) is not None:
             return earlier_batch
         if undecided.workers:
-            raise MovedMeanwhileError(undecided)
+            raise WorkersChangedError(undecided)
     if not undecided.workers:
         raise NoWorkersLeftError
     batch_id = accept_batch(run, undecided.workers, user)
@@ -80,7 +80,7 @@ def accept_undecided(
 
 
 @transaction.atomic
-def take_back_accepted(run: Run, user: Any, batch_id: UUID) -> TakenBack:
+def take_back_accepted_batch(run: Run, user: Any, batch_id: UUID) -> TakenBackBatch:
     """Take back a batch of acceptances and log it. Raises what `take_back_batch` raises."""
     taken_back = take_back_batch(run, batch_id, user)
     counts = {

@@ -3,8 +3,8 @@
 A requester decides about one worker at a time, or accepts all undecided workers in one batch.
 
 A worker has one decision. Its part for the grades is a `WorkerVerdict`, its part for the panel a
-`Decision` in the log of payments. `_record_pay` writes the second after the first, and
-`mirror_decisions` the first after the second, in the transaction of the decision:
+`Decision` in the log of payments. `_copy_verdicts_to_payment_log` writes the second after the first, and
+`copy_decisions_to_verdicts` the first after the second, in the transaction of the decision:
 
     ============================  ==================================
     verdict                       decision in the log
@@ -95,7 +95,7 @@ class NothingToTakeBackError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class TakenBack:
+class TakenBackBatch:
     """Acceptances that were taken back; `n_otherwise` counts workers with a later decision."""
 
     n: int
@@ -110,7 +110,7 @@ UNSEEN = Unseen()
 Seen = UUID | Unseen | None
 
 
-def decide(
+def decide_on_worker(
     run: Run,
     worker: Worker,
     user: Any,
@@ -138,7 +138,7 @@ def decide(
             and _is_same_decision(newest, decision)
         ):
             return newest
-        _refuse_stale(newest, seen)
+        _check_seen_verdict(newest, seen)
         # Taking back may have made an equal decision current again: a second row would change
         # nothing.
         if (current := find_current_verdict(run, worker)) is not None and _is_same_decision(
@@ -152,11 +152,11 @@ def decide(
             decided_by=user,
             **decision,
         )
-        _record_pay(run.version_id, [worker.pk], user)
+        _copy_verdicts_to_payment_log(run.version_id, [worker.pk], user)
         return verdict
 
 
-def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> WorkerVerdict:
+def take_back_verdict(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> WorkerVerdict:
     """Take back the current verdict of a worker, so that the one before it is current again.
 
     Raises DecidedMeanwhileError, NothingToTakeBackError and `WorkerGrade.DoesNotExist`.
@@ -166,7 +166,7 @@ def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> Worke
         # A repeated request must not take back the decision before as well.
         if newest is not None and _is_repeated_take_back(newest, user, seen):
             return newest
-        _refuse_stale(newest, seen)
+        _check_seen_verdict(newest, seen)
         current = find_current_verdict(run, worker)
         if current is None:
             raise NothingToTakeBackError
@@ -178,11 +178,11 @@ def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> Worke
             kind=Kind.UNDO,
             takes_back=current,
         )
-        _record_pay(run.version_id, [worker.pk], user)
+        _copy_verdicts_to_payment_log(run.version_id, [worker.pk], user)
         return undo_row
 
 
-def lock_grades(run: Run) -> None:
+def lock_graded_workers(run: Run) -> None:
     """Lock all workers of a run until the transaction ends, against simultaneous decisions."""
     submissions = Submission.objects.filter(version=run.version_id)
     lock_submissions(list(submissions.values_list("pk", flat=True)), also_withdrawn=True)
@@ -195,7 +195,7 @@ def lock_grades(run: Run) -> None:
 def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
     """Accept undecided workers of a run; return the batch id that their rows share.
 
-    The caller has locked the run with `lock_grades` before it selected the workers.
+    The caller has locked the run with `lock_graded_workers` before it selected the workers.
     """
     # One query for all keys: a batch may have thousands of workers.
     worker_keys = dict(
@@ -216,11 +216,11 @@ def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
         ),
         batch_size=BATCH,
     )
-    _record_pay(run.version_id, [worker_keys[worker] for worker in workers], user)
+    _copy_verdicts_to_payment_log(run.version_id, [worker_keys[worker] for worker in workers], user)
     return batch
 
 
-def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
+def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBackBatch:
     """Take back all acceptances of a batch that are still active.
 
     A later verdict about one of these workers stays. Raises NothingToTakeBackError if no
@@ -228,7 +228,7 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
     batch.
     """
     with transaction.atomic():
-        lock_grades(run)
+        lock_graded_workers(run)
         # Rows taken back count here: only a batch that never existed is 404.
         if not WorkerVerdict.of_run(run).filter(together=together).exists():
             raise WorkerVerdict.DoesNotExist
@@ -254,8 +254,10 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
             ),
             batch_size=BATCH,
         )
-        _record_pay(run.version_id, [worker for _, worker in accepted_rows], user)
-        return TakenBack(len(accepted_rows), sum(worker in since for _, worker in accepted_rows))
+        _copy_verdicts_to_payment_log(run.version_id, [worker for _, worker in accepted_rows], user)
+        return TakenBackBatch(
+            len(accepted_rows), sum(worker in since for _, worker in accepted_rows)
+        )
 
 
 def list_accepted_batches(run: Run) -> list[AcceptedBatch]:
@@ -277,7 +279,7 @@ def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
     return WorkerVerdict.counting(run).filter(worker=worker).last()
 
 
-def propose_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDecision | None:
+def derive_panel_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDecision | None:
     """Return the payment decision that a verdict implies; None without an approval or exclusion.
 
     An exclusion without rejection approves.
@@ -293,7 +295,7 @@ def propose_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDec
     )
 
 
-def mirror_decisions(decisions: Sequence[Decision]) -> None:
+def copy_decisions_to_verdicts(decisions: Sequence[Decision]) -> None:
     """Record new payment decisions as verdicts, where the verdicts imply others.
 
     An approval accepts, but leaves an exclusion that is paid. A rejection excludes. A reopened
@@ -302,7 +304,7 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
     # Of several decisions about one submission the last one counts.
     by_submission = {decision.submission_id: decision for decision in decisions}
     by_version: dict[tuple[int, int], dict[int, Decision]] = {}
-    for chunk in _split(list(by_submission)):
+    for chunk in _split_keys(list(by_submission)):
         rows = Submission.objects.filter(pk__in=chunk).values_list(
             "pk", "worker_id", "version_id", "version__question_set_id"
         )
@@ -310,11 +312,11 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
             decided = by_version.setdefault((version, question_set), {})
             decided[worker] = by_submission[key]
     for (version, question_set), decided in by_version.items():
-        active = _load_active(version, list(decided))
+        active = _load_active_verdicts(version, list(decided))
         new_rows = [
             row
             for worker, decision in decided.items()
-            for row in _build_mirrored(worker, decision, active.get(worker, []))
+            for row in _build_verdicts(worker, decision, active.get(worker, []))
         ]
         if not new_rows:
             continue
@@ -324,7 +326,7 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
         WorkerVerdict.objects.bulk_create(new_rows, batch_size=BATCH)
 
 
-def _build_mirrored(
+def _build_verdicts(
     worker: int, decision: Decision, active: list[WorkerVerdict]
 ) -> Iterator[WorkerVerdict]:
     """Yield the verdict rows that make a worker's verdict agree with a payment decision.
@@ -332,11 +334,11 @@ def _build_mirrored(
     `active` are the worker's verdicts that none takes back, the newest last.
     """
     newest = active[-1] if active else None
-    proposed = propose_decision(newest)
+    proposed = derive_panel_decision(newest)
     if decision.kind == Decision.Kind.OPEN:
         # The newest first: taking one back makes the one before it current again.
         for row in reversed(active):
-            if propose_decision(row) is None:
+            if derive_panel_decision(row) is None:
                 break
             yield WorkerVerdict(
                 worker_id=worker,
@@ -364,30 +366,30 @@ def _agrees_with_payment_log(verdict: WorkerVerdict, decision: Decision) -> bool
     """Return whether the payment log's rejection agrees with a verdict."""
     if verdict.reason == decision.reason:
         return True
-    proposed = propose_decision(verdict)
+    proposed = derive_panel_decision(verdict)
     return proposed == PanelDecision(decision.kind, decision.category, decision.reason)
 
 
-def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
+def _copy_verdicts_to_payment_log(version: int, workers: Collection[int], user: Any) -> None:
     """Add to the payment log the decisions that workers' verdicts imply, where they differ.
 
     Nothing is added about withdrawn submissions. The caller has locked the submissions.
     """
     keys: dict[int, int] = {}
-    for chunk in _split(list(workers)):
+    for chunk in _split_keys(list(workers)):
         submissions = Submission.objects.filter(
             version=version, worker__in=chunk, withdrawn_at=None, worker__erased_at=None
         )
         keys.update(submissions.values_list("pk", "worker_id"))
-    active = _load_active(version, list(keys.values()))
+    active = _load_active_verdicts(version, list(keys.values()))
     newest = load_newest_decisions(keys)
     new_decisions = []
     for key, worker in keys.items():
         verdict = active[worker][-1] if worker in active else None
         before = newest.get(key)
-        proposed = propose_decision(verdict)
+        proposed = derive_panel_decision(verdict)
         if verdict is not None and proposed is not None and proposed.rejected:
-            proposed = _restore_message(key, verdict) or proposed
+            proposed = _find_logged_rejection(key, verdict) or proposed
         values = (
             (Decision.Kind.OPEN, "", "")
             if proposed is None
@@ -403,7 +405,7 @@ def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
     store_decisions(user, new_decisions)
 
 
-def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
+def _find_logged_rejection(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
     """Return the logged rejection that a verdict was copied from; None for other verdicts."""
     # A verdict copied from the log has the whole message as its reason: built anew, the message
     # would wrap it once more, and differ from the log for ever.
@@ -412,10 +414,10 @@ def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision |
     return None if row is None else PanelDecision(row.kind, row.category, row.reason)
 
 
-def _load_active(version: int, workers: list[int]) -> dict[int, list[WorkerVerdict]]:
+def _load_active_verdicts(version: int, workers: list[int]) -> dict[int, list[WorkerVerdict]]:
     """Return each worker's verdicts in a version that are not taken back, the newest last."""
     active: dict[int, list[WorkerVerdict]] = {}
-    for chunk in _split(workers):
+    for chunk in _split_keys(workers):
         rows = WorkerVerdict.of_version(version).filter(worker__in=chunk)
         for row in rows.filter(takes_back=None, taken_back=None):
             active.setdefault(row.worker_id, []).append(row)
@@ -425,7 +427,7 @@ def _load_active(version: int, workers: list[int]) -> dict[int, list[WorkerVerdi
 def _find_newest_runs(version: int, workers: list[int]) -> dict[int, int]:
     """Return the key of the newest finished run that graded each worker, by worker key."""
     runs: dict[int, int] = {}
-    for chunk in _split(workers):
+    for chunk in _split_keys(workers):
         grades = WorkerGrade.objects.filter(
             run__version=version, run__state=Run.State.DONE, worker__in=chunk
         )
@@ -434,7 +436,7 @@ def _find_newest_runs(version: int, workers: list[int]) -> dict[int, int]:
     return runs
 
 
-def _split(keys: list[int]) -> Iterator[list[int]]:
+def _split_keys(keys: list[int]) -> Iterator[list[int]]:
     """Yield the keys in lists that are short enough for one query."""
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         yield keys[begin : begin + KEYS_PER_QUERY]
@@ -490,7 +492,7 @@ def _is_repeated_take_back(newest: WorkerVerdict, user: Any, seen: Seen) -> bool
     )
 
 
-def _refuse_stale(newest: WorkerVerdict | None, seen: Seen) -> None:
+def _check_seen_verdict(newest: WorkerVerdict | None, seen: Seen) -> None:
     """Raise DecidedMeanwhileError if the newest verdict is not the one that the user saw."""
     # Rows are never deleted: without a row there is nothing newer than what the user saw.
     if isinstance(seen, Unseen) or newest is None:

@@ -32,13 +32,13 @@ from evaluation.waves import storage
 from evaluation.waves.report.comparison import (
     QuestionDrift,
     WavesReport,
-    build_report,
+    build_waves_report,
     list_earlier_runs,
 )
-from evaluation.waves.report.scores import PairedWorker, People
+from evaluation.waves.report.scores import PairedWorker, WorkerComparison
 
 
-class WaveSerializer(StrictSerializer):
+class NewWaveRequestSerializer(StrictSerializer):
     """Request body of a new wave: its name, and which workers it asks."""
 
     name = serializers.CharField(max_length=200)
@@ -52,7 +52,7 @@ class WaveSerializer(StrictSerializer):
     )
 
 
-class NewWaveSerializer(serializers.Serializer[Any]):
+class CreatedWaveSerializer(serializers.Serializer[Any]):
     """The new wave that was created."""
 
     id = serializers.UUIDField(help_text="Of the new question set.")
@@ -69,7 +69,7 @@ class WaveViewSet(ApiViewSet):
     """Creation of further waves of a question set."""
 
     queryset = QuestionSet.objects.all()
-    serializer_class = NewWaveSerializer
+    serializer_class = CreatedWaveSerializer
 
     @extend_schema(
         operation_id="question_sets_waves_create",
@@ -77,17 +77,17 @@ class WaveViewSet(ApiViewSet):
         description="The same questions, texts and settings in a new set of the same owner and "
         "team, a draft until it is published. Answers, runs, experts and viewers stay where they "
         "are.",
-        request=WaveSerializer,
-        responses={201: NewWaveSerializer},
+        request=NewWaveRequestSerializer,
+        responses={201: CreatedWaveSerializer},
     )
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
         """Create the next wave of a question set."""
         get_answered_set(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(WaveSerializer).validated_data
+        values = self.checked(NewWaveRequestSerializer).validated_data
         try:
-            new_wave = storage.start_wave(question_set, **values)
+            new_wave = storage.create_wave(question_set, **values)
         except WaveError as error:
             if not error.field:
                 raise ApiProblem("conflict", f"{error}.", reason=error.code) from error
@@ -104,7 +104,7 @@ class WaveViewSet(ApiViewSet):
             "models": new_wave.n_models,
         }
         return Response(
-            NewWaveSerializer(wave_values).data,
+            CreatedWaveSerializer(wave_values).data,
             status.HTTP_201_CREATED,
             headers={
                 "Location": reverse(
@@ -114,7 +114,7 @@ class WaveViewSet(ApiViewSet):
         )
 
 
-class LinkSerializer(StrictSerializer):
+class WaveLinkRequestSerializer(StrictSerializer):
     """Request body with the question set that is the earlier wave."""
 
     earlier_wave = serializers.UUIDField(help_text="A set of the same owner that you may edit.")
@@ -124,7 +124,7 @@ class LinkSerializer(StrictSerializer):
     )
 
 
-class LinkedSerializer(serializers.Serializer[Any]):
+class EarlierWaveSerializer(serializers.Serializer[Any]):
     """Earlier wave of a question set, with the match of their questions by id."""
 
     earlier_wave = serializers.UUIDField(
@@ -141,7 +141,7 @@ class LinkedSerializer(serializers.Serializer[Any]):
     only_earlier = serializers.ListField(child=serializers.CharField())
 
 
-class BroughtSerializer(serializers.Serializer[Any]):
+class CopiedRepliesSerializer(serializers.Serializer[Any]):
     """Numbers of language models' replies copied from the earlier wave."""
 
     replies = serializers.IntegerField()
@@ -151,10 +151,10 @@ class BroughtSerializer(serializers.Serializer[Any]):
     )
 
 
-class LinkAndBroughtSerializer(LinkedSerializer):
+class EarlierWaveWithRepliesSerializer(EarlierWaveSerializer):
     """Earlier wave and question match, with the numbers of copied replies."""
 
-    brought = BroughtSerializer()
+    brought = CopiedRepliesSerializer()
 
 
 @extend_schema(tags=["question sets"])
@@ -162,7 +162,7 @@ class EarlierWaveViewSet(ApiViewSet):
     """Link of a question set to its earlier wave."""
 
     queryset = QuestionSet.objects.all()
-    serializer_class = LinkedSerializer
+    serializer_class = EarlierWaveSerializer
 
     @extend_schema(
         operation_id="question_sets_earlier_wave",
@@ -180,13 +180,13 @@ class EarlierWaveViewSet(ApiViewSet):
         summary="Link a set as a later wave of another",
         description="For sets that were imported or written apart. Questions are matched by their "
         "ids; one at least has to be in both. Nothing else of either set is changed.",
-        request=LinkSerializer,
-        responses={200: LinkAndBroughtSerializer},
+        request=WaveLinkRequestSerializer,
+        responses={200: EarlierWaveWithRepliesSerializer},
     )
     def link(self, request: Request, set_id: UUID) -> Response:
         """Link a question set to its earlier wave."""
         question_set = self._get_editable_set(request, set_id)
-        values = self.checked(LinkSerializer).validated_data
+        values = self.checked(WaveLinkRequestSerializer).validated_data
         candidates = list_linkable_sets(request.user, question_set)
         earlier = candidates.filter(public_id=values["earlier_wave"]).first()
         if earlier is None and values["earlier_wave"] != question_set.public_id:
@@ -194,7 +194,7 @@ class EarlierWaveViewSet(ApiViewSet):
                 "earlier_wave", "there is no such set of the same owner that you may edit"
             )
         try:
-            _, copied = storage.link_waves(
+            _, copied = storage.link_and_copy_replies(
                 question_set, earlier or question_set, with_models=values["with_models"]
             )
         except WaveError as error:
@@ -225,7 +225,7 @@ class EarlierWaveViewSet(ApiViewSet):
         "crowd; no model is asked. What is there stays, and a second request copies nothing. 409 "
         "where the set is no later wave, or you do not see what came back in the wave before.",
         request=None,
-        responses={200: BroughtSerializer},
+        responses={200: CopiedRepliesSerializer},
     )
     @repeatable
     def replies(self, request: Request, set_id: UUID) -> Response:
@@ -243,7 +243,7 @@ class EarlierWaveViewSet(ApiViewSet):
         return get_editable(request, QuestionSet.objects.all(), set_id)
 
     def _build_body(self, question_set: QuestionSet, earlier: QuestionSet | None) -> dict[str, Any]:
-        """Build the body of a `LinkedSerializer`; empty lists without an earlier wave."""
+        """Build the body of a `EarlierWaveSerializer`; empty lists without an earlier wave."""
         body: dict[str, Any] = {"earlier_wave": earlier.public_id if earlier else None}
         match = match_questions(question_set, earlier) if earlier else None
         for name in ("same", "other_text", "only_later", "only_earlier"):
@@ -251,8 +251,8 @@ class EarlierWaveViewSet(ApiViewSet):
         return body
 
 
-def _build_counts(replies: storage.Replies) -> dict[str, int]:
-    """Return the numbers of copied replies as the body of a `BroughtSerializer`."""
+def _build_counts(replies: storage.CopyCounts) -> dict[str, int]:
+    """Return the numbers of copied replies as the body of a `CopiedRepliesSerializer`."""
     return {
         "replies": replies.n_replies,
         "models": replies.n_models,
@@ -260,7 +260,7 @@ def _build_counts(replies: storage.Replies) -> dict[str, int]:
     }
 
 
-AboutPeople = build_serializer(People, without=("workers",))
+AboutPeople = build_serializer(WorkerComparison, without=("workers",))
 AboutWaves = build_serializer(
     WavesReport,
     *("comparable", "n_moved", "n_measured", "n_facts"),
@@ -280,13 +280,13 @@ class WavesReportSerializer(AboutWaves):  # type: ignore[misc, valid-type]
     people = AboutPeople()
 
 
-class WorkersOfBothSerializer(PageSerializer):
+class PairedWorkersPageSerializer(PageSerializer):
     """A worker who took part in both waves; greatest change first."""
 
     results = WorkerOfBothSerializer(many=True)
 
 
-class QuestionDriftsSerializer(PageSerializer):
+class QuestionDriftsPageSerializer(PageSerializer):
     """A question of both waves, with the drift of its answers; changed ones first."""
 
     results = QuestionDriftSerializer(many=True)
@@ -317,7 +317,7 @@ class WaveResultViewSet(GradingViewSet):
         operation_id="results_waves_workers",
         summary="List the people of both waves with both scores",
         parameters=[WITH, CURSOR, LIMIT],
-        responses=WorkersOfBothSerializer,
+        responses=PairedWorkersPageSerializer,
     )
     def workers(self, request: Request, run_id: Any) -> Response:
         """Return a page of the workers of both waves."""
@@ -334,7 +334,7 @@ class WaveResultViewSet(GradingViewSet):
         "tested, of which `why_untested` of the report says why. `facts` are those on which people "
         "agree otherwise.",
         parameters=[WITH, CURSOR, LIMIT],
-        responses=QuestionDriftsSerializer,
+        responses=QuestionDriftsPageSerializer,
     )
     def questions(self, request: Request, run_id: Any) -> Response:
         """Return a page of the questions of both waves, with their drift."""
@@ -365,4 +365,4 @@ class WaveResultViewSet(GradingViewSet):
                 raise build_parameter_problem("with", "there is no such run of an earlier wave")
         if earlier_run is None:
             raise ApiProblem("no-results", "No earlier wave is graded.", state="none")
-        return build_report(earlier_run, run)
+        return build_waves_report(earlier_run, run)

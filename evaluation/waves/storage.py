@@ -55,7 +55,7 @@ class NewWave:
 
 
 @dataclass(frozen=True, slots=True)
-class Replies:
+class CopyCounts:
     """Counts of earlier-wave model replies to questions with the same id and text.
 
     Attributes
@@ -70,7 +70,7 @@ class Replies:
 
 
 @transaction.atomic
-def start_wave(
+def create_wave(
     question_set: QuestionSet, name: str, people: str, *, with_models: bool = False
 ) -> NewWave:
     """Create the next wave of a question set. Raises `annotations.answering.waves.WaveError`."""
@@ -82,15 +82,15 @@ def start_wave(
 
 
 @transaction.atomic
-def link_waves(
+def link_and_copy_replies(
     later: QuestionSet, earlier: QuestionSet, *, with_models: bool = False
-) -> tuple[QuestionMatch, Replies]:
+) -> tuple[QuestionMatch, CopyCounts]:
     """Link a question set as a later wave of another one; copy model replies if asked to.
 
     Raises `annotations.answering.waves.WaveError`.
     """
     match = waves.link_waves(later, earlier)
-    return match, copy_replies(later) if with_models else Replies()
+    return match, copy_replies(later) if with_models else CopyCounts()
 
 
 def load_earlier_wave(request: UserRequest, later: QuestionSet) -> QuestionSet | None:
@@ -100,12 +100,12 @@ def load_earlier_wave(request: UserRequest, later: QuestionSet) -> QuestionSet |
     return select_visible(request, QuestionSet.objects.filter(pk=later.earlier_wave_id)).first()
 
 
-def filter_readable(request: UserRequest, question_set: QuestionSet | None) -> QuestionSet | None:
+def keep_if_readable(request: UserRequest, question_set: QuestionSet | None) -> QuestionSet | None:
     """Return the question set if the user may see its answers, else None."""
     return question_set if question_set and rights(request.user, question_set).answers else None
 
 
-def copy_visible_replies(request: UserRequest, later: QuestionSet) -> Replies:
+def copy_visible_replies(request: UserRequest, later: QuestionSet) -> CopyCounts:
     """Copy replies for a user: `copy_replies` after a check that the user may see them.
 
     A user who may edit the later wave need not see the earlier one. Then nothing is copied and
@@ -113,14 +113,14 @@ def copy_visible_replies(request: UserRequest, later: QuestionSet) -> Replies:
     """
     if (
         later.earlier_wave_id
-        and filter_readable(request, load_earlier_wave(request, later)) is None
+        and keep_if_readable(request, load_earlier_wave(request, later)) is None
     ):
         raise waves.WaveError("results_not_visible")
     return copy_replies(later)
 
 
 @transaction.atomic
-def copy_replies(later: QuestionSet) -> Replies:
+def copy_replies(later: QuestionSet) -> CopyCounts:
     """Copy model replies from the wave before; a second call finds nothing left to copy.
 
     Permissions are not checked; see `copy_visible_replies`. Raises
@@ -128,7 +128,7 @@ def copy_replies(later: QuestionSet) -> Replies:
     """
     if later.earlier_wave is None:
         raise waves.WaveError("no_link")
-    keys, numbers = plan_copy(later, later.earlier_wave)
+    keys, numbers = select_replies_to_copy(later, later.earlier_wave)
     # In batches, because replies are long and only their keys are in memory so far.
     for start_index in range(0, len(keys), BATCH):
         batch = keys[start_index : start_index + BATCH]
@@ -141,9 +141,9 @@ def copy_replies(later: QuestionSet) -> Replies:
     return numbers
 
 
-def plan_copy(
+def select_replies_to_copy(
     later: QuestionSet, earlier: QuestionSet
-) -> tuple[Sequence[tuple[int, int]], Replies]:
+) -> tuple[Sequence[tuple[int, int]], CopyCounts]:
     """Return the replies of the earlier wave that the later one lacks, and counts.
 
     A reply comes with the question of the later wave that gets its copy. Nothing is changed.
@@ -155,7 +155,7 @@ def plan_copy(
     )
     matching_ids = set(waves.match_questions(later, earlier).same)
     if later_version is None or earlier_version is None or not matching_ids:
-        return [], Replies()
+        return [], CopyCounts()
     new_questions = dict(later_version.questions.values_list("external_id", "pk"))
     identity = ("question__external_id", "model_id", "request", "sample")
     existing = set(
@@ -172,7 +172,7 @@ def plan_copy(
             continue
         keys.append((key, new_questions[name]))
         models.add(model)
-    return keys, Replies(len(keys), len(models), n_there)
+    return keys, CopyCounts(len(keys), len(models), n_there)
 
 
 # Largest number of answers of both waves that a page tests (data-formats.md has the times).
@@ -228,7 +228,7 @@ def compute_shifts(before: Run, after: Run) -> Mapping[str, Shift]:
     key = _build_cache_key(before, after)
     result: dict[str, Shift] | None = cache.get(key)
     if result is None:
-        result = _test_questions(before, after)
+        result = _test_question_shifts(before, after)
         cache.set(key, result, CACHE_SECONDS)
     return result
 
@@ -245,7 +245,7 @@ def _build_cache_key(before: Run, after: Run) -> str:
     return "waves-" + "-".join(parts)
 
 
-def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
+def _test_question_shifts(before: Run, after: Run) -> dict[str, Shift]:
     """Test the shift of all common questions; return the results by question id.
 
     Questions without a p-value, as with too few answers, are left out.

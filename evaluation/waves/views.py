@@ -35,7 +35,7 @@ from evaluation.runs.result_pages import Context
 from evaluation.waves import storage
 from evaluation.waves.report.comparison import (
     WavesReport,
-    build_report,
+    build_waves_report,
     describe_earlier_runs,
     list_earlier_runs,
 )
@@ -63,7 +63,7 @@ class WaveForm(forms.Form):
     )
 
 
-def start_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_new_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form of a new wave; a POST creates it."""
     question_set = get_editable_answered_set(request, set_id)
     version = find_version_to_repeat(question_set)
@@ -75,7 +75,7 @@ def start_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values: dict[str, Any] = {"with_models": False} | form.cleaned_data
         try:
-            new_wave = storage.start_wave(question_set, **values)
+            new_wave = storage.create_wave(question_set, **values)
         except WaveError as error:
             field = error.field if error.field in form.fields else None
             form.add_error(field, ValidationError(f"{capfirst(str(error))}.", error.code))
@@ -123,7 +123,7 @@ class LinkForm(forms.Form):
         field.queryset = earlier
 
 
-def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_wave_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show how a question set matches another one; a POST links, unlinks or copies replies.
 
     Values of `do` in a POST: "match" (preview), "link", "unlink" and "replies".
@@ -166,7 +166,7 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
     earlier = storage.load_earlier_wave(request, question_set)
     matched_set = chosen or earlier
     # Only users who see the answers of a set can choose it, so a chosen set needs no check.
-    source_set = chosen or storage.filter_readable(request, earlier)
+    source_set = chosen or storage.keep_if_readable(request, earlier)
     context = {
         "title": "The wave before",
         "subtitle": question_set.name,
@@ -182,7 +182,9 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "match": _summarize_match(match_questions(question_set, matched_set))
         if matched_set
         else None,
-        "replies": storage.plan_copy(question_set, source_set)[1] if source_set else None,
+        "replies": storage.select_replies_to_copy(question_set, source_set)[1]
+        if source_set
+        else None,
     }
     has_error = bool(form.errors or error)
     return TemplateResponse(
@@ -196,7 +198,7 @@ def _link_and_redirect(
     """Link the waves, report what was copied, and redirect to the page of the link."""
     earlier = form.cleaned_data["earlier"]
     with_models = form.cleaned_data["with_models"]
-    _, replies = storage.link_waves(question_set, earlier, with_models=with_models)
+    _, replies = storage.link_and_copy_replies(question_set, earlier, with_models=with_models)
     messages.success(
         request,
         f"This set is a later wave of “{earlier}” now. Once both are graded, “Compare with an "
@@ -207,7 +209,7 @@ def _link_and_redirect(
     return redirect("admin:link-wave", question_set.public_id)
 
 
-def _report_copied_replies(request: HttpRequest, replies: storage.Replies) -> None:
+def _report_copied_replies(request: HttpRequest, replies: storage.CopyCounts) -> None:
     """Show a message that states how many replies of how many models were copied."""
     if replies.n_replies:
         answers = "1 answer" if replies.n_replies == 1 else f"{replies.n_replies:,} answers"
@@ -252,8 +254,8 @@ def show_wave_comparison(request: HttpRequest, run: Run) -> Context:
     `with` in the query is the public id of an earlier run; the default is the official one.
     """
     runs = list_earlier_runs(request, run)
-    earlier_run = _choose_run(request, runs)
-    report = build_report(earlier_run, run) if earlier_run else None
+    earlier_run = _choose_earlier_run(request, runs)
+    report = build_waves_report(earlier_run, run) if earlier_run else None
     question_set = run.version.question_set
     return {
         "title": f"{question_set.name} and the wave before",
@@ -268,15 +270,15 @@ def show_wave_comparison(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def load_report_or_404(request: HttpRequest, run: Run) -> WavesReport:
+def load_waves_report_or_404(request: HttpRequest, run: Run) -> WavesReport:
     """Return the comparison for a download; 404 without a graded earlier wave."""
-    earlier_run = _choose_run(request, list_earlier_runs(request, run))
+    earlier_run = _choose_earlier_run(request, list_earlier_runs(request, run))
     if earlier_run is None:
         raise Http404("an earlier wave with results is needed")
-    return build_report(earlier_run, run)
+    return build_waves_report(earlier_run, run)
 
 
-def _choose_run(request: HttpRequest, runs: list[Run]) -> Run | None:
+def _choose_earlier_run(request: HttpRequest, runs: list[Run]) -> Run | None:
     """Return the earlier run that the query names, else the first one; 404 if unknown."""
     run_id = parse_public_id(request.GET, "with", blank=True)
     if run_id is None:

@@ -25,7 +25,7 @@ from annotations.ledger.appeals import create_appeal
 from annotations.models import QuestionSet, Submission
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import GRADING
-from evaluation.triage.storage import decide
+from evaluation.triage.storage import decide_on_worker
 from tests.desk.route_values import begun_writing, collecting_of
 
 LONG = "x" * 30_000
@@ -78,7 +78,9 @@ def earlier(of: Any) -> None:
 
 def excluded(of: Any) -> None:
     """Exclude one of Rana's people."""
-    decide(of.run, of.run.worker_grades.earliest("pk").worker, of.owner, "exclude", "low_effort")
+    decide_on_worker(
+        of.run, of.run.worker_grades.earliest("pk").worker, of.owner, "exclude", "low_effort"
+    )
 
 
 def walker_rejected(of: Any) -> None:

@@ -132,7 +132,7 @@ def _be_noted(run, owner):
     grades = run.worker_grades.order_by("rank", "pk")
     for grade in grades.select_related("worker")[::2]:
         WorkerNote.objects.create(worker=grade.worker, author=owner, text="Asked twice.")
-        triaging.decide(run, grade.worker, owner, "exclude", category="low_effort")
+        triaging.decide_on_worker(run, grade.worker, owner, "exclude", category="low_effort")
     for model in LanguageModel.objects.filter(owner=owner):
         LanguageModelNote.objects.create(model=model, author=owner, text="The new one.")
 

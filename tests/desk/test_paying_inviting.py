@@ -64,7 +64,7 @@ def test_nobody_is_said_and_no_list_is_sent(desk):
 class Panel:
     """Makes each group, but one that is called unlucky."""
 
-    def make_group(self, workspace, name, participants):
+    def create_group(self, workspace, name, participants):
         if name == "unlucky":
             raise NotDoneError("refused", status=400, reason="no")
         return f"id of {name}"

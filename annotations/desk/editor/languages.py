@@ -18,14 +18,14 @@ from annotations.desk.editor.forms import SEPARATOR
 from annotations.desk.editor.saving import MESSAGES, PUBLISHED
 from annotations.editing import (
     PublishedError,
-    Sheet,
+    TranslationSheet,
     add_language,
-    load_rows,
+    load_translatable_items,
     lock_draft,
-    measure_progress,
+    measure_translation_progress,
     remove_language,
 )
-from annotations.editing.translation import Piece, build_sheets
+from annotations.editing.translation import TranslatableText, build_sheets
 from annotations.languages import direction, name_of, own_name
 from annotations.models import Passage, Question, QuestionSet, QuestionSetVersion
 from annotations.models.translations import Row, is_list
@@ -70,7 +70,7 @@ class SaveOutcome:
 class TextBox:
     """A text to translate with its input box; `other` is a stored translation that differs."""
 
-    piece: Piece
+    piece: TranslatableText
     typed: str
     other: str = ""
     error: str = ""
@@ -165,8 +165,8 @@ def _save_texts(
             # Another user may have removed it since the page was shown.
             if language not in draft.languages:
                 raise Http404
-            sheet = Sheet(draft, language, _select_posted_rows(draft, typed))
-            texts: dict[Piece, Any] = {
+            sheet = TranslationSheet(draft, language, _select_posted_rows(draft, typed))
+            texts: dict[TranslatableText, Any] = {
                 piece: _parse_text(piece, typed[piece.key])
                 for piece in sheet.pieces
                 if _is_changed(piece, typed) or f"k-{piece.key}" in request.POST
@@ -176,7 +176,7 @@ def _save_texts(
             # Without a changed text nothing would be overwritten, so there is no conflict.
             if texts and request.POST.get("seen") != sheet.seen and do != NEXT_VERSION:
                 return SaveOutcome("changed", CHANGED_MESSAGE)
-            sheet.store(texts)
+            sheet.store_translations(texts)
     except PublishedError:
         return SaveOutcome(PUBLISHED, MESSAGES[PUBLISHED])
     known = {piece.key for piece in sheet.pieces}
@@ -193,17 +193,19 @@ def _render_page(
     outcome: SaveOutcome,
 ) -> HttpResponse:
     """Render a page of texts with their translations; after a refused POST, the posted ones."""
-    rows = load_rows(version)
+    rows = load_translatable_items(version)
     only_missing = "missing" in request.GET
     number = n_pages = 1
     if typed:
         page_rows = _select_posted_rows(version, typed)
     else:
-        listed = _filter_unfinished(Sheet(version, language, rows)) if only_missing else rows
+        listed = (
+            _filter_unfinished(TranslationSheet(version, language, rows)) if only_missing else rows
+        )
         n_pages = max(1, -(-len(listed) // ROWS_SHOWN))
         number = min(_parse_page_number(request.GET.get("page", "")), n_pages)
         page_rows = listed[(number - 1) * ROWS_SHOWN : number * ROWS_SHOWN]
-    sheet = Sheet(version, language, page_rows)
+    sheet = TranslationSheet(version, language, page_rows)
     # By `id`: a version, a passage and a question can have the same primary key.
     boxes: dict[int, list[TextBox]] = {id(row): [] for row in page_rows}
     for piece in sheet.pieces:
@@ -253,7 +255,7 @@ def _build_response(
         return JsonResponse(body, status=status) if wants_json else None
     page_url = request.get_full_path()
     if wants_json:
-        mark = Sheet(version, language, _select_posted_rows(version, typed)).seen
+        mark = TranslationSheet(version, language, _select_posted_rows(version, typed)).seen
         return JsonResponse(
             {"saved": True, "seen": mark, "address": request.path, "there": page_url}
         )
@@ -276,7 +278,7 @@ def remove_from_draft(request: HttpRequest, set_id: UUID, language: str) -> Http
         except PublishedError:
             messages.error(request, "This version is published and keeps its languages.")
         return redirect(list_url)
-    row = next(row for row in measure_progress(version) if row.language == language)
+    row = next(row for row in measure_translation_progress(version) if row.language == language)
     text = f"{row.done:,} translated texts go for good; the texts themselves stay."
     if version.is_published:
         text = f"Version {version.number} is published and keeps its languages."
@@ -295,7 +297,7 @@ def _select_posted_rows(version: QuestionSetVersion, typed: dict[str, str]) -> l
     has_version_texts = any(key.startswith("v-") for key in typed)
     names = {letter: _parse_ids(typed, letter) for letter in "pq"}
     posted = []
-    for row in load_rows(version):
+    for row in load_translatable_items(version):
         if isinstance(row, QuestionSetVersion):
             is_posted = has_version_texts
         else:
@@ -313,7 +315,7 @@ def _parse_ids(typed: dict[str, str], letter: str) -> set[str]:
     }
 
 
-def _filter_unfinished(sheet: Sheet) -> list[Row]:
+def _filter_unfinished(sheet: TranslationSheet) -> list[Row]:
     """Return the rows of which a translation is missing or its original has changed."""
     rows: list[Row] = []
     for piece in sheet.pieces:
@@ -323,7 +325,7 @@ def _filter_unfinished(sheet: Sheet) -> list[Row]:
     return rows
 
 
-def _build_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
+def _build_box(piece: TranslatableText, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
     """Return the input box of a text, filled with the posted translation or the stored one."""
     stored = _format_text(piece.said)
     box = TextBox(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))
@@ -332,12 +334,12 @@ def _build_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> Tex
     return box
 
 
-def _is_changed(piece: Piece, typed: dict[str, str]) -> bool:
+def _is_changed(piece: TranslatableText, typed: dict[str, str]) -> bool:
     """Return whether the posted translation of a text differs from the stored one."""
     return piece.key in typed and _parse_text(piece, typed[piece.key]) != piece.said
 
 
-def _parse_text(piece: Piece, text: str) -> Any:
+def _parse_text(piece: TranslatableText, text: str) -> Any:
     """Convert a posted translation to its stored form: a string, or a list of its lines."""
     # Browsers send CRLF; PostgreSQL cannot store NUL.
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
@@ -360,7 +362,7 @@ def _format_text(value: Any) -> str:
     return str(value)
 
 
-def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
+def _find_too_long(typed: dict[str, str], sheet: TranslationSheet) -> dict[str, str]:
     """Return the error messages of posted translations that are too long, by form key."""
     errors = {}
     for piece in sheet.pieces:
@@ -370,13 +372,13 @@ def _find_too_long(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
 
 
 def describe_languages(
-    version: QuestionSetVersion, sheets: list[Sheet] | None = None
+    version: QuestionSetVersion, sheets: list[TranslationSheet] | None = None
 ) -> list[tuple[Any, str, str]]:
     """Return (translation progress, English name, own name) of each language of a version.
 
     Pass `sheets`, the texts in each language, if they are loaded already.
     """
-    rows = measure_progress(version, sheets)
+    rows = measure_translation_progress(version, sheets)
     return [(row, name_of(row.language), own_name(row.language)) for row in rows]
 
 

@@ -77,4 +77,4 @@ class Command(DeskCommand):
         """Return the submissions of a study from the REST API; warn that it is unverified."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)
-        return client.statuses(find_study_id(version, study))
+        return client.load_statuses(find_study_id(version, study))

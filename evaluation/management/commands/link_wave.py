@@ -67,14 +67,16 @@ class Command(SetCommand):
         # Waves have one owner, so the earlier set is looked up among that owner's sets.
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
-        match, replies = waves.link_waves(question_set, earlier, with_models=options["with_models"])
+        match, replies = waves.link_and_copy_replies(
+            question_set, earlier, with_models=options["with_models"]
+        )
         for line in format_match(match):
             self.stdout.write(line)
         if options["with_models"]:
             self._print_copied(replies)
         self.stdout.write(f"{question_set} is a later wave of {earlier} now")
 
-    def _print_copied(self, replies: waves.Replies) -> None:
+    def _print_copied(self, replies: waves.CopyCounts) -> None:
         """Print how many model replies were copied, and how many existed already."""
         self.stdout.write(
             f"{replies.n_replies:,} replies of {replies.n_models:,} models copied, "

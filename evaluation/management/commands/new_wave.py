@@ -43,7 +43,7 @@ class Command(SetCommand):
         question_set = self.question_set(options)
         name = suggest_wave_name(question_set) if options["name"] is None else options["name"]
         try:
-            made = waves.start_wave(
+            made = waves.create_wave(
                 question_set, name, options["people"], with_models=options["with_models"]
             )
         except WaveError as error:

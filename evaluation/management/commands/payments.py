@@ -36,7 +36,7 @@ from annotations.panels.sentences import REPORTS
 from evaluation.core.options import TERMINAL
 from evaluation.payments.storage import rules
 from evaluation.payments.storage.fairness import format_comparisons
-from evaluation.payments.storage.rules import RuleError, plan_proposed
+from evaluation.payments.storage.rules import RuleError, plan_proposed_bonuses
 from evaluation.runs.raw_scores import RAW, SCORES
 
 ACTIONS = ("confirm", "cancel", "settle", "output", "send")
@@ -237,9 +237,9 @@ class Command(DeskCommand):
         if options["amount"] is None:
             raise CommandError("give the amount with --amount", returncode=USAGE)
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
-        rule = rules.Rule(options["rule"], **named, score=options["score"] or RAW)
+        rule = rules.BonusRule(options["rule"], **named, score=options["score"] or RAW)
         pay = {"least": options["least_hourly"], "base": options["base_pay"]}
-        proposals = rules.propose(version, rule, **pay)
+        proposals = rules.propose_bonuses(version, rule, **pay)
         for earner in proposals.rewarded:
             hourly = "" if earner.hourly is None else f"  {earner.hourly} an hour"
             self.stdout.write(f"{earner.name}  {earner.amount}{hourly}")
@@ -263,7 +263,7 @@ class Command(DeskCommand):
             self.stdout.write("This was a dry run: nothing was stored.")
             return
         round_ = options["round"] or bonuses.ROUND
-        new = plan_proposed(proposals, user, round_)
+        new = plan_proposed_bonuses(proposals, user, round_)
         self.stdout.write(f"{new:,} planned; a person confirms them with --confirm")
 
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:

@@ -81,7 +81,7 @@ class BonusPaymentSerializer(serializers.Serializer[Any]):
     by = serializers.CharField(help_text="The user who confirmed it; empty before confirmation.")
 
 
-class PayStandingSerializer(serializers.Serializer[Any]):
+class PaymentStateCountSerializer(serializers.Serializer[Any]):
     """Number and sum of the payments in one state."""
 
     state = serializers.ChoiceField(choices=list(STATES.values()))
@@ -94,7 +94,7 @@ class BonusRoundSerializer(serializers.Serializer[Any]):
 
     round = serializers.CharField()
     parts = serializers.BooleanField(source="is_part", help_text="Whether it is parts of the pay.")
-    states = PayStandingSerializer(many=True)
+    states = PaymentStateCountSerializer(many=True)
     currency = serializers.CharField(help_text="Of all its payments; empty where it has several.")
     planned = MoneyField(help_text="What confirming it asks for.")
     unsent = MoneyField(help_text="What cancelling it asks for.")
@@ -110,7 +110,7 @@ class RoundTotalSerializer(StrictSerializer):
     total = SumField(help_text="As bonuses/rounds/ has it: where it is another by now, 409.")
 
 
-class RoundDoneSerializer(serializers.Serializer[Any]):
+class RoundResultSerializer(serializers.Serializer[Any]):
     """Result of confirming or cancelling a round: number of payments and their sum."""
 
     round = serializers.CharField()
@@ -119,7 +119,7 @@ class RoundDoneSerializer(serializers.Serializer[Any]):
     total = MoneyField()
 
 
-class SaidPaymentSerializer(StrictSerializer):
+class PaymentReportSerializer(StrictSerializer):
     """Panel's result for one payment that was sent to it."""
 
     id = serializers.UUIDField()
@@ -129,13 +129,13 @@ class SaidPaymentSerializer(StrictSerializer):
     )
 
 
-class SettlementSerializer(StrictSerializer):
+class PaymentReportsSerializer(StrictSerializer):
     """Request body with a panel's results for payments."""
 
-    payments = SaidPaymentSerializer(many=True, allow_empty=False)
+    payments = PaymentReportSerializer(many=True, allow_empty=False)
 
 
-class SettledSerializer(serializers.Serializer[Any]):
+class ReportCountsSerializer(serializers.Serializer[Any]):
     """Number of payments whose state the panel's results changed."""
 
     new = serializers.IntegerField()
@@ -199,7 +199,7 @@ class BonusViewSet(ApiViewSet):
         "planned is not `total`.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=RoundTotalSerializer,
-        responses={200: RoundDoneSerializer},
+        responses={200: RoundResultSerializer},
     )
     @repeatable
     def confirm(self, request: Request, set_id: UUID) -> Response:
@@ -213,7 +213,7 @@ class BonusViewSet(ApiViewSet):
         "confirmed is not `total`.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=RoundTotalSerializer,
-        responses={200: RoundDoneSerializer},
+        responses={200: RoundResultSerializer},
     )
     @repeatable
     def cancel(self, request: Request, set_id: UUID) -> Response:
@@ -226,14 +226,14 @@ class BonusViewSet(ApiViewSet):
         description="All or none. A known result changes nothing. 409 for a payment that was "
         "not sent, or that has the opposite result; 400 for an unknown one.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
-        request=SettlementSerializer,
-        responses={200: SettledSerializer},
+        request=PaymentReportsSerializer,
+        responses={200: ReportCountsSerializer},
     )
     @repeatable
     def settle(self, request: Request, set_id: UUID) -> Response:
         """Store the panel's results of payments, and return how many of them are new."""
         version = get_payable_version(request, set_id)
-        payments = self.checked(SettlementSerializer).validated_data["payments"]
+        payments = self.checked(PaymentReportsSerializer).validated_data["payments"]
         index_by_id: dict[UUID, int] = {}
         for index, payment in enumerate(payments):
             # Two outcomes of one payment could contradict each other.
@@ -254,7 +254,7 @@ class BonusViewSet(ApiViewSet):
             code = "conflict" if error.is_there else "invalid"
             sentence = f"Nothing was stored: {error}."
             raise ApiProblem(code, sentence, [problem], reason=error.code) from None
-        return Response(SettledSerializer({"new": new, "unchanged": unchanged}).data)
+        return Response(ReportCountsSerializer({"new": new, "unchanged": unchanged}).data)
 
     def _advance(
         self,
@@ -272,7 +272,7 @@ class BonusViewSet(ApiViewSet):
         with translate_payment_errors():
             batch = advance(version, request.user, name, total)
         body = {"round": name, "state": state, "n": len(batch.payments), "total": batch.total}
-        return Response(RoundDoneSerializer(body).data)
+        return Response(RoundResultSerializer(body).data)
 
 
 FREE_LISTS = [name for name in FORMATS if name not in PAYMENT_LISTS]
@@ -281,7 +281,7 @@ ENDINGS = {"prolific-approve": "txt"}
 CSV: Any = {(200, "text/csv"): {"type": "string", "format": "binary"}}
 
 
-class WantedListSerializer(StrictSerializer):
+class NewPaymentListSerializer(StrictSerializer):
     """Request body to claim a payment list: which list is wanted."""
 
     list = serializers.ChoiceField(
@@ -291,7 +291,7 @@ class WantedListSerializer(StrictSerializer):
     )
 
 
-class TakenListSerializer(serializers.Serializer[Any]):
+class PaymentListSerializer(serializers.Serializer[Any]):
     """A payment list that was claimed for the panel, or can be claimed."""
 
     id = serializers.UUIDField()
@@ -299,16 +299,16 @@ class TakenListSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField(help_text="Payments in it.")
     total = MoneyField(help_text="Without the panel's fee.")
     currency = serializers.CharField()
-    states = PayStandingSerializer(many=True, help_text="Their results.")
+    states = PaymentStateCountSerializer(many=True, help_text="Their results.")
     url = serializers.URLField(help_text="Address of the list itself.")
 
 
 @extend_schema(tags=["paying"])
-class TakenListViewSet(ApiViewSet):
+class PaymentListViewSet(ApiViewSet):
     """Payment lists for panels; no payment is in two lists."""
 
     queryset = BonusPayment.objects.all()
-    serializer_class = TakenListSerializer
+    serializer_class = PaymentListSerializer
 
     @extend_schema(
         operation_id="paying_lists",
@@ -316,7 +316,7 @@ class TakenListViewSet(ApiViewSet):
         description="For who may change the set. What Prolific's own interface was sent counts "
         "as one.",
         parameters=[VERSION],
-        responses=TakenListSerializer(many=True),
+        responses=PaymentListSerializer(many=True),
     )
     def list(self, request: Request, set_id: UUID) -> Response:
         """Return a page of the payment lists."""
@@ -324,7 +324,7 @@ class TakenListViewSet(ApiViewSet):
         lists = list(group_by_list(load_payments(version)).items())
         start = read_start(request, "lists")
         page = lists[start : start + read_limit(request)]
-        rows = TakenListSerializer(
+        rows = PaymentListSerializer(
             [_build_list_body(request, version, *item) for item in page], many=True
         )
         return Response(build_slice_body(request, "lists", rows.data, start, len(lists)))
@@ -336,14 +336,14 @@ class TakenListViewSet(ApiViewSet):
         "on the panel. The list itself is at `url`. No panel is notified. 409 where nothing "
         "confirmed is left.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
-        request=WantedListSerializer,
-        responses={201: TakenListSerializer},
+        request=NewPaymentListSerializer,
+        responses={201: PaymentListSerializer},
     )
     @repeatable
     def take(self, request: Request, set_id: UUID) -> Response:
         """Claim the payments of a list and return the list's id."""
         version = get_payable_version(request, set_id)
-        name = self.checked(WantedListSerializer).validated_data["list"]
+        name = self.checked(NewPaymentListSerializer).validated_data["list"]
         try:
             batch = claim_payments_of_list(version, request.user, name)
         except NothingToSendError:
@@ -357,12 +357,12 @@ class TakenListViewSet(ApiViewSet):
                 "nothing_left", extra, noun=PAYMENT_LISTS[name], held_back=sentence
             ) from None
         tally = group_by_list(load_payments(version))[batch.id]
-        body = TakenListSerializer(_build_list_body(request, version, batch.id, tally)).data
+        body = PaymentListSerializer(_build_list_body(request, version, batch.id, tally)).data
         return Response(body, status.HTTP_201_CREATED)
 
 
 @extend_schema(tags=["paying"])
-class PanelListViewSet(ApiViewSet):
+class PanelFileViewSet(ApiViewSet):
     """Downloads of lists for panels as files."""
 
     queryset = BonusPayment.objects.all()
@@ -421,7 +421,7 @@ class PanelListViewSet(ApiViewSet):
 def _build_list_body(
     request: Request, version: QuestionSetVersion, key: UUID, tally: PaymentTally
 ) -> dict[str, Any]:
-    """Return the body of a `TakenListSerializer`, with the link to the file."""
+    """Return the body of a `PaymentListSerializer`, with the link to the file."""
     link = reverse("api:paying-list", args=[version.question_set.public_id, key])
     return {
         "id": key,

@@ -132,7 +132,7 @@ class Evidence:
 
 
 @dataclass(slots=True)
-class _Counts:
+class _AnswerCounts:
     """Counts of empty answers, repeated texts and failed checks of one submission.
 
     Attributes
@@ -161,7 +161,7 @@ def collect_evidence(
     """Return the evidence against submissions, by key; `keys` None selects the whole version.
 
     Values that the caller has read already save queries: `times` of all submissions
-    (`load_seconds`), and `states` of the wanted ones. The number of queries is constant.
+    (`load_times_on_task`), and `states` of the wanted ones. The number of queries is constant.
     """
     if states is None:
         submissions = Submission.objects.filter(version=version)
@@ -169,23 +169,23 @@ def collect_evidence(
             submissions = submissions.filter(pk__in=keys)
         states = dict(submissions.values_list("pk", "state"))
     counts = _count_answers(version, keys)
-    times = load_seconds(version) if times is None else times
+    times = load_times_on_task(version) if times is None else times
     median_time = median(times.values()) if len(times) >= FEWEST_TIMES else None
     evidence = {}
     for key, state in states.items():
         handed_in = state == Submission.State.SUBMITTED
-        submission_counts = counts.get(key, _Counts())
+        submission_counts = counts.get(key, _AnswerCounts())
         evidence[key] = [
             *_find_missing_data(submission_counts, handed_in),
             *_find_failed_checks(submission_counts),
-            *_find_fast(times.get(key), median_time, len(times)),
+            *_find_fast_submission(times.get(key), median_time, len(times)),
             *_find_low_effort(submission_counts),
             *_find_bad_code(submission_counts),
         ]
     return evidence
 
 
-def load_seconds(version: QuestionSetVersion | int) -> dict[int, float]:
+def load_times_on_task(version: QuestionSetVersion | int) -> dict[int, float]:
     """Return the time on task in seconds (`compute_seconds_taken`) of each submission; one query.
 
     Submissions without a known time are left out.
@@ -200,7 +200,7 @@ def load_seconds(version: QuestionSetVersion | int) -> dict[int, float]:
 
 def _count_answers(
     version: QuestionSetVersion, keys: Collection[int] | None
-) -> Mapping[int, _Counts]:
+) -> Mapping[int, _AnswerCounts]:
     """Return the counts of each submission with any, by key; one query.
 
     Two more for each language with answered checks, if the wording is not in the cache.
@@ -235,7 +235,7 @@ def _count_answers(
         source_rows.values_list("submission", Value(source, CharField()), *columns)
         for source_rows, source, columns in parts
     )
-    counts: dict[int, _Counts] = defaultdict(_Counts)
+    counts: dict[int, _AnswerCounts] = defaultdict(_AnswerCounts)
     answered: list[tuple[int, int, str, str]] = []
     codes: dict[int, tuple[int, str, str]] = {}
     for key, source, number, empty, text, other_text in first.union(*others, all=True):
@@ -250,16 +250,16 @@ def _count_answers(
         else:
             # The newest line of the panel, which has the largest key, counts.
             codes[key] = max(codes.get(key, (0, "", "")), (number, text, other_text))
-    _add_checks(version, answered, counts)
+    _add_failed_checks(version, answered, counts)
     for key, (_, excerpt, code) in codes.items():
         counts[key].code = _get_bad_code(code, excerpt, version)
     return counts
 
 
-def _add_checks(
+def _add_failed_checks(
     version: QuestionSetVersion,
     answered: Iterable[tuple[int, int, str, str]],
-    counts: dict[int, _Counts],
+    counts: dict[int, _AnswerCounts],
 ) -> None:
     """Check the answers to attention checks and add the failed ones to the counts.
 
@@ -288,13 +288,13 @@ def _add_checks(
                 )
 
 
-def _find_missing_data(counts: _Counts, handed_in: bool) -> Iterable[Evidence]:
+def _find_missing_data(counts: _AnswerCounts, handed_in: bool) -> Iterable[Evidence]:
     """Yield evidence that a submitted survey has no answer."""
     if handed_in and not counts.answers:
         yield Evidence("NO_DATA", True, Message("paying.no_data", {"asked": counts.asked}))
 
 
-def _find_failed_checks(counts: _Counts) -> Iterable[Evidence]:
+def _find_failed_checks(counts: _AnswerCounts) -> Iterable[Evidence]:
     """Yield evidence of failed attention checks."""
     if counts.failed:
         message = Message("paying.checks", {"failed": len(counts.failed), "checks": counts.checks})
@@ -302,7 +302,7 @@ def _find_failed_checks(counts: _Counts) -> Iterable[Evidence]:
         yield Evidence("FAILED_CHECK", offered, message, tuple(counts.failed))
 
 
-def _find_fast(
+def _find_fast_submission(
     seconds: float | None, median_time: float | None, n_timed: int
 ) -> Iterable[Evidence]:
     """Yield evidence that a submission took less than a third of the median time."""
@@ -311,7 +311,7 @@ def _find_fast(
         yield Evidence("TOO_QUICKLY", True, Message("paying.fast", values))
 
 
-def _find_low_effort(counts: _Counts) -> Iterable[Evidence]:
+def _find_low_effort(counts: _AnswerCounts) -> Iterable[Evidence]:
     """Yield evidence of empty answers and of repeated text."""
     if counts.answers and counts.empty and counts.empty >= FEWEST_EMPTY * counts.asked:
         message = Message("paying.empty", {"empty": counts.empty, "asked": counts.asked})
@@ -321,7 +321,7 @@ def _find_low_effort(counts: _Counts) -> Iterable[Evidence]:
         yield Evidence("LOW_EFFORT", counts.same >= ENOUGH * counts.answers, message)
 
 
-def _find_bad_code(counts: _Counts) -> Iterable[Evidence]:
+def _find_bad_code(counts: _AnswerCounts) -> Iterable[Evidence]:
     """Yield evidence of a missing or wrong completion code."""
     if counts.code is None:
         return

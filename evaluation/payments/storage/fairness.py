@@ -110,7 +110,7 @@ With fewer, the effect of rejecting one worker on the verdict would reveal that 
 """
 
 
-class Answerer(NamedTuple):
+class SubmissionProperties(NamedTuple):
     """Properties of a submission by which workers are grouped; `key` is the submission key."""
 
     key: int
@@ -121,11 +121,11 @@ class Answerer(NamedTuple):
     collected: bool
 
 
-Groupable = Answerer | PanelSubmission
+Groupable = SubmissionProperties | PanelSubmission
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupRate:
     """Workers with a property in common, and how often they are favoured; None if undefined.
 
     Attributes
@@ -153,7 +153,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Unlisted:
+class UnlistedGroups:
     """Groups that are too small for a verdict: their number, favoured workers, and workers."""
 
     n_groups: int
@@ -162,7 +162,7 @@ class Unlisted:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FairnessComparison:
     """Groups by one property, the largest first, and warnings about groups with a low ratio.
 
     Attributes
@@ -172,33 +172,35 @@ class Comparison:
     """
 
     what: str
-    groups: tuple[Group, ...]
+    groups: tuple[GroupRate, ...]
     warnings: tuple[Message, ...]
     told: Message | None = None
 
     @property
-    def listed(self) -> tuple[Group, ...]:
+    def listed(self) -> tuple[GroupRate, ...]:
         """The groups to show by name: all, or those with a verdict if the others are many."""
         if sum(group.small for group in self.groups) <= MOST_SMALL:
             return self.groups
         return tuple(group for group in self.groups if not group.small)
 
     @property
-    def unlisted(self) -> Unlisted | None:
+    def unlisted(self) -> UnlistedGroups | None:
         """The groups that are not shown by name; None if all are."""
         rest = [group for group in self.groups if group not in self.listed]
         if not rest:
             return None
-        return Unlisted(len(rest), sum(group.hit for group in rest), sum(group.n for group in rest))
+        return UnlistedGroups(
+            len(rest), sum(group.hit for group in rest), sum(group.n for group in rest)
+        )
 
 
-def fairness(
+def compare_groups(
     version: QuestionSetVersion,
     considered: Collection[int],
     favoured: Collection[int],
     done: str,
     everybody: Sequence[PanelSubmission] | None = None,
-) -> list[Comparison]:
+) -> list[FairnessComparison]:
     """Return, by property, comparisons of how often groups of submissions are in `favoured`.
 
     `done` is the verb phrase of the warnings: "get a bonus". Properties with one group only are
@@ -210,7 +212,9 @@ def fairness(
     # Without any difference in treatment no group can be worse off than another.
     if not favoured_keys or favoured_keys == keys:
         return []
-    workers = [worker for worker in everybody or _load_answerers(version) if worker.key in keys]
+    workers = [
+        worker for worker in everybody or _load_submission_properties(version) if worker.key in keys
+    ]
     properties = (*PROPERTIES, *_build_fact_properties(version, keys))
     comparisons = list(_compare_by_property(workers, favoured_keys, done, properties))
     collected = [worker for worker in workers if worker.collected]
@@ -226,7 +230,7 @@ def compare_decisions(
     rejecting: Collection[int] = (),
     keeping: Collection[int] = (),
     people: Sequence[PanelSubmission] | None = None,
-) -> list[Comparison]:
+) -> list[FairnessComparison]:
     """Compare how often submitted work is not rejected.
 
     The current decisions apply, except that submissions in `rejecting` count as rejected and those
@@ -237,10 +241,14 @@ def compare_decisions(
     considered = set(is_rejected) | set(rejecting)
     rejected_keys = {key for key, is_person_rejected in is_rejected.items() if is_person_rejected}
     rejected_keys = (rejected_keys - set(keeping)) | set(rejecting)
-    return fairness(version, considered, considered - rejected_keys, "are not rejected", people)
+    return compare_groups(
+        version, considered, considered - rejected_keys, "are not rejected", people
+    )
 
 
-def compare_rejections(version: QuestionSetVersion, kinds: Mapping[int, str]) -> list[Comparison]:
+def compare_rejections(
+    version: QuestionSetVersion, kinds: Mapping[int, str]
+) -> list[FairnessComparison]:
     """Compare how often work is not rejected after the given decisions; [] without a rejection.
 
     `kinds` are the decisions by submission key, because two panels may share a worker's id.
@@ -250,10 +258,10 @@ def compare_rejections(version: QuestionSetVersion, kinds: Mapping[int, str]) ->
 
 
 def format_comparisons(
-    comparisons: list[Comparison], format_message: Callable[[Message], str]
+    comparisons: list[FairnessComparison], format_message: Callable[[Message], str]
 ) -> Iterator[str]:
     """Yield the comparisons as lines for a terminal."""
-    yield from (f"  {line}" for line in format_groups(comparisons))
+    yield from (f"  {line}" for line in format_group_rates(comparisons))
     yield from (
         f"  {format_message(comparison.told)}"
         for comparison in comparisons
@@ -261,7 +269,7 @@ def format_comparisons(
     )
 
 
-def format_groups(comparisons: list[Comparison]) -> Iterator[str]:
+def format_group_rates(comparisons: list[FairnessComparison]) -> Iterator[str]:
     """Yield one line for each group."""
     for comparison in comparisons:
         for group in comparison.listed:
@@ -278,7 +286,7 @@ def format_groups(comparisons: list[Comparison]) -> Iterator[str]:
             )
 
 
-def _format_ratio(group: Group) -> str:
+def _format_ratio(group: GroupRate) -> str:
     """Format the ratio of a group; "" for the most favoured one."""
     if group.ratio is None or group.ratio == 1:
         return ""
@@ -289,27 +297,29 @@ def _format_ratio(group: Group) -> str:
     return f"{group.ratio:.2f} times as often{interval}{verdict}"
 
 
-def _load_answerers(version: QuestionSetVersion) -> list[Answerer]:
+def _load_submission_properties(version: QuestionSetVersion) -> list[SubmissionProperties]:
     """Return the properties of all submissions of a version; one query."""
     rows = Submission.objects.filter(version=version)
     columns = ("pk", "language", "device", "signals_off", "assistive", "source")
     return [
-        Answerer(key, language, device, off, assistive, source == Submission.Source.COLLECTED)
+        SubmissionProperties(
+            key, language, device, off, assistive, source == Submission.Source.COLLECTED
+        )
         for key, language, device, off, assistive, source in rows.values_list(*columns)
     ]
 
 
-def _name_language(worker: Groupable) -> str:
+def _name_language_group(worker: Groupable) -> str:
     """Return the name of a submission's group by the language of the texts."""
     return own_name(worker.language) if worker.language else UNKNOWN
 
 
-def _name_device(worker: Groupable) -> str:
+def _name_device_group(worker: Groupable) -> str:
     """Return the name of a submission's group by kind of device."""
     return DEVICES[worker.device]
 
 
-def _name_signals(worker: Groupable) -> str:
+def _name_signals_group(worker: Groupable) -> str:
     """Return the name of a submission's group by whether typing recording was switched off."""
     return "switched off" if worker.signals_off else "on"
 
@@ -317,11 +327,11 @@ def _name_signals(worker: Groupable) -> str:
 ASSISTIVE = "assistive technology"
 Property = tuple[str, Callable[[Groupable], str]]
 PROPERTIES: tuple[Property, ...] = (
-    ("language", _name_language),
-    ("device", _name_device),
+    ("language", _name_language_group),
+    ("device", _name_device_group),
     (
         "counting how answers are written (off with assistive technology, or by choice)",
-        _name_signals,
+        _name_signals_group,
     ),
 )
 
@@ -344,14 +354,14 @@ def _compare_by_property(
     favoured: set[int],
     done: str,
     properties: Sequence[Property],
-) -> Iterator[Comparison]:
+) -> Iterator[FairnessComparison]:
     """Yield the comparison by each property that has several groups."""
     for label, name_group in properties:
         names, hit, n, rates = _compute_rates(workers, favoured, name_group)
         if rates is None:
             continue
         groups = tuple(
-            Group(
+            GroupRate(
                 name=name,
                 hit=hit[index],
                 n=n[index],
@@ -367,7 +377,9 @@ def _compare_by_property(
             )
             for index, name in enumerate(names)
         )
-        yield Comparison(label, groups, tuple(_build_warnings(label, groups, rates.best, done)))
+        yield FairnessComparison(
+            label, groups, tuple(_build_fairness_warnings(label, groups, rates.best, done))
+        )
 
 
 def _compute_rates(
@@ -388,7 +400,9 @@ def _compute_rates(
     return names, hit, n, compare_selection_rates(hit, n, FEWEST) if len(names) > 1 else None
 
 
-def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: str) -> Comparison:
+def _compare_assistive(
+    workers: Sequence[Groupable], favoured: set[int], done: str
+) -> FairnessComparison:
     """Compare the users of assistive technology with all others; the result has no numbers."""
     names, hit, n, rates = _compute_rates(
         workers, favoured, lambda worker: "said" if worker.assistive else "other"
@@ -397,16 +411,16 @@ def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: s
     few_each_way = min(n_favoured, sum(n) - n_favoured) < FEWEST_EACH_WAY
     values = {"done": done, "fewest": FEWEST, "each_way": FEWEST_EACH_WAY}
     if rates is None or rates.small.any() or rates.unclear.any() or few_each_way:
-        return Comparison(ASSISTIVE, (), (), Message("paying.assistive_few", values))
+        return FairnessComparison(ASSISTIVE, (), (), Message("paying.assistive_few", values))
     worse = [name for name, unfair in zip(names, rates.unfair, strict=True) if unfair]
     if worse:
         message = Message("paying.assistive_unfair", values | {"said": worse == ["said"]})
-        return Comparison(ASSISTIVE, (), (message,))
-    return Comparison(ASSISTIVE, (), (), Message("paying.assistive_fair", values))
+        return FairnessComparison(ASSISTIVE, (), (message,))
+    return FairnessComparison(ASSISTIVE, (), (), Message("paying.assistive_fair", values))
 
 
-def _build_warnings(
-    label: str, groups: tuple[Group, ...], best: int, done: str
+def _build_fairness_warnings(
+    label: str, groups: tuple[GroupRate, ...], best: int, done: str
 ) -> Iterator[Message]:
     """Yield a message for each group with a ratio below four fifths and an interval below 1."""
     for group in groups:

@@ -21,7 +21,7 @@ from evaluation.payments.storage.rules import (
     LOW,
     SCORE,
     RuleError,
-    check_contrasts,
+    check_score_exists,
     get_compared_score,
 )
 from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_scores
@@ -60,7 +60,7 @@ class ScoreThreshold:
     panel: str = ""
     score: str = RAW
 
-    def check(self) -> None:
+    def check_values(self) -> None:
         """Raise RuleError if a value of the threshold is out of range."""
         # NaN compares false, so this form of the condition refuses it as well.
         if not abs(self.at_least) <= MOST:
@@ -72,7 +72,7 @@ class ScoreThreshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Invited:
+class InvitedWorkers:
     """Workers who reach a threshold on the current data.
 
     Attributes
@@ -105,7 +105,9 @@ class Invited:
         yield from (f"left out: {n:,} {why}" for n, why in self.told)
 
 
-def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> Invited:
+def select_invited_workers(
+    version: QuestionSetVersion, threshold: ScoreThreshold
+) -> InvitedWorkers:
     """Return the workers of a version to invite again; the number of queries is constant.
 
     Invited are workers who submitted, did not withdraw, are not rejected, have enough answers for a
@@ -114,7 +116,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
     one worker, and a reason against either applies. Raises RuleError for an invalid threshold,
     without a grading, and if the panel is ambiguous.
     """
-    threshold.check()
+    threshold.check_values()
     run = find_grading_run(version)
     if run is None:
         raise RuleError("", "no_scores")
@@ -125,7 +127,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
         load_newest_statuses(submissions.values("pk")),
     )
     scores, reasons = load_scores(run, score=threshold.score), list(LEFT_OUT)
-    check_contrasts(threshold.score, scores)
+    check_score_exists(threshold.score, scores)
     reason_by_id: dict[str, str] = {}
     for submission in submissions.select_related("worker").order_by("worker__external_id", "pk"):
         decision, status = decisions.get(submission.pk), statuses.get(submission.pk)
@@ -134,7 +136,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
             rejected = decision.kind == REJECT
         else:
             rejected = status is not None and status.status == REJECTED
-        reason = _find_exclusion_reason(submission, panel, rejected=rejected) or _compare_score(
+        reason = _find_exclusion_reason(submission, panel, rejected=rejected) or _find_score_reason(
             scores.get(submission.worker_id), threshold
         )
         # Two workers may have one id: the reason that comes first in `LEFT_OUT` applies.
@@ -142,7 +144,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
         if reason and (not earlier_reason or reasons.index(reason) < reasons.index(earlier_reason)):
             reason_by_id[submission.worker.external_id] = reason
     counts = Counter(reason_by_id.values())
-    return Invited(
+    return InvitedWorkers(
         *(run, threshold, panel, [name for name, reason in reason_by_id.items() if not reason]),
         {reason: counts[reason] for reason in LEFT_OUT if counts[reason]},
     )
@@ -185,7 +187,7 @@ def _find_exclusion_reason(submission: Submission, panel: str, *, rejected: bool
     return "rejected" if rejected else ""
 
 
-def _compare_score(score: RawScore | None, threshold: ScoreThreshold) -> str:
+def _find_score_reason(score: RawScore | None, threshold: ScoreThreshold) -> str:
     """Return the reason why a score does not reach the threshold; "" if it does."""
     if score is None or score.value is None:
         return "no_score"

@@ -45,17 +45,17 @@ from annotations.web.downloads import build_file_name, download
 from annotations.web.upload_kinds import UploadKind, register
 from evaluation.core.options import SITE
 from evaluation.payments.storage.evidence import get_payable_version
-from evaluation.payments.storage.fairness import compare_rejections, format_groups
+from evaluation.payments.storage.fairness import compare_rejections, format_group_rates
 from evaluation.payments.storage.invitations import (
     ENDS,
     MOST,
-    Invited,
+    InvitedWorkers,
     ScoreThreshold,
     list_panels,
-    select_invited,
+    select_invited_workers,
 )
 from evaluation.payments.storage.rules import SCORE, RuleError
-from evaluation.payments.views.people import build_frame
+from evaluation.payments.views.people import build_shared_context
 from evaluation.runs.raw_scores import (
     CONTRAST,
     RAW,
@@ -67,7 +67,7 @@ from evaluation.runs.raw_scores import (
 
 
 @require_GET
-def send_list(
+def send_panel_list(
     request: HttpRequest, set_id: UUID, name: str
 ) -> HttpResponse | StreamingHttpResponse:
     """Send a list for a panel. A payment list needs `batch`: claiming a new one takes a POST."""
@@ -84,7 +84,9 @@ def send_list(
 
 
 @require_POST
-def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
+def send_new_payment_list(
+    request: HttpRequest, set_id: UUID
+) -> HttpResponse | StreamingHttpResponse:
     """Claim the confirmed payments for one list and send it; no other list can contain them.
 
     `list` in the request is the name of the list: bonuses (default) or parts of the pay.
@@ -99,7 +101,7 @@ def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | Str
         # Two users may claim at once: the second one finds nothing left.
         code = "no_bonus_left" if name == BONUSES else "no_part_left"
         messages.warning(request, f"No confirmed {PAYMENT_LISTS[name]} was left to be sent.", code)
-        query = build_frame(version, "")["kept"]
+        query = build_shared_context(version, "")["kept"]
         return redirect(reverse("admin:paying-bonuses", args=[set_id]) + query)
     return download(format_payment_list(version, batch), build_list_name(version, name), "csv")
 
@@ -144,7 +146,7 @@ class PaymentUploadReport:
         yield from self.report.lines()
 
 
-def load_decisions(
+def import_uploaded_decisions(
     into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
 ) -> PaymentUploadReport:
     """Import the decisions of a file, every row or none; raises `InputError`.
@@ -162,7 +164,8 @@ def load_decisions(
         )
     comparisons = compare_rejections(version, report.kinds)
     notes += [
-        f"Not rejected, once this is decided, by {line}." for line in format_groups(comparisons)
+        f"Not rejected, once this is decided, by {line}."
+        for line in format_group_rates(comparisons)
     ]
     notes += [
         SITE.format(comparison.told) for comparison in comparisons if comparison.told is not None
@@ -175,7 +178,7 @@ def load_decisions(
     return PaymentUploadReport(report, "decisions", notes, counted)
 
 
-def load_statuses(
+def import_uploaded_statuses(
     into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
 ) -> PaymentUploadReport:
     """Import the statuses of a panel's export; raises `InputError`."""
@@ -211,7 +214,7 @@ register(
         "worker,decision,category,reason,bonus\nw1,approve,,,1.50\nw2,open,,,",
         "",
         str,
-        load_decisions,
+        import_uploaded_decisions,
         knows_who=True,
         door=PAYMENT_PAGE,
     )
@@ -226,7 +229,7 @@ register(
         "66a...,5f1...,AWAITING REVIEW,2026-11-20T09:00:00Z,2026-11-20T09:14:00Z,840",
         "",
         str,
-        load_statuses,
+        import_uploaded_statuses,
         knows_who=True,
         door=PAYMENT_PAGE,
     )
@@ -275,7 +278,9 @@ class ThresholdForm(forms.Form):
 
 
 @require_GET
-def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
+def show_invited_workers(
+    request: HttpRequest, set_id: UUID
+) -> HttpResponse | StreamingHttpResponse:
     """Show how many workers reach a threshold; `take=list` in the query sends their ids."""
     version = get_payable_version(request, set_id)
     run = find_grading_run(version)
@@ -289,7 +294,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
         return download(write_lines(invited_workers.ids), name, "txt")
     query = request.GET.copy()
     query["take"] = "list"
-    context = build_frame(version, "Invite the best again") | {
+    context = build_shared_context(version, "Invite the best again") | {
         "run": run,
         "spread": compute_spread(load_scores(run)),
         "spread_of_contrast": compute_spread(load_scores(run, score=CONTRAST)),
@@ -304,10 +309,10 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
     return TemplateResponse(request, "evaluation/payments/invite.html", context, status=status)
 
 
-def _select_invited(version: QuestionSetVersion, form: ThresholdForm) -> Invited | None:
+def _select_invited(version: QuestionSetVersion, form: ThresholdForm) -> InvitedWorkers | None:
     """Return the workers who reach the threshold; None if invalid, with the error in the form."""
     try:
-        return select_invited(version, form.build_threshold())
+        return select_invited_workers(version, form.build_threshold())
     except RuleError as error:
         sentence = str(error)
         form_error = forms.ValidationError(f"{capfirst(sentence)}.", error.code)

@@ -52,7 +52,7 @@ Sort = Literal["worker", "model", "best"]
 
 
 @dataclass(frozen=True)
-class Partner:
+class ComparisonPartner:
     """Comparison partner of a worker: another worker, a model or the best responses.
 
     Attributes
@@ -69,10 +69,10 @@ class Partner:
     n_shared: int | None = None
 
 
-BEST_RESPONSE = Partner(BEST, "the best response", "best")
+BEST_RESPONSE = ComparisonPartner(BEST, "the best response", "best")
 
 
-def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[Partner]:
+def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[ComparisonPartner]:
     """Return the partners to compare a worker with, the most similar first; two queries.
 
     Partners are workers named with this worker by alarms of copies or camps, models whose replies
@@ -83,7 +83,7 @@ def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[P
     members, models = _load_named_partners(
         alike, [alarm for alarm in naming if alarm.kind == "model_like"], worker
     )
-    workers = _rank_by_likeness(run, worker, members)
+    workers = _rank_partners_by_likeness(run, worker, members)
     partners = [*workers, *models, BEST_RESPONSE]
     if workers and not workers[0].n_same and not models:
         # No worker has the same text, so the difference from the best response is more useful.
@@ -91,7 +91,9 @@ def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[P
     return partners
 
 
-def find_partner(run: Run, worker: Worker, key: str, offered: list[Partner]) -> Partner | None:
+def find_partner_by_key(
+    run: Run, worker: Worker, key: str, offered: list[ComparisonPartner]
+) -> ComparisonPartner | None:
     """Return the partner by URL key: an offered one or any other worker; None if unknown.
 
     None for an unknown key.
@@ -109,13 +111,13 @@ def find_partner(run: Run, worker: Worker, key: str, offered: list[Partner]) -> 
     return (
         None
         if worker_found is None
-        else Partner(str(worker_found.public_id), worker_found.external_id, "worker")
+        else ComparisonPartner(str(worker_found.public_id), worker_found.external_id, "worker")
     )
 
 
 def _load_named_partners(
     alike: list[NamingAlarm], model_like: list[NamingAlarm], worker: Worker
-) -> tuple[dict[int, Partner], list[Partner]]:
+) -> tuple[dict[int, ComparisonPartner], list[ComparisonPartner]]:
     """Return workers named by copy alarms, by key, and models named by alarms; one query.
 
     Workers whose answers are shown in a pair with the worker's come first; models are sorted by
@@ -152,9 +154,9 @@ def _load_named_partners(
     by_membership: dict[int, int] = {}
     for source, key, author, public_id, name in rows.order_by("author_name"):
         if source == "reply":
-            models[author] = Partner(str(public_id), name, "model")
+            models[author] = ComparisonPartner(str(public_id), name, "model")
             continue
-        workers[author] = Partner(str(public_id), name, "worker")
+        workers[author] = ComparisonPartner(str(public_id), name, "worker")
         (by_answer if source == "answer" else by_membership)[key] = author
     author_pairs = [{by_answer.get(key) for key in pair} for pair in pairs]
     paired = [key for pair in author_pairs if worker.pk in pair for key in pair]
@@ -168,7 +170,9 @@ def _list_answer_keys(row: dict[str, Any]) -> Iterable[int]:
     return (row[side] for side in ("left", "right") if row[side] is not None)
 
 
-def _rank_by_likeness(run: Run, worker: Worker, partners: dict[int, Partner]) -> list[Partner]:
+def _rank_partners_by_likeness(
+    run: Run, worker: Worker, partners: dict[int, ComparisonPartner]
+) -> list[ComparisonPartner]:
     """Return the partners whose answers resemble the worker's most, with counts; one query.
 
     Sorted by the number of nearly identical answers, then by mean likeness.
@@ -210,7 +214,7 @@ NO_PARTNER = 0
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedAnswer:
     """One of two compared answers: text in parts, score in the run and times, if recorded.
 
     Attributes
@@ -227,7 +231,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class SidePair:
+class AnswerPair:
     """Two answers to a question, side by side; `right` is None if the partner has no answer.
 
     Attributes
@@ -242,8 +246,8 @@ class SidePair:
     question: UUID
     question_name: str
     question_text: str
-    left: Side
-    right: Side | None
+    left: ComparedAnswer
+    right: ComparedAnswer | None
     same: int
     longer: int
     is_copy: bool
@@ -257,7 +261,7 @@ class SidePair:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AnswerComparison:
     """One page of a worker's answers side by side with a partner's.
 
     Attributes
@@ -270,8 +274,8 @@ class Comparison:
     survey, partner_survey : times of the whole survey, if all answers have the same times.
     """
 
-    partner: Partner
-    pairs: list[SidePair]
+    partner: ComparisonPartner
+    pairs: list[AnswerPair]
     n: int
     page: int
     n_pages: int
@@ -291,7 +295,9 @@ class _Answer:
     question: tuple[Any, ...] = ()
 
 
-def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -> Comparison:
+def compare_answers(
+    run: Run, worker: Worker, partner: ComparisonPartner, page: int = 1
+) -> AnswerComparison:
     """Return a page of a worker's answers with those of a partner; two queries.
 
     Beside workers and models the most similar answers come first, beside the best response those
@@ -311,7 +317,7 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
         if question in partner_answers and answer.text and partner_answers[question].text
     }
     if partner.sort == BEST:
-        sorted_questions = sorted(own, key=lambda key: (_sort_missing_last(own[key].score), key))
+        sorted_questions = sorted(own, key=lambda key: (_build_score_sort_key(own[key].score), key))
     else:
         sorted_questions = sorted(
             likeness_by_question, key=lambda key: (-likeness_by_question[key], key)
@@ -327,9 +333,9 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
     n_same = sum(value >= SAME for value in likeness_by_question.values())
     is_worker = partner.sort == "worker"
     values = {"other": partner.name, "same": n_same, "read": len(likeness_by_question)}
-    return Comparison(
+    return AnswerComparison(
         partner=partner,
-        pairs=list(_build_pairs(questions, own, partner_answers, likeness_by_question)),
+        pairs=list(_build_answer_pairs(questions, own, partner_answers, likeness_by_question)),
         n=len(sorted_questions),
         page=page,
         n_pages=n_pages,
@@ -345,7 +351,7 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
     )
 
 
-def _sort_missing_last(score: float | None) -> tuple[bool, float]:
+def _build_score_sort_key(score: float | None) -> tuple[bool, float]:
     """Return the sort key of a score: ascending, missing scores last."""
     return score is None, score or 0.0
 
@@ -404,7 +410,9 @@ def _build_answer(row: dict[str, Any]) -> _Answer:
     return _Answer(row["pk"], text, times, row["score"], question)
 
 
-def _load_partner_answers(run: Run, partner: Partner, questions: list[int]) -> dict[int, _Answer]:
+def _load_partner_answers(
+    run: Run, partner: ComparisonPartner, questions: list[int]
+) -> dict[int, _Answer]:
     """Return the replies of a model or the best responses, by question; one query."""
     rows: QuerySet[Any, Any]
     if partner.sort == "model":
@@ -434,12 +442,12 @@ def _load_partner_answers(run: Run, partner: Partner, questions: list[int]) -> d
     }
 
 
-def _build_pairs(
+def _build_answer_pairs(
     questions: Sequence[int],
     own: dict[int, _Answer],
     partner_answers: dict[int, _Answer],
     likeness_by_question: dict[int, float],
-) -> Iterable[SidePair]:
+) -> Iterable[AnswerPair]:
     """Yield the answer pairs of the given questions, in that order.
 
     A pair is no copy if the best response is the worker's own answer.
@@ -449,12 +457,12 @@ def _build_pairs(
         public_id, name, text = left.question
         alignment = align(left.text, right.text if right else "")
         is_own = right is not None and left.key == right.key
-        yield SidePair(
+        yield AnswerPair(
             question=public_id,
             question_name=name,
             question_text=shorten_text(text, EXCERPT_SHOWN),
-            left=_build_side(left, alignment.left),
-            right=None if right is None else _build_side(right, alignment.right),
+            left=_build_compared_answer(left, alignment.left),
+            right=None if right is None else _build_compared_answer(right, alignment.right),
             same=alignment.same,
             longer=alignment.longer,
             is_copy=not is_own and likeness_by_question.get(question, 0.0) >= SAME,
@@ -463,7 +471,7 @@ def _build_pairs(
         )
 
 
-def _build_side(answer: _Answer, parts: list[AlignedPart]) -> Side:
+def _build_compared_answer(answer: _Answer, parts: list[AlignedPart]) -> ComparedAnswer:
     """Build one side of a pair from an answer and its text, split by the word alignment."""
     times = answer.when
-    return Side(parts, answer.score, times.started, times.submitted, times.seconds)
+    return ComparedAnswer(parts, answer.score, times.started, times.submitted, times.seconds)

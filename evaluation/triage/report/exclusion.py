@@ -38,7 +38,7 @@ class ThinQuestion:
 
 
 @dataclass(frozen=True)
-class Excluded:
+class ExcludedWorker:
     """A worker who would be left out of the next run, with the reason."""
 
     name: str
@@ -47,7 +47,7 @@ class Excluded:
 
 
 @dataclass(frozen=True)
-class Preview:
+class ExclusionPreview:
     """Preview of a run with the same settings and without the excluded workers.
 
     Attributes
@@ -63,7 +63,7 @@ class Preview:
         "thin_said": "few_answers_message",
     }
 
-    left_out: list[Excluded]
+    left_out: list[ExcludedWorker]
     n_people: int
     n_people_left: int
     n_answers: int
@@ -95,7 +95,7 @@ class Preview:
         return Message("triage.thin", {"questions": self.n_thin})
 
 
-def preview_exclusion(run: Run) -> Preview:
+def preview_exclusion(run: Run) -> ExclusionPreview:
     """Return the preview of a run without the excluded workers; five queries.
 
     Only workers and answers that the run graded count.
@@ -112,8 +112,8 @@ def preview_exclusion(run: Run) -> Preview:
     excluded = sorted(rows, key=lambda row: row[1])
     thin = _find_thin_questions(run, [row[3] for row in excluded])
     n_answers = total["answers"] or 0
-    return Preview(
-        left_out=[Excluded(name, n, by_worker[worker]) for worker, name, n, _ in excluded],
+    return ExclusionPreview(
+        left_out=[ExcludedWorker(name, n, by_worker[worker]) for worker, name, n, _ in excluded],
         n_people=total["people"],
         n_people_left=total["people"] - len(excluded),
         n_answers=n_answers,
@@ -153,7 +153,7 @@ DECISIONS = (
 )
 
 
-class PanelFiles(PanelLists):
+class RunPanelLists(PanelLists):
     """Files for panels about the version of a run, and their counts; each query runs once.
 
     They are the files of the payment pages. Accepted workers are approved. Workers who are excluded
@@ -188,7 +188,7 @@ class PanelFiles(PanelLists):
     def n_paid_but_left_out(self) -> int:
         """Number of workers approved for payment whom later grades exclude."""
         return sum(
-            self._find_kind(person) == "exclude" and not person.rejected for person in self.decided
+            self._find_verdict_kind(person) == "exclude" and not person.rejected for person in self.decided
         )
 
     @property
@@ -227,7 +227,7 @@ class PanelFiles(PanelLists):
             }
         )
 
-    def decisions(self) -> Table:
+    def build_decision_table(self) -> Table:
         """Return the table of all current decisions of the run, "look again" included."""
         rows = (
             _build_decision_row(person, self.verdicts[person.worker])
@@ -239,14 +239,14 @@ class PanelFiles(PanelLists):
     def _find_verdict(self, person: PanelSubmission) -> WorkerDecision | None:
         return self.verdicts.get(person.worker)
 
-    def _find_kind(self, person: PanelSubmission) -> str:
+    def _find_verdict_kind(self, person: PanelSubmission) -> str:
         """Return a worker's decision: "accept", "look" or "exclude"; "" without one."""
         verdict = self._find_verdict(person)
         return verdict.kind if verdict else ""
 
     def _count_undecided_by_panel(self, kind: str) -> int:
         """Count workers without a decision of the panel who have this kind in the run."""
-        return sum(self._find_kind(person) == kind for person in self.people if not person.decision)
+        return sum(self._find_verdict_kind(person) == kind for person in self.people if not person.decision)
 
 
 def _select_grades(run: Run) -> QuerySet[WorkerGrade]:

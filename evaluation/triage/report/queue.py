@@ -37,7 +37,7 @@ CONTRAST: QueueOrder = "contrast"
 
 
 @dataclass(frozen=True)
-class Queue:
+class TriageQueue:
     """Triage queue of a run: workers in the order of review, and their decisions.
 
     Attributes
@@ -80,7 +80,7 @@ class Queue:
         verdict = self.verdicts.get(worker)
         return verdict is None or verdict.kind == "look"
 
-    def select(self, state: str) -> tuple[UUID, ...]:
+    def select_workers(self, state: str) -> tuple[UUID, ...]:
         """Return the workers of a state, in queue order: "all", "open" or "decided"."""
         if state == "all":
             return self.workers
@@ -108,7 +108,7 @@ class Queue:
         position = self.find_position(worker)
         if position is None:
             return None, None
-        selected = set(self.select(state))
+        selected = set(self.select_workers(state))
         before = next(
             (
                 neighbor
@@ -149,7 +149,7 @@ def load_queue(
     counts: tuple[int, int] | None = None,
     decided: list[AppliedDecision] | None = None,
     marks: Marks | None = None,
-) -> Queue:
+) -> TriageQueue:
     """Load the queue of a finished run with at most four queries.
 
     `order` is REVIEW (alarms, then low grades, then ranks) or CONTRAST (lowest question contrast
@@ -189,7 +189,7 @@ def load_queue(
         else:
             others.append((rank is None, -(rank or 0), name, worker))
     groups = (named, low, others) if order == REVIEW else (by_contrast,)
-    return Queue(
+    return TriageQueue(
         workers=tuple(key[-1] for group in groups for key in sorted(group)),
         everybody=everybody,
         marks=marks,
@@ -201,7 +201,7 @@ def load_queue(
     )
 
 
-def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[QueueRow]:
+def load_queue_rows(run: Run, queue: TriageQueue, workers: Sequence[UUID]) -> list[QueueRow]:
     """Return queue rows of the given workers, in that order, by one query.
 
     Workers without a grade in the run are left out.
@@ -211,7 +211,7 @@ def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[Que
     return list(build_queue_rows(queue, (rows[worker] for worker in workers if worker in rows)))
 
 
-def load_grade(run: Run, worker: UUID) -> Any:
+def load_worker_grade(run: Run, worker: UUID) -> Any:
     """Return a worker's grade, with the run's number of workers and ranked ones.
 
     None if ungraded.
@@ -224,7 +224,7 @@ def load_grade(run: Run, worker: UUID) -> Any:
     return grades.select_related("worker").defer("weights", "grades").first()
 
 
-def build_queue_rows(queue: Queue, rows: Iterable[WorkerRow]) -> Iterable[QueueRow]:
+def build_queue_rows(queue: TriageQueue, rows: Iterable[WorkerRow]) -> Iterable[QueueRow]:
     """Yield a queue row for each grade row, with its alarms, reason and current decision."""
     for row in rows:
         why = build_lowest_message(row, queue.n_ranked) if row.worker in queue.lowest else None
@@ -253,7 +253,7 @@ class UndecidedWorkers:
     """
 
     run: Run
-    queue: Queue
+    queue: TriageQueue
     who: WorkerScope
     with_alarms: bool
     workers: tuple[UUID, ...]
@@ -314,7 +314,7 @@ def hash_workers(workers: Iterable[UUID]) -> str:
     return hashlib.sha256(ids.encode()).hexdigest()[:32]
 
 
-def find_undecided(
+def find_undecided_workers(
     run: Run, scope: WorkerScope = "everybody", *, with_alarms: bool = False
 ) -> UndecidedWorkers:
     """Return the workers that one batch would accept in a finished run; five queries."""

@@ -32,7 +32,12 @@ from evaluation.models import CrowdFact, ExemplaryAnswer, Run
 from evaluation.models.runs import GRADING, choose_official_or_newest
 from evaluation.runs.reports.about import RunAbout, build_about, build_titles
 from evaluation.runs.reports.lists import LONG, Table
-from evaluation.waves.report.scores import Models, People, compare_models, compare_workers
+from evaluation.waves.report.scores import (
+    ModelComparison,
+    WorkerComparison,
+    compare_models,
+    compare_workers,
+)
 from evaluation.waves.storage import Shift, compute_shifts
 
 FAR = 2.0
@@ -111,7 +116,7 @@ class QuestionDrift:
         return self.distance
 
 
-def load_drifts(
+def load_question_drifts(
     before: Run, after: Run, shifts: Mapping[str, Shift], *, comparable: bool
 ) -> list[QuestionDrift]:
     """Return how the answers to each question of both runs drifted; makes six queries.
@@ -145,11 +150,11 @@ def load_drifts(
                 n_after=rows_after[name]["n_answers"],
                 before=shorten_text(rows_before[name]["nearest"]),
                 after=shorten_text(rows_after[name]["nearest"]),
-                facts=_find_changes(facts[0].get(name, {}), facts[1].get(name, {})),
+                facts=_find_fact_changes(facts[0].get(name, {}), facts[1].get(name, {})),
                 shift=shifts.get(name),
             )
         )
-    return sorted(questions, key=_sort_moved_first, reverse=True)
+    return sorted(questions, key=_build_drift_sort_key, reverse=True)
 
 
 def _load_exemplars(run: Run) -> dict[str, dict[str, Any]]:
@@ -199,7 +204,7 @@ def _load_agreed_facts(run: Run) -> dict[str, dict[str, set[str]]]:
     return facts
 
 
-def _find_changes(
+def _find_fact_changes(
     before: dict[str, set[str]], after: dict[str, set[str]]
 ) -> tuple[FactChange, ...]:
     """Return the slots whose agreed values differ, sorted by name."""
@@ -210,7 +215,7 @@ def _find_changes(
     )
 
 
-def _sort_moved_first(drift: QuestionDrift) -> tuple[bool, bool, float, int]:
+def _build_drift_sort_key(drift: QuestionDrift) -> tuple[bool, bool, float, int]:
     """Return the ascending sort key of a drift: moved first, then distance and changed facts.
 
     Questions without a distance come before those with one; the caller sorts in reverse.
@@ -263,11 +268,11 @@ class WavesReport:
     embedding: list[Change]
     scoring: list[Change]
     by_spelling: bool
-    people: People
+    people: WorkerComparison
     questions: list[QuestionDrift]
     only_before: int
     only_after: int
-    models: Models
+    models: ModelComparison
     untested: str = ""
 
     @property
@@ -338,7 +343,7 @@ def describe_earlier_runs(runs: list[Run]) -> list[EarlierRun]:
     ]
 
 
-def build_report(before: Run, after: Run) -> WavesReport:
+def build_waves_report(before: Run, after: Run) -> WavesReport:
     """Return the comparison of two finished gradings of two waves.
 
     The permutation test takes the longest; its result is cached.
@@ -353,10 +358,10 @@ def build_report(before: Run, after: Run) -> WavesReport:
     ]
     by_spelling = _is_counting_words(before) and _is_counting_words(after)
     # Word counters may differ in vocabulary: the test embeds both waves anew.
-    question_shifts, untested = _try_shifts(
+    question_shifts, untested = _compute_shifts_or_reason(
         before, after, is_same_embedding=by_spelling or not embedding
     )
-    questions = load_drifts(
+    questions = load_question_drifts(
         before, after, question_shifts, comparable=not embedding and not scoring
     )
     common_ids = [question.name for question in questions]
@@ -378,7 +383,7 @@ def build_report(before: Run, after: Run) -> WavesReport:
     )
 
 
-def _try_shifts(
+def _compute_shifts_or_reason(
     before: Run, after: Run, *, is_same_embedding: bool
 ) -> tuple[Mapping[str, Shift], str]:
     """Return each question's shift and ""; if untested, no shifts and the reason's code."""

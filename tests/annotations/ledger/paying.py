@@ -33,7 +33,7 @@ class Panel:
         if self.step == step:
             self.stop()
 
-    def pay(self, batch):
+    def pay_batch(self, batch):
         self.at("claimed")
         for number, one in enumerate(batch.payments):
             if number == PEOPLE // 2:

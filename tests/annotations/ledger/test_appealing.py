@@ -143,13 +143,13 @@ def test_an_answer_may_leave_it_rejected_and_adds_no_decision(ada, rana):
 def test_what_was_decided_meanwhile_settles_an_appeal(ada, rana):
     row = create_appeal(ada, "I answered all of them.")
     everybody = Submission.objects.all()
-    assert list(filter_appealed(everybody, waiting=True)) == [ada]
+    assert list(filter_appealed(everybody, unanswered=True)) == [ada]
     decide_on_submission(ada, rana, "open")
     with pytest.raises(DecidedMeanwhileError):
         answer_appeal(row, rana, "You are right.", approve=True)
     assert not AppealAnswer.objects.exists()
-    assert not filter_appealed(everybody, waiting=True).exists()
-    assert list(filter_appealed(everybody, waiting=False)) == [ada]
+    assert not filter_appealed(everybody, unanswered=True).exists()
+    assert list(filter_appealed(everybody, unanswered=False)) == [ada]
 
 
 def test_who_withdrew_has_no_appeal_any_more_and_writes_none(ada, rana):

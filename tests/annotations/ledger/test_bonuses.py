@@ -350,8 +350,8 @@ def test_a_request_that_times_out_is_unknown_and_never_repeated(rana, tmp_path):
     version = planned(rana, "lakes")
 
     class Slow(Panel):
-        def pay(self, batch):
-            super().pay(batch)
+        def pay_batch(self, batch):
+            super().pay_batch(batch)
             raise TimeoutError("no answer")
 
     with pytest.raises(TimeoutError):
@@ -365,7 +365,7 @@ def test_what_the_panel_refused_has_failed(rana, tmp_path):
     version = planned(rana, "lakes")
 
     class Strict:
-        def pay(self, batch):
+        def pay_batch(self, batch):
             raise errors.PanelRefusedError("refused_by_panel", reason="no money")
 
     with pytest.raises(errors.PanelRefusedError):

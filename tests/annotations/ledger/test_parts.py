@@ -322,11 +322,11 @@ def test_another_amount_than_was_asked_is_not_taken_for_paid(client, fake):  # n
     fake.add(1)
     fake.pays_each = 4.0
     with pytest.raises(UnsureError) as caught:
-        client.screen_out(STUDY, ["s-0"], Decimal("0.40"), more_places=False)
+        client.screen_out_submissions(STUDY, ["s-0"], Decimal("0.40"), more_places=False)
     assert caught.value.code == "other_amount_each"
     assert caught.value.values == {"amount": 4.0, "each": Decimal("0.40")}
     with pytest.raises(NotDoneError) as caught:
-        client.screen_out(STUDY, ["../x"], Decimal("0.40"), more_places=False)
+        client.screen_out_submissions(STUDY, ["../x"], Decimal("0.40"), more_places=False)
     assert (caught.value.code, caught.value.values) == ("bad_id", {"key": "../x"})
 
 

@@ -10,7 +10,7 @@ from annotations.ledger import bonuses
 from annotations.ledger.appeals import create_appeal
 from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Collection, Submission
-from evaluation.payments.storage.rules import PER_ANSWER, Rule, propose
+from evaluation.payments.storage.rules import PER_ANSWER, BonusRule, propose_bonuses
 from tests.api.successes.declaration import Sent, succeeds
 
 RULE = {"kind": PER_ANSWER, "amount": "0.05", "round": "second", "base_pay": "1.00"}
@@ -66,7 +66,7 @@ def _(world):
 
 @succeeds("paying_bonus_plan")
 def _(world):
-    found = propose(world.version, Rule(PER_ANSWER, Decimal("0.05")))
+    found = propose_bonuses(world.version, BonusRule(PER_ANSWER, Decimal("0.05")))
     return Sent(RULE | {"seen": found.seen})
 
 

@@ -13,7 +13,7 @@ from annotations.exchange.importing import import_answers
 from annotations.models import Membership, QuestionSet, Team
 from evaluation.models import LanguageModel, LLMAnswerScore, LLMResponse
 from evaluation.waves import storage as waves
-from evaluation.waves.report.comparison import build_report
+from evaluation.waves.report.comparison import build_waves_report
 from tests.annotations import world
 from tests.api.conftest import Api
 from tests.evaluation import fact_world
@@ -51,7 +51,7 @@ def test_last_months_models_against_this_months_people_by_command(months):
     march, april = months
     call_command("link_wave", april.name, earlier=march.version.question_set.name, with_models=True)
     after = graded(april)
-    models = build_report(march, after).models
+    models = build_waves_report(march, after).models
     # Of the cable only: April did not ask for the ship, and no model answered why.
     assert [(one.name, one.n_same, one.n_answers) for one in models.rows] == [
         (models.rows[0].name, 1, 1), (models.rows[1].name, 1, 1),
@@ -235,14 +235,14 @@ def test_the_name_of_a_wave_that_somebody_does_not_see_is_not_told(months, tara,
 def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, site, monkeypatch):
     march, april = months
     of_march = march.version.question_set
-    here = waves.link_waves
+    here = waves.link_and_copy_replies
 
     def raced(later, earlier, **how):
         # Theirs comes first, on rows of their own.
         link_waves(*QuestionSet.objects.filter(pk__in=[later.pk, earlier.pk]).order_by("-pk"))
         return here(later, earlier, **how)
 
-    monkeypatch.setattr("evaluation.waves.storage.link_waves", raced)
+    monkeypatch.setattr("evaluation.waves.storage.link_and_copy_replies", raced)
     place = reverse("admin:link-wave", args=[april.public_id])
     done = site.post(place, {"earlier": str(of_march.public_id), "do": "link"})
     assert done.status_code == 400
@@ -263,7 +263,7 @@ def test_a_model_without_a_scored_answer_to_a_common_question_is_not_the_same(mo
         text="They came late, said ada", status="text", request="q",
     )  # fmt: skip
     after = graded(april)
-    (row,) = build_report(march, after).models.rows
+    (row,) = build_waves_report(march, after).models.rows
     assert (row.n_same, row.n_answers) == (0, 0)
     page = html(site, address(after))
     assert [state for state in states(page) if state.startswith("answers_")] == [
