@@ -58,7 +58,7 @@ class PublishResult:
 
 
 def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return the error that prevents publishing a version to workers; None if it can be published."""
+    """Return the error that prevents publishing a version to workers; None without one."""
     if version is None:
         return SettingsError("no_questions")
     numbers = version.questions.aggregate(
@@ -278,9 +278,8 @@ def replace_admissions_by_score(
 ) -> None:
     """Replace the worker ids that a score admits; None admits workers whatever their score.
 
-    Manually added ids stay admitted.
-
-    An id that is no longer among them is refused from now on, unless its worker has begun.
+    An id that is left out is refused from now on, unless its worker has begun. Manually added ids
+    stay admitted.
     """
     Collection.objects.filter(pk=collection.pk).update(by_score=ids is not None)
     collection.by_score = ids is not None

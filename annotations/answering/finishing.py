@@ -122,7 +122,7 @@ def screen_out_worker(submission: Submission) -> Submission:
 
 
 def withdraw_answers(submission: Submission) -> Submission:
-    """Delete all answers of a worker, also after submission, and free the place; return the submission.
+    """Delete all answers of a worker, also after submission; free the place.
 
     Deletes assignments, other texts and appeals, and empties the device and the use of assistive
     technology. Receivers of `withdrawing` delete or blank what runs computed from the answers;

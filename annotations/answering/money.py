@@ -20,7 +20,7 @@ CENT = Decimal("0.01")
 
 @dataclass(frozen=True, slots=True)
 class CollectionCosts:
-    """Costs of a collection and pay of its workers, in its currency; `fee` is in percent of the pay.
+    """Costs of a collection and pay of its workers, in its currency; `fee` is a percentage.
 
     Attributes
     ----------

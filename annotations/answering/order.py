@@ -129,6 +129,6 @@ def _split_into_pages(
 
 
 def _list_passages(questions: Iterable[QuestionRow]) -> dict[int | None, None]:
-    """Return a dict whose keys are the questions' passages (keys), in the order of the questions."""
+    """Return a dict whose keys are the questions' passages, in the order of the questions."""
     # A dict, not a set: the seeded draws depend on the order.
     return dict.fromkeys(row.passage for row in questions)

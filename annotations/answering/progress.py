@@ -104,7 +104,7 @@ class SurveyProgress:
         return next((page for page in self.pages if page.number == number), None)
 
     def is_recall(self) -> bool:
-        """Return whether the collection uses the recall protocol: questions after the passage is hidden."""
+        """Return whether questions are answered from memory (recall protocol)."""
         return self.collection.protocol == Collection.Protocol.RECALL
 
     def find_reading(self, page: AnswerPage) -> Reading | None:
@@ -131,7 +131,7 @@ class SurveyProgress:
         return self.find_reading(page) is not None and not self.is_being_read(page)
 
     def find_next_step(self) -> NextStep:
-        """Return the next step of the worker: a passage, a page, practice feedback, or the review."""
+        """Return the worker's next step: a passage, a page, practice feedback, or the review."""
         for page in self.pages:
             if not page.is_answered:
                 return NextStep(PAGE if self.may_show_questions(page) else TEXT, page.number)

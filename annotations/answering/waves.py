@@ -66,7 +66,10 @@ class QuestionMatch:
 
 
 def find_version_to_repeat(question_set: QuestionSet) -> QuestionSetVersion | None:
-    """Return the version that a new wave copies: the newest answered one, else the latest or None."""
+    """Return the version that a new wave copies: the newest answered one, else the latest.
+
+    None for a question set without a version.
+    """
     answered = question_set.versions.filter(submissions__isnull=False).order_by("-number")
     return answered.first() or question_set.latest_version()
 

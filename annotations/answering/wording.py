@@ -111,7 +111,7 @@ class WordingCache:
         return questions
 
     def load_intro(self, version: QuestionSetVersion, language: str = "") -> IntroTexts:
-        """Return guidelines, consent text and title of a version in a language, else the originals."""
+        """Return guidelines, consent text and title in a language, else the originals."""
         if language not in version.languages:
             return IntroTexts(
                 LocalizedText(version.guidelines, version.spoken),

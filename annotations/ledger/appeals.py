@@ -36,7 +36,7 @@ NOT_STORED_REASONS = {
 
 
 class AppealError(ValueError):
-    """Error for an appeal or an answer to one that is not allowed; nothing is stored.
+    """Error for an appeal, or an answer to one, that is not allowed; nothing is stored.
 
     `code` is empty, too_long, not_rejected, appealed, answered or own_page.
     """
@@ -48,7 +48,7 @@ class AppealError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class RejectionStatus:
-    """A submission's newest rejection and its appeal, with the decision in force."""
+    """Newest rejection of a submission, its appeal, and the newest decision on the submission."""
 
     rejection: Decision
     newest: Decision
@@ -145,7 +145,7 @@ def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> App
 
 
 def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
-    """Return the newest appeal of each submission (by key) with its answer; others are left out."""
+    """Return the newest appeal, with its answer, of each submission that has one, by its key."""
     keys, appeals = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         rows = Appeal.objects.filter(decision__submission__in=keys[begin : begin + KEYS_PER_QUERY])
@@ -155,9 +155,9 @@ def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
 
 
 def filter_appealed(submissions: QuerySet[Any, Any], *, unanswered: bool) -> QuerySet[Any, Any]:
-    """Return the submissions with an appeal; with `waiting`, only unanswered ones.
+    """Return the submissions with an appeal; with `unanswered`, those whose appeal has no answer.
 
-    An appeal waits while its rejection counts. Approval without an answer therefore ends it too.
+    An appeal against a rejection that no longer counts is not unanswered: an approval also ends it.
     """
     if not unanswered:
         appeals = Appeal.objects.filter(decision__submission=OuterRef("pk"))
@@ -173,7 +173,7 @@ def count_unanswered_appeals(version: QuestionSetVersion) -> int:
 
 
 def _clean_appeal_text(text: str) -> str:
-    """Return a text, stripped; raise `AppealError` if it is empty or too long."""
+    """Return a text of an appeal, stripped; raise `AppealError` if it is empty or too long."""
     # PostgreSQL stores neither NUL nor lone surrogates; the latter become question marks.
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").strip()
     text = text.encode("utf-8", "replace").decode("utf-8")

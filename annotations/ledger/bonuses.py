@@ -87,7 +87,7 @@ class Payment:
 
 @dataclass(frozen=True, slots=True)
 class PaymentBatch:
-    """Payments that were reserved together to be sent as one list."""
+    """Payments that were reserved together, to be sent to the panel as one list."""
 
     id: UUID
     payments: tuple[Payment, ...]
@@ -99,7 +99,7 @@ class PaymentBatch:
 
 
 class Payer(Protocol):
-    """Interface of objects that pay a batch through a panel."""
+    """Interface of objects that have a panel pay a batch."""
 
     def pay_batch(self, batch: PaymentBatch) -> str:
         """Pay all payments of a batch and return the panel's reference.
@@ -132,7 +132,7 @@ def load_payments(
 def split_confirmed_payments(
     payments: Iterable[Payment], log: Mapping[int, Sequence[Decision]] | None = None
 ) -> tuple[list[Payment], list[Payment]]:
-    """Return (payments that can be sent, payments held back) among confirmed, unsent ones.
+    """Split the confirmed, unsent payments into those that can be sent and those held back.
 
     A payment is held back if the work was rejected after the payment was planned. If the work was
     already rejected then, the bonus was intended: no rule plans that. Pass as `log` the decisions
@@ -158,13 +158,13 @@ def split_confirmed_payments(
 
 
 def build_confirmed_condition(version: QuestionSetVersion) -> Q:
-    """Return the database condition that a decision's submission has a confirmed payment."""
+    """Return the query condition that a decision's submission has a confirmed payment."""
     rows = BonusPayment.objects.filter(submission__version=version, event=Event.CONFIRMED)
     return Q(submission__in=rows.values("submission"))
 
 
 def is_in_round(payment: Payment, round_: str | None) -> bool:
-    """Return whether a payment is in the round; for None, whether it is a bonus."""
+    """Return whether a payment is in the round; for None, whether it is a bonus of any round."""
     return payment.round != PART if round_ is None else payment.round == round_
 
 
@@ -193,9 +193,7 @@ def plan_bonuses(
     round_: str = ROUND,
     reason: str = "",
 ) -> int:
-    """Plan a bonus for each submission (amounts by key); return the number of new ones.
-
-    All bonuses are planned or none.
+    """Plan a bonus for each submission (amounts by key), all or none; return how many are new.
 
     A payment of this round with the same amount stays, unless it is cancelled or failed.
     Raises OtherAmountError and WithdrawnError. Raises CurrencyError if the round has payments in
@@ -315,7 +313,7 @@ def claim_and_pay(
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
 ) -> PaymentBatch:
-    """Reserve confirmed payments, have a panel pay them, and store the result.
+    """Reserve confirmed payments, have a panel pay them, and store the result; return the batch.
 
     Each payment is requested at most once, also after repeated clicks or a crash. Raises
     NothingToSendError, and the errors of `pay_claimed_batch`.
@@ -325,7 +323,7 @@ def claim_and_pay(
 
 
 def pay_claimed_batch(batch: PaymentBatch, user: Any, payer: Payer) -> PaymentBatch:
-    """Have a panel pay a reserved batch, at most once, and store the result.
+    """Have a panel pay a reserved batch, at most once; store the result and return the batch.
 
     Raises NothingToSendError for an empty batch. Errors of the panel are raised again, after the
     payments were marked failed (PanelRefusedError) or unknown (any other error).
@@ -350,10 +348,10 @@ def pay_claimed_batch(batch: PaymentBatch, user: Any, payer: Payer) -> PaymentBa
 def store_panel_reports(
     version: QuestionSetVersion, user: Any, reports: dict[UUID, tuple[Event, str]]
 ) -> tuple[int, int]:
-    """Store a panel's reports on payments (by payment id): paid or failed.
+    """Store a panel's reports (paid or failed) by payment; return how many are new and known.
 
-    Returns the number of new reports, and of those that were stored already. Raises UnsettledError
-    for a payment that was never sent or has the opposite report; nothing is stored then.
+    Raises UnsettledError for a payment that was never sent or has the opposite report; nothing is
+    stored then.
     """
     with transaction.atomic():
         known = {payment.id: payment for payment in load_payments(version)}
@@ -386,7 +384,7 @@ def add_payment_event(
     reference: str = "",
     batch: UUID | None = None,
 ) -> None:
-    """Store an event for each payment; raise `IntegrityError` if it is already stored."""
+    """Store an event for each payment; raise `IntegrityError` if one is already stored."""
     entries = [
         BonusPayment(
             payment=payment.id,
@@ -418,7 +416,7 @@ def _advance_payments(
     batch: UUID | None = None,
     most: int | None = None,
 ) -> PaymentBatch:
-    """Add an event to the payments of a round in given states; return these payments.
+    """Add an event to the payments of a round that are in given states; return them as a batch.
 
     Locks their submissions. The arguments are those of `claim_payments`.
     """

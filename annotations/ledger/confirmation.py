@@ -40,11 +40,9 @@ def plan_parts_of_total(
 def _run_with_total(
     total: Decimal, act: Callable[[], bonuses.PaymentBatch], *, accept_none: bool = False
 ) -> bonuses.PaymentBatch:
-    """Run `act` and return its batch; undo it if its sum differs from `total`.
+    """Run `act` and return its batch; undo it and raise if its sum is not `total`.
 
-    Then `OtherTotalError` is raised.
-
-    With `accept_none`, an empty batch passes with any total.
+    Raises `OtherTotalError`. With `accept_none`, an empty batch passes with any total.
     """
     with transaction.atomic():
         batch = act()

@@ -70,7 +70,7 @@ class NewDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """Numbers of decisions that were added and that were already stored."""
+    """Numbers of decisions that were added and of those that were already stored."""
 
     n_new: int
     n_unchanged: int
@@ -97,7 +97,7 @@ def decide_on_submission(
     reason: str = "",
     seen: UUID | Unseen | None = UNSEEN,
 ) -> Decision:
-    """Store a decision on one submission; repeating the newest decision has no effect.
+    """Store and return a decision on one submission; repeating the newest one stores nothing.
 
     `seen` is the newest decision that the user saw, None for none. Raises DecisionError and
     WithdrawnError. Raises DecidedMeanwhileError if another decision is newer.
@@ -120,7 +120,7 @@ def decide_on_submission(
 
 
 def decide_on_submissions(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
-    """Store many valid decisions, all or none; return counts of new and existing ones.
+    """Store many valid decisions, all or none; return the numbers of new and existing ones.
 
     Check them first with `validate_decision`. Raises WithdrawnError.
     """
@@ -178,7 +178,7 @@ def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
 def find_answered_version(
     question_set: QuestionSet, number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the version with this number, or by default the newest with submissions.
+    """Return the version with this number, by default the newest with submissions.
 
     If no version has any, the newest of all; None if there is no such version.
     """
@@ -188,7 +188,9 @@ def find_answered_version(
 def select_answered_version(
     versions: QuerySet[QuestionSetVersion], number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the version with this number; by default the newest one with submissions.
+    """Return the version with this number, by default the newest with submissions.
+
+    The number is that of one of `versions`.
 
     Same as `find_answered_version`, but the set and the collection are loaded too.
     """
@@ -216,9 +218,9 @@ def _build_answered_condition() -> Exists:
 
 
 def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
-    """Return the newest decision on each decided submission, by key.
+    """Return the newest decision on each decided submission, by its key.
 
-    Reopened ones are included.
+    A decision that reopened a submission is included.
     """
     keys, decisions = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
@@ -245,7 +247,7 @@ def load_decision_log(submissions: Iterable[int], *related: str) -> dict[int, li
 
 
 def load_decisions_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
-    """Return the decisions that meet a condition, by submission key, oldest first; one query.
+    """Return the decisions that meet a query condition, by submission key, oldest first; one query.
 
     `related` names relations to load with each decision.
     """
@@ -257,7 +259,7 @@ def load_decisions_where(condition: Q, *related: str) -> dict[int, list[Decision
 
 
 def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
-    """Lock submissions (by key) until the transaction ends, so that payments do not overlap.
+    """Lock submissions (by key) until the transaction ends, so that decisions cannot overlap.
 
     Raises WithdrawnError for a withdrawn submission, unless `also_withdrawn`.
     """

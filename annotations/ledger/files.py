@@ -88,9 +88,7 @@ def import_decisions(
     round_: str = ROUND,
     dry_run: bool = False,
 ) -> DecisionImportReport:
-    """Import decisions on a version's workers and their bonuses from a file.
-
-    All rows are imported or none.
+    """Import decisions on a version's workers, and their bonuses, from a file: all rows or none.
 
     The user who decides wrote each amount, so the bonuses are confirmed at once. A worker has one
     bonus in a round. Raises `InputError` with every invalid row; nothing is stored then. With
@@ -142,7 +140,7 @@ def import_decisions(
 
 
 def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
-    """Yield a warning about unknown columns, whose names may be misspelled."""
+    """Yield a warning if a file has unknown columns, whose names may be misspelled."""
     if file.kept_aside:
         yield REPORTS.text("columns_left_out", names=file.kept_aside)
 
@@ -150,7 +148,7 @@ def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
 def _warn_bonus_of_rejected(
     version: QuestionSetVersion, rejected: Sequence[int], round_: str
 ) -> Iterator[str]:
-    """Yield a warning about bonuses of workers that the same row rejects."""
+    """Yield a warning about bonuses of workers whom the same row rejects."""
     if not rejected:
         return
     sendable, held_back = split_confirmed_payments(load_payments(version, rejected, round_))
@@ -167,7 +165,7 @@ def _has_bonus_for_rejected(row: DecisionRow) -> bool:
 
 
 def _filter_by_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
-    """Return the submissions of a panel's workers; case matters only if it decides."""
+    """Return the submissions of a panel's workers; ignore case unless a panel matches exactly."""
     named = [(submission.worker.panel or NO_PANEL, submission) for submission in submissions]
     exactly = [submission for name, submission in named if name == panel]
     return exactly or [
@@ -204,10 +202,7 @@ def _store_bonuses(
 def _match_submissions(
     version: QuestionSetVersion, rows: tuple[DecisionRow, ...], problems: Problems
 ) -> dict[int, int]:
-    """Return the submission key of each row, by line number.
-
-    Record a problem for rows without a submission.
-    """
+    """Return the submission key of each row by line number; record a problem if there is none."""
     by_worker: dict[str, list[Submission]] = {}
     for submission in Submission.objects.filter(version=version).select_related("worker"):
         by_worker.setdefault(submission.worker.external_id, []).append(submission)

@@ -42,7 +42,7 @@ class NoListError(CodedError, ValueError):
 
 
 class WhichBatchError(NoListError):
-    """Error: it is unclear which batch is meant; `why` is the reason, `there` lists the batches.
+    """Error: several batches or none match; `why` is the reason, `there` lists all batches.
 
     `reason` is the message code of `why`.
     """
@@ -56,7 +56,7 @@ class WhichBatchError(NoListError):
 
 @dataclass(frozen=True, slots=True)
 class ListRequest:
-    """Parameters of a requested list: which batch, acting user, file name.
+    """Parameters of a requested list: which batch, acting user, name in error messages.
 
     `batch` is a batch of Mechanical Turk, or the id of a list of payments. `user` takes a list of
     payments to the panel; `name` is the file's name in error messages.
@@ -72,7 +72,7 @@ ListOutput = tuple[Iterator[bytes], list[str]]
 
 
 def _build_approval_list(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the ids to approve on Prolific, one per line."""
+    """Return the list of ids to approve on Prolific, one per line, and notes about it."""
     lists = _load_lists(version)
     ids = list(lists.list_prolific_approvals())
     noun = "submissions" if lists.by_submission else "participants"
@@ -85,7 +85,7 @@ def _build_approval_list(version: QuestionSetVersion, request: ListRequest) -> L
 
 
 def _build_rejection_list(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the rejections for Prolific, each with category and message."""
+    """Return the list of rejections for Prolific, with category and message, and notes about it."""
     lists = _load_lists(version)
     table = lists.build_prolific_rejections()
     rows = list(table.rows)
@@ -98,7 +98,7 @@ def _build_rejection_list(version: QuestionSetVersion, request: ListRequest) -> 
 
 
 def _build_bonus_list(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the list of confirmed bonuses; reading it reserves the payments.
+    """Return the list of confirmed bonuses and notes; reading the list reserves the payments.
 
     A file that cannot be opened for writing thus claims nothing.
     """
@@ -119,7 +119,7 @@ def _build_bonus_list(version: QuestionSetVersion, request: ListRequest) -> List
 
 
 def _build_part_list(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return the list of partial payments to send; reading it reserves the payments."""
+    """Return the list of partial payments and notes; reading the list reserves the payments."""
     if request.batch is not None:
         return _build_earlier_payment_list(
             version, request.batch, "parts of the pay", of_parts=True
@@ -131,7 +131,7 @@ def _build_part_list(version: QuestionSetVersion, request: ListRequest) -> ListO
 
 
 def claim_payments_of_list(version: QuestionSetVersion, user: Any, name: str) -> PaymentBatch:
-    """Reserve the payments of a list (bonuses or partial payments), each only once.
+    """Reserve the payments of a list (bonuses or partial payments), each only once; return them.
 
     Raises NothingToSendError.
     """
@@ -142,26 +142,26 @@ def claim_payments_of_list(version: QuestionSetVersion, user: Any, name: str) ->
 
 
 def format_payment_list(version: QuestionSetVersion, batch: PaymentBatch) -> Iterator[bytes]:
-    """Yield the lines of a payment list for the panel, for the payments of a batch."""
+    """Yield the lines of a panel's payment list for the payments of a batch."""
     return format_payment_lines(
         batch, parts.load_panel_ids(version, batch) if has_parts(batch) else None
     )
 
 
 def has_parts(batch: PaymentBatch) -> bool:
-    """Return whether a batch has partial payments, not bonuses."""
+    """Return whether a batch has partial payments, not bonuses; False for an empty batch."""
     return bool(batch.payments) and batch.payments[0].round == PART
 
 
 def _claim_batch(version: QuestionSetVersion, user: Any, name: str) -> PaymentBatch:
-    """Reserve the payments of the list `name` for sending."""
+    """Reserve the payments of the list `name` for sending; return them as a batch."""
     return parts.claim_parts(version, user) if name == PARTS else claim_payments(version, user)
 
 
 def _build_new_payment_list(
     version: QuestionSetVersion, request: ListRequest, name: str, *, expected: bool
 ) -> ListOutput:
-    """Return a payment list; its payments are reserved when its first chunk is read.
+    """Return a list of payments and notes; reading its first chunk reserves the payments.
 
     With `expected`, raises InputError then if another person has claimed them all meanwhile.
     """
@@ -182,7 +182,7 @@ def _build_new_payment_list(
 def _build_earlier_payment_list(
     version: QuestionSetVersion, key: str, noun: str, *, of_parts: bool
 ) -> ListOutput:
-    """Return the list of an earlier batch again; raise `NoListError` if it is unknown."""
+    """Return the list of an earlier batch again, and notes; `NoListError` if unknown."""
     # Writing a list again claims nothing: the payments were claimed when it was first written.
     batch = load_claimed_batch(version, _parse_batch_id(key))
     if not batch.payments or has_parts(batch) != of_parts:
@@ -191,12 +191,12 @@ def _build_earlier_payment_list(
 
 
 def _find_last_batch_id(payments: Sequence[Payment]) -> str:
-    """Return the id of the newest written list; "" if there is none."""
+    """Return the id of the batch of the newest sent payment; "" if none was sent."""
     return next((str(payment.batch) for payment in reversed(payments) if payment.batch), "")
 
 
 def _describe_batch(batch: PaymentBatch) -> list[str]:
-    """Return notes about a batch: sum, id, and workers unknown to Prolific."""
+    """Return notes about a batch: number and sum, id, and workers unknown to Prolific."""
     currency = batch.payments[0].currency if batch.payments else ""
     noun = "parts of the pay" if has_parts(batch) else "bonuses"
     values = {"noun": noun, "total": batch.total, "currency": currency}
@@ -210,7 +210,7 @@ def _describe_batch(batch: PaymentBatch) -> list[str]:
 
 
 def _parse_batch_id(text: str) -> UUID:
-    """Return a text as the id of a list; raise `NoListError` if it is no id."""
+    """Return a text as the id of a list; raise `NoListError` if it is not an id."""
     try:
         return UUID(text)
     except ValueError:
@@ -218,7 +218,7 @@ def _parse_batch_id(text: str) -> UUID:
 
 
 def _build_mturk_list(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return a Mechanical Turk batch file with its decisions filled in."""
+    """Return a Mechanical Turk batch file with its decisions filled in, and notes about it."""
     lists = _load_lists(version)
     batch = _find_mturk_batch(lists, request.batch)
     table = lists.build_mturk_table() if batch is None else lists.build_batch_table(batch.public_id)
@@ -235,7 +235,7 @@ def _build_mturk_list(version: QuestionSetVersion, request: ListRequest) -> List
 
 
 def _build_decision_log(version: QuestionSetVersion, request: ListRequest) -> ListOutput:
-    """Return all decisions about a version's workers as CSV."""
+    """Return all decisions about a version's workers as CSV, and a note about them."""
     table: Table = build_decision_log_table(version)
     rows = list(table.rows)
     return write_csv(table.header, rows), [LISTS.text("decisions", n=len(rows))]
@@ -282,7 +282,7 @@ def _describe_undecided(lists: PanelLists) -> str:
 
 
 def _find_mturk_batch(lists: PanelLists, name: str | None) -> PanelFile | None:
-    """Return the batch file with this name or id; by default the only one, None without any.
+    """Return the batch file with this name or id, by default the only one; None without any.
 
     Raises WhichBatchError if there are several or none matches.
     """

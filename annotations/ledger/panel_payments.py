@@ -117,7 +117,7 @@ def find_study_id(version: QuestionSetVersion, study: str = "") -> str:
 def select_next_bonuses(
     version: QuestionSetVersion, round_: str | None = None
 ) -> list[bonuses.Payment]:
-    """Return the bonuses for the next request: the oldest ones that can be sent.
+    """Return the bonuses for the next request to the panel: the oldest ones that can be sent.
 
     Workers of Mechanical Turk are left out. The panel does not know their ids and would refuse the
     whole list.
@@ -129,7 +129,7 @@ def select_next_bonuses(
 def count_unsendable_bonuses(
     version: QuestionSetVersion, round_: str | None = None
 ) -> list[tuple[int, str]]:
-    """Return (number, reason code) for confirmed payments that cannot be sent."""
+    """Return (number, reason code) pairs for confirmed payments that cannot be sent."""
     sendable, held_back = _split_confirmed_in_round(version, round_)
     n_mturk = sum(payment.panel == MTURK for payment in sendable)
     counts = [(len(held_back), "held_back"), (n_mturk, "of_mturk")]
@@ -139,7 +139,7 @@ def count_unsendable_bonuses(
 def _split_confirmed_in_round(
     version: QuestionSetVersion, round_: str | None
 ) -> tuple[list[bonuses.Payment], list[bonuses.Payment]]:
-    """Return a round's confirmed payments: (those that can be sent, those held back)."""
+    """Split a round's confirmed payments into those that can be sent and those held back."""
     payments = bonuses.load_payments(version, round_=round_)
     return bonuses.split_confirmed_payments(
         payment for payment in payments if bonuses.is_in_round(payment, round_)
@@ -154,7 +154,7 @@ def send_bonuses(
     total: Decimal,
     round_: str | None = None,
 ) -> bonuses.PaymentBatch:
-    """Pay the next bonuses through the panel, if their sum is the confirmed total.
+    """Have the panel pay the next bonuses, if their sum is the confirmed total; return them.
 
     Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
@@ -189,7 +189,7 @@ class NextParts:
 
 
 def select_next_parts(version: QuestionSetVersion) -> NextParts:
-    """Return the partial payments of the next request; empty if none is left.
+    """Return the partial payments for the next request to the panel; empty if none is left.
 
     The panel screens out workers who failed the practice. Workers who failed the attention checks
     have submitted, and are paid by a list of bonuses.
@@ -228,7 +228,7 @@ def send_parts(
     *,
     more_places: bool = False,
 ) -> bonuses.PaymentBatch:
-    """Pay the next partial payments through the panel, if their sum is the confirmed total.
+    """Have the panel pay the next partial payments, if their sum is the total; return them.
 
     Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the total has changed;
     nothing is claimed then.
@@ -248,7 +248,7 @@ def send_parts(
 
 @dataclass(slots=True)
 class SendingReport:
-    """Result of sending decisions to a panel: counts, and a message for each failure.
+    """Result of sending decisions to a panel: counts, and a message for each failed rejection.
 
     `problems` has a message for each rejection that failed or was not answered. Sending it again
     is safe: the panel ignores a repeated rejection.
@@ -274,7 +274,9 @@ class SendingReport:
 def send_decisions(
     version: QuestionSetVersion, client: PanelClient | None, *, do: bool = False
 ) -> SendingReport:
-    """Send the approvals and rejections to the panel; without `do`, only count them.
+    """Send approvals and rejections to the panel, or only count them; return the report.
+
+    Nothing is sent without `do`.
 
     The panel ignores repeated decisions, so call this again after an interruption. A failed
     rejection is reported and the others continue; errors of approvals are raised.
@@ -305,7 +307,7 @@ def send_decisions(
 def _reject_on_panel(
     client: PanelClient, submission: str, decision: PanelDecision, problems: list[str]
 ) -> bool:
-    """Reject a submission on the panel; return False and record the problem if it fails."""
+    """Reject a submission on the panel; return False and record the problem if that fails."""
     try:
         client.reject_submission(submission, decision.category, decision.message)
     except (NotDoneError, UnsureError) as error:

@@ -74,7 +74,7 @@ class OwedParts:
 
     @property
     def n_unknown(self) -> int:
-        """Number of owed workers whose panel status was never imported."""
+        """Number of owed payments to workers whose status on the panel was never imported."""
         return sum(not part.person.status for part in self.owed)
 
     @property
@@ -85,14 +85,16 @@ class OwedParts:
 
     @property
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
-        """Owed payments as (reason as text, number of workers, amount of each)."""
+        """Owed payments counted as (reason as text, number of workers, amount of each)."""
         return [(PART_REASONS[kind], n, amount) for kind, n, amount in self.counts]
 
 
 def find_owed_parts(
     version: QuestionSetVersion, payments: Sequence[bonuses.Payment] | None = None
 ) -> OwedParts:
-    """Return the partial payments owed to workers of a version; constant number of queries.
+    """Return the partial payments owed to workers of a version, and who is owed none.
+
+    The number of queries is constant.
 
     Pass all `payments` of the version if they are loaded already.
     """
@@ -129,7 +131,7 @@ def find_owed_parts(
 def load_current_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None = None
 ) -> dict[int, bonuses.Payment]:
-    """Return the partial payment of each submission, without failed and cancelled ones.
+    """Return the partial payment of each submission by key, without failed and cancelled ones.
 
     Pass all `payments` of the version if they are loaded already.
     """
@@ -138,7 +140,7 @@ def load_current_parts(
 
 
 def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.PaymentBatch:
-    """Plan the owed partial payments and return them; a second call plans nothing."""
+    """Plan the owed partial payments and return them as a batch; a second call plans nothing."""
     with transaction.atomic():
         # Lock first: a decision in another transaction waits, or is already visible here.
         lock_submissions(
@@ -162,7 +164,7 @@ def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.PaymentBatch:
 def _load_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None
 ) -> list[bonuses.Payment]:
-    """Return a version's partial payments; without `payments`, they are loaded."""
+    """Return a version's partial payments, from `payments` or else from the database."""
     if payments is None:
         return bonuses.load_payments(version, round_=bonuses.PART)
     return [payment for payment in payments if payment.round == bonuses.PART]
@@ -197,7 +199,7 @@ def select_sendable_parts(
 
 
 def lock_submissions_with_part(version: QuestionSetVersion) -> None:
-    """Lock submissions with a partial payment, so that decisions about them wait."""
+    """Lock the submissions with a partial payment, so that decisions about them wait."""
     lock_submissions(list(load_current_parts(version)), also_withdrawn=True)
 
 
@@ -211,7 +213,7 @@ def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.PaymentBatch:
 
 
 def load_panel_ids(version: QuestionSetVersion, batch: bonuses.PaymentBatch) -> Mapping[int, str]:
-    """Return the panel's ids for the lines of a list, by submission key.
+    """Return the panel's id for each payment of a batch, by submission key.
 
     These are the panel's ids of the submissions if all are known, else those of the workers.
     """
@@ -223,7 +225,7 @@ def load_panel_ids(version: QuestionSetVersion, batch: bonuses.PaymentBatch) -> 
 
 
 def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
-    """Return the kind of partial payment of each submission entitled to one, by key."""
+    """Return the kind of partial payment that each entitled submission gets, by its key."""
     return {
         key: kind
         for kind, ended in ENDED.items()
@@ -232,7 +234,7 @@ def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
 
 
 def _build_ended_condition() -> Q:
-    """Return the condition that a submission ended with a partial payment."""
+    """Return the query condition that a submission ended in a way that gets a partial payment."""
     return ENDED[SCREENED_OUT] | ENDED[FAILED_CHECKS]
 
 

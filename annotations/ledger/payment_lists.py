@@ -20,7 +20,7 @@ COLUMNS = (
 def format_payment_lines(
     batch: PaymentBatch, ids: Mapping[int, str] | None = None
 ) -> Iterator[bytes]:
-    """Yield the lines "id,amount" of a batch, such as "5f1a,1.50".
+    """Yield a line "id,amount" for each payment of a batch, such as "5f1a,1.50".
 
     The id is the worker's or submission's id on the panel.
 
@@ -35,7 +35,7 @@ def format_payment_lines(
 
 
 def build_ledger_table(payments: list[Payment]) -> Table:
-    """Return a table with one row for each payment.
+    """Return the table of a version's payments, one row for each.
 
     `settlement.read_panel_reports` reads the same table back, with other states.
     """

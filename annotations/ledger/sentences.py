@@ -24,7 +24,7 @@ def _format_amount(amount: Decimal, currency: str) -> str:
 
 
 def _format_counts(kinds: Mapping[str, int]) -> str:
-    """Return numbers by kind as text, such as "2 paid, 1 failed"."""
+    """Return numbers by kind as text, such as "2 reject, 14 approve"."""
     return ", ".join(f"{n:,} {kind}" for kind, n in sorted(kinds.items()))
 
 
@@ -35,7 +35,7 @@ def _explain_no_bonus_left(n_held: int, batch: str) -> str:
 
 
 def _suggest_repeating_list(batch: str) -> str:
-    """Return the hint that the list of a batch can be written again; "" without one."""
+    """Return the hint that the list of a batch can be written again; "" without a batch."""
     return f"; write its list again with --batch {batch}" if batch else ""
 
 

@@ -30,8 +30,7 @@ def import_panel_reports(
 ) -> tuple[int, int]:
     """Import a panel's report on sent payments; return the numbers of new and known rows.
 
-    Returns the number of new reports, and of those that were stored already. Raises `InputError` as
-    `read_panel_reports` does, also for a payment of another version.
+    Raises `InputError` as `read_panel_reports` does, also for a payment of another version.
     """
     problems = Problems(make_source(source).name)
     reports = read_panel_reports(
@@ -43,7 +42,7 @@ def import_panel_reports(
 def read_panel_reports(
     source: Readable, problems: Problems, known: Container[UUID]
 ) -> dict[UUID, tuple[Event, str]]:
-    """Read a panel's report on payments; return (event, reference) by payment id.
+    """Read a file of a panel's reports on payments; return (event, reference) by payment id.
 
     The columns are payment, state and reference.
 

@@ -24,7 +24,7 @@ class StateCount:
 
 @dataclass(frozen=True, slots=True)
 class PaymentTally:
-    """Payments of one round or one list in planned order, with their sums."""
+    """Payments of one round or one list, in planned order, with their sums."""
 
     payments: tuple[Payment, ...]
 
@@ -51,12 +51,12 @@ class PaymentTally:
 
     @property
     def planned(self) -> Decimal:
-        """Sum of the planned payments, which the user repeats to confirm them."""
+        """Sum of the planned payments, which the user enters to confirm them."""
         return self._sum_amounts({"planned"})
 
     @property
     def unsent(self) -> Decimal:
-        """Sum of the payments that were not sent, which the user repeats to cancel them."""
+        """Sum of the payments that were not sent, which the user enters to cancel them."""
         return self._sum_amounts({"planned", "confirmed"})
 
     @property

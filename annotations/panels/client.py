@@ -17,7 +17,7 @@ from annotations.sentences import CodedError
 
 
 class PanelError(CodedError, RuntimeError):
-    """Error of a request to a panel; it failed, or its result is unknown."""
+    """Error of a request to a panel: it failed, or its result is unknown."""
 
     sentences = PANEL
 

@@ -50,11 +50,11 @@ def create_panel_group(
     name: str,
     participants: Sequence[str],
 ) -> str:
-    """Create a group of participants on the panel and log it; return the panel's id.
+    """Create a group of participants on the panel and log it; return the panel's id of it.
 
     The request is logged before the panel receives it. After a crash, or without an answer, the
     same name is therefore not requested again: a second request would create a second group. A
-    refused group can be requested again. Raises AskedBeforeError, NotDoneError (nothing was
+    refused group can be requested again. Raises RequestedBeforeError, NotDoneError (nothing was
     created), UnsureError.
     """
     with transaction.atomic():
@@ -84,7 +84,7 @@ def create_panel_group(
 
 
 def load_requested_groups(question_set: QuestionSet) -> list[RequestedGroup]:
-    """Return the requested groups of a question set, newest first, without refused ones."""
+    """Return the groups requested for a question set, newest first, without refused ones."""
     entries = AuditEntry.objects.filter(kind=KIND, object_id=question_set.public_id)
     groups: dict[str, RequestedGroup] = {}
     for entry in entries.select_related("done_by").order_by("pk"):
@@ -102,7 +102,7 @@ def load_requested_groups(question_set: QuestionSet) -> list[RequestedGroup]:
 def _log_group_request(
     question_set: QuestionSet, user: Any, action: str, name: str, people: int, key: str = ""
 ) -> None:
-    """Store a request for a group in the audit log."""
+    """Store a request for a group, or its result, in the audit log."""
     AuditEntry.objects.create(
         owner_id=question_set.owner_id,
         done_by=user,

@@ -33,7 +33,7 @@ REJECTED_COLUMNS = ("submission_id", "participant_id", "rejection_category", "me
 
 @dataclass
 class PanelLists:
-    """The decisions on a version's workers as files for a panel, with counts for notes.
+    """Decisions on a version's workers as files for a panel, with counts for notes.
 
     The files hold only workers with a decision. Each query runs once, at first use; the query for
     batches is skipped where the version has none (`may_have_batches`).
@@ -101,7 +101,7 @@ class PanelLists:
 
     @property
     def n_closed(self) -> int:
-        """Number of assignments approved or rejected before; they are omitted from the files."""
+        """Number of assignments already approved or rejected at the import; the files omit them."""
         return sum(_is_assignment_closed(assignment) for assignment in self.assignments)
 
     @cached_property
@@ -187,7 +187,7 @@ class PanelLists:
 
     @property
     def n_all_settled(self) -> int:
-        """Number of workers with a decision that Prolific already carried out."""
+        """Number of workers with a decision whose status on Prolific is final already."""
         return self.count_settled_workers(rejected=True) + self.count_settled_workers(rejected=False)
 
     def select_for_prolific(self) -> Iterator[PanelSubmission]:
@@ -215,12 +215,12 @@ class PanelLists:
         return Table(REJECTED_COLUMNS, rows)
 
     def _iterate_prolific_decisions(self) -> Iterator[PanelSubmission]:
-        """Return the workers with a decision who are not from Mechanical Turk."""
+        """Yield the workers with a decision who are not from Mechanical Turk."""
         return (person for person in self.decided if person.panel != MTURK)
 
 
 def read_batch_rows(file: PanelFile) -> Iterator[tuple[list[str], UUID]]:
-    """Yield (cells, worker id) of each row of a batch file, without withdrawn workers."""
+    """Yield (cells, worker's public id) of each row of a batch file, without withdrawn workers."""
     rows = file.rows.filter(submission__withdrawn_at=None).order_by("position")
     return rows.values_list("cells", "submission__worker__public_id").iterator()
 
@@ -239,7 +239,7 @@ def was_assignment_settled(row: Sequence[str], status_column: int | None) -> boo
 
 
 def _is_status_final(person: PanelSubmission) -> bool:
-    """Return whether Prolific's status is final, so that the decision need not be sent there."""
+    """Return whether a worker's status on Prolific is final, so that no decision is sent there."""
     return person.status in (PAST_REJECTING if person.rejected else PAST_APPROVING)
 
 

@@ -58,7 +58,7 @@ APPROVED = PanelDecision(APPROVE)
 
 @dataclass(frozen=True, slots=True)
 class PanelSubmission:
-    """A worker's submission with panel ids, status on the panel, and decision.
+    """A worker's submission with the panel's ids, its status there, and the decision.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def convert_to_panel_decisions(decisions: Mapping[int, Decision]) -> dict[int, P
 
 
 def build_status_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquery]:
-    """Return query annotations with a submission's newest panel status and time taken.
+    """Return query annotations for a submission's newest panel status and the panel's time.
 
     `statuses` are the states of the outer submission, the newest first.
     """
@@ -149,7 +149,7 @@ def compute_seconds_taken(
 def load_panel_submissions(
     submissions: QuerySet[Submission], decisions: Mapping[int, PanelDecision | None] | None = None
 ) -> list[PanelSubmission]:
-    """Return the workers of submissions by name, each with the decision; one query.
+    """Return submissions by their workers' names, each with panel data and decision; one query.
 
     `decisions` replaces the newest decisions of the log, by submission key.
     """
@@ -211,7 +211,7 @@ def _convert_to_panel_decision(
 
 
 def load_submissions_with_decisions(version: QuestionSetVersion) -> list[PanelSubmission]:
-    """Return all workers of a version with the decisions in force.
+    """Return all submissions of a version, each with the decision in force or None.
 
     Withdrawn submissions are left out: nothing is decided about them any more.
     """

@@ -143,7 +143,7 @@ class Prolific:
         self._post_json(f"submissions/{_validate_id(submission)}/transition/", body)
 
     def register_bonuses(self, study: str, lines: str) -> BonusSetup:
-        """Register bonuses (lines "id,amount") for a study without paying them."""
+        """Register bonuses (lines "id,amount") for a study without paying them; return their id."""
         body = {"study_id": _validate_id(study), "csv_bonuses": lines}
         answer = self._post_json("submissions/bonus-payments/", body)
         key = _convert_to_text(answer.get("id")) if isinstance(answer, dict) else ""
@@ -192,7 +192,7 @@ class Prolific:
         return key
 
     def _get_json(self, path: str, params: dict[str, str] | None = None) -> dict[str, Any]:
-        """Return the JSON object at an API path; repeat failed requests until a time limit."""
+        """Return the JSON object at an API path; repeat a failed request a few times."""
         patience = self.patience
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_RetryableError),
@@ -224,7 +224,7 @@ class Prolific:
         return min(doubling if requested is None else requested, self.patience.longest_wait)
 
     def _request_json(self, method: str, path: str, **options: Any) -> Any:
-        """Send one request and return its JSON; temporary errors become _RetryableError."""
+        """Send one request and return its JSON value; temporary errors become `_RetryableError`."""
         headers = {"Authorization": f"Token {_read_token()}"}
         try:
             # The vetted transport, which checks the resolved address, exists for asyncio only.
@@ -296,7 +296,10 @@ def _read_token() -> str:
 
 
 def _validate_id(key: str) -> str:
-    """Return `key` if it is a valid Prolific id; other texts could change the URL."""
+    """Return `key` if it is a valid Prolific id; raise NotDoneError otherwise.
+
+    Other texts could change the URL.
+    """
     if not _ID.fullmatch(key):
         raise NotDoneError("bad_id", key=key[:40])
     return key
@@ -310,7 +313,7 @@ def _read_submission_count(response_page: dict[str, Any], before: int | None) ->
 
 
 def _is_last_page(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
-    """Return whether a page of submissions is the last one."""
+    """Return whether a response page of submissions is the last one."""
     # The link decides where there is one: the panel may give fewer rows a page than requested, and
     # its count may change while the pages are read.
     links = response_page.get("_links")

@@ -159,7 +159,7 @@ def _build_new_statuses(
     *,
     instead: bool,
 ) -> tuple[list[PanelStatus], list[StatusRow]]:
-    """Return the changed statuses to store, and the rows on workers who took part."""
+    """Return the changed statuses to store, and the export's rows on workers who took part."""
     new: list[PanelStatus] = []
     known = [row for row in file.rows if row.participant in submissions]
     for row in known:
@@ -191,7 +191,7 @@ def _build_new_statuses(
 
 
 def _warn_about_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
-    """Yield a warning if a submission is active in the export but had a final status before."""
+    """Yield a warning if submissions are active in the export but had a final status before."""
     reopened = [
         (before.status, row.status)
         for row in new
