@@ -138,8 +138,8 @@ def reserve_place(
     interface_language : stored with the consent if the language of its text is unknown.
     device : the kind of device, "" if unknown.
     address : of the client, "" for no rate limit.
-    is_uncounted, is_assistive : choices beside the consent, for `signals.switch_signal_counting` and
-        `assistive.record_assistive_use`.
+    is_uncounted, is_assistive : choices beside the consent, for
+        `signals.switch_signal_counting` and `assistive.record_assistive_use`.
 
     Raises `AnsweringError`: the codes of `find_refusal`, done, screened_out, withdrawn; and
     `TooManyError`.

@@ -101,7 +101,9 @@ class WordingCache:
         """
         language = language if language in version.languages else ""
         keys = list(dict.fromkeys(keys))
-        questions = self._find_cached_questions(version, keys, language) if version.is_published else {}
+        questions = (
+            self._find_cached_questions(version, keys, language) if version.is_published else {}
+        )
         missing = [key for key in keys if key not in questions]
         if missing:
             loaded = _read_questions(version, missing, language)

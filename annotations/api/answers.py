@@ -177,7 +177,7 @@ class AnswerViewSet(BulkViewSet):
 
 
 def _select_related_names(rows: QuerySet[Response]) -> QuerySet[Response]:
-    """Return the answers with question, worker and version, without long texts."""
+    """Return the answers with question, worker and version loaded, without long texts."""
     return rows.select_related("question", "submission__worker", "submission__version").defer(
         "question__text", "question__metadata", "question__choices", "question__accepted_answers"
     )

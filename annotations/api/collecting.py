@@ -456,7 +456,7 @@ class CollectionViewSet(ApiViewSet):
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
     def _pop_excluded_sets(self, values: dict[str, Any]) -> list[QuestionSet] | None:
-        """Remove the key "excludes" from the values; return its question sets or None."""
+        """Remove the key "excludes" from the values; return its question sets, None without it."""
         if (ids := values.pop("excludes", None)) is None:
             return None
         sets = {row.public_id: row for row in self._select_visible_sets().filter(public_id__in=ids)}
@@ -466,8 +466,10 @@ class CollectionViewSet(ApiViewSet):
                 raise build_field_problem(f"excludes/{index}", message, "unknown_set")
         return list(sets.values())
 
-    def _store_excluded_sets(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
-        """Store the question sets whose workers may not take part, if any were sent."""
+    def _store_excluded_sets(
+        self, collection: Collection, excluded: list[QuestionSet] | None
+    ) -> None:
+        """Store the question sets whose workers may not take part, if the request has any."""
         if excluded is not None:
             _convert_settings_errors(
                 lambda: rules.set_excluded_question_sets(
@@ -495,7 +497,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
 
 
 def _convert_settings_errors(change: Any, **fields: str) -> Any:
-    """Call `change_settings` and return its result; convert a `SettingsError` to an `ApiProblem`."""
+    """Call `change` and return its result; convert a `SettingsError` to an `ApiProblem`."""
     try:
         return change()
     except SettingsError as error:

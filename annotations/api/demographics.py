@@ -98,14 +98,14 @@ class JoinPreviewSerializer(JoinSerializer):  # type: ignore[misc, valid-type]
 
 
 class JoinedWorkerSerializer(serializers.Serializer[Any]):
-    """A matched worker with the cells that will be stored; missing ones are empty."""
+    """A matched worker, with the cells that will be stored; missing cells are empty."""
 
     worker = serializers.CharField()
     cells = serializers.DictField(child=serializers.CharField(allow_blank=True))
 
 
 class JoinableSetSerializer(serializers.Serializer[Any]):
-    """Question set in which participants answered, and how many of them."""
+    """Another question set in which participants answered, and how many of them."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -172,7 +172,7 @@ BODIES = {
 
 @extend_schema(tags=["answers"])
 class DemographicViewSet(BulkViewSet):
-    """Demographic exports: upload, preview with other choices, and confirmation."""
+    """API endpoints that upload, preview and join demographic exports."""
 
     queryset = Upload.objects.all()
     lookup_url_kwarg = "upload_id"
@@ -289,8 +289,10 @@ class DemographicViewSet(BulkViewSet):
             kind = KINDS[DEMOGRAPHICS]
             return stage_upload(question_set, kind, File(opened), title, options, owner)
 
-    def _load_upload(self, request: Request, set_id: Any, upload_id: Any) -> tuple[QuestionSet, Upload]:
-        """Return the set and the user's own upload of a demographic export into it."""
+    def _load_upload(
+        self, request: Request, set_id: Any, upload_id: Any
+    ) -> tuple[QuestionSet, Upload]:
+        """Return a question set and the user's own upload of an export into it; or Http404."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         uploads = question_set.uploads.filter(kind=DEMOGRAPHICS, owner_id=get_user_id(request))
         staged = uploads.filter(public_id=upload_id).first()
@@ -301,7 +303,7 @@ class DemographicViewSet(BulkViewSet):
     def _serialize_upload(
         self, request: Request, question_set: QuestionSet, staged: Upload
     ) -> dict[str, Any]:
-        """Return the response body of an upload; without its file there is no preview."""
+        """Return an upload as JSON data; without its file there is no preview."""
         report = staged.report or {}
         body: dict[str, Any] = {
             "columns": [],
@@ -329,7 +331,7 @@ class DemographicViewSet(BulkViewSet):
     def _serialize_preview(
         self, request: Request, question_set: QuestionSet, staged: Upload
     ) -> dict[str, Any]:
-        """Return the preview of a stored file, and its columns."""
+        """Return the values of a stored file's preview, and the file's columns."""
         sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
         editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
         preview = preview_upload(staged, question_set, editable.filter(may_change=True))

@@ -74,7 +74,7 @@ class DeviceCountSerializer(serializers.Serializer[Any]):
 
 
 class QuestionProgressSerializer(serializers.Serializer[Any]):
-    """One of the questions with the fewest answers, and its counts."""
+    """One of the questions with the fewest answers: its answers, and the number wanted."""
 
     question = serializers.CharField(help_text="Its own id.")
     answers = serializers.IntegerField(help_text="Handed in.")
@@ -84,7 +84,7 @@ class QuestionProgressSerializer(serializers.Serializer[Any]):
 
 
 class CollectionStatusSerializer(serializers.Serializer[Any]):
-    """Progress of a collection: workers by state, then places, answers, times, stages and costs."""
+    """Status of a collection: workers by state, then places, answers, times, stages and costs."""
 
     version = serializers.IntegerField()
     open = serializers.IntegerField(help_text="People who are answering.")
@@ -121,7 +121,7 @@ class CollectionStatusSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["question sets"])
 class MonitorViewSet(ApiViewSet):
-    """API endpoint with the progress of a question set's newest collection."""
+    """API endpoint with the status of a question set's newest collection."""
 
     queryset = Collection.objects.all()
     serializer_class = CollectionStatusSerializer

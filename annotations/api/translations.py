@@ -250,7 +250,7 @@ def _serialize_translation(sheet: TranslationSheet) -> Any:
 
 
 def _check_texts(sheet: TranslationSheet, texts: dict[str, Any]) -> dict[TranslatableText, Any]:
-    """Return the translations to store; raise `ApiProblem` with all invalid ones."""
+    """Return the valid translations by their text; raise `ApiProblem` with all invalid ones."""
     pieces = {piece.key: piece for piece in sheet.pieces}
     faults: list[Fault] = []
     valid: dict[TranslatableText, Any] = {}
@@ -280,7 +280,7 @@ TEXTS = Sentences(
 
 
 def _find_text_error(piece: TranslatableText | None, value: Any) -> tuple[str, str]:
-    """Return (code, reason) for why a translation cannot be stored; both "" if it can."""
+    """Return (code, reason) why a translation cannot be stored; both are "" if it can be."""
     code, values = "", {}
     if piece is None:
         code = "unknown_text"

@@ -39,7 +39,7 @@ STATES = WrittenProblem.State
 
 
 def convert_writing_error(error: rules.WritingError) -> ApiProblem:
-    """Return a refused action as API problem: "invalid" if a field is wrong, else "conflict"."""
+    """Return a refused action as an API problem: "invalid" if a field is wrong, else "conflict"."""
     if error.field:
         pointer = f"#/{error.field}"
         return ApiProblem("invalid", str(error), [Fault(str(error), pointer=pointer)])

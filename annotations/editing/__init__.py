@@ -1,11 +1,11 @@
 """Editing of question sets: order, checks, translations, differences between versions.
 
-    with draft_of(question_set) as draft:      # locks the set for other editors and imports
-        order = Order.from_version(draft)
+    with lock_draft(question_set) as draft:    # locks the set for other editors and imports
+        order = ItemOrder.from_version(draft)
         order.move_by(question, -1)
         order.save(draft)
-    findings(draft)                            # what is missing or odd before publishing
-    add_language(draft, "ar")                  # a Sheet holds the translations
+    list_findings(draft)                       # what is missing or odd before publishing
+    add_language(draft, "ar")                  # a TranslationSheet holds the texts
     compare_versions(older, newer)             # what changed between two versions
 
 The pages of the editor, the REST API and the commands all use these.

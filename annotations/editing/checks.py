@@ -147,7 +147,7 @@ def list_blocking_findings(version: QuestionSetVersion) -> list[Finding]:
 
 
 def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -> Iterator[Finding]:
-    """Yield the findings on a version as a whole."""
+    """Yield the findings on a version as a whole: consent, guidelines, language, questions."""
     n_graded = sum(question.is_graded for question in questions)
     if not questions:
         yield Finding("no_question")
@@ -171,7 +171,7 @@ def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -
 def _check_languages(
     version: QuestionSetVersion, sheets: Sequence[TranslationSheet]
 ) -> Iterator[Finding]:
-    """Yield the findings on the translations of a version."""
+    """Yield the findings on the translations of a version: missing or outdated texts."""
     if not version.spoken:
         yield Finding("unnamed_original")
     elif version.spoken.lower() in map(str.lower, version.languages):
@@ -189,7 +189,7 @@ def _check_languages(
 def _check_passages(
     passages: Sequence[Passage], questions: Sequence[Question]
 ) -> Iterator[Finding]:
-    """Yield the findings on the passages."""
+    """Yield the findings on the passages: missing texts, and passages without a question."""
     used = {question.passage_id for question in questions}
     for passage in passages:
         if passage.image_id and not passage.image_alt.strip():
@@ -205,7 +205,7 @@ def _check_passages(
 def _check_questions(
     version: QuestionSetVersion, questions: Sequence[Question]
 ) -> Iterator[Finding]:
-    """Yield the findings on the questions."""
+    """Yield the findings on the questions: missing texts, repetitions, right answers."""
     # Imported answers may come without the texts of their questions, and are graded all the same.
     answered = Response.objects.filter(question__version=version).exists()
     earlier: set[tuple[int | None, str]] = set()
@@ -222,7 +222,7 @@ def _check_questions(
 
 
 def _check_answer_format(question: Question) -> Iterator[Finding]:
-    """Yield the findings on how a question is answered."""
+    """Yield the findings on a question's choices, right answers and feedback."""
     if question.kind == Question.Kind.CHOICE:
         choices = [normalize_text(choice) for choice in question.choices]
         if len(choices) < 2:

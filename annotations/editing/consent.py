@@ -193,7 +193,7 @@ def has_data_use_notice(text: str, is_counting: bool) -> bool:
 
 
 def _list_required_phrases(parts: TemplatePhrases, is_counting: bool) -> list[str]:
-    """Return the headings and phrases that a consent text must contain."""
+    """Return the headings and phrases of a template that a consent text must contain."""
     needed = [*parts.headings, *parts.collected]
     return needed if is_counting else [part for part in needed if part != parts.counted]
 

@@ -10,7 +10,7 @@ from annotations.models import Passage, Question, Translation, Variant
 
 @dataclass(frozen=True, slots=True)
 class DependentRows:
-    """Number of rows of one kind that depend on an item; `holds` if they prevent deletion."""
+    """Number of rows of one kind that depend on an item; `holds` if they prevent its deletion."""
 
     count: int
     name: str
@@ -21,7 +21,7 @@ class DependentRows:
 
 
 def count_dependents(item: Passage | Question) -> list[DependentRows]:
-    """Count the rows that depend on a passage or question, one entry for each kind of row.
+    """Return the numbers of rows that depend on a passage or question, one entry for each kind.
 
     A passage is deleted with its questions, a question with its other wordings, both with their
     translations. Answers, model replies and results of runs prevent the deletion of a question.
@@ -47,7 +47,7 @@ def count_dependents(item: Passage | Question) -> list[DependentRows]:
 
 
 def delete_item(item: Passage | Question) -> list[DependentRows]:
-    """Delete a passage or question and return []; or return the rows that prevent it.
+    """Delete a passage or question and return []; if other rows prevent it, return their counts.
 
     The caller holds the lock of the question set.
     """

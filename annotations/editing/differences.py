@@ -56,7 +56,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ItemChange:
-    """A difference between two versions in one passage, question or other text.
+    """A difference between two versions in one passage, question or text of the version.
 
     `what` is version, passage or question; `name` is the item's id in files, "" for the version.
     `fields` has the label of each field that differs, with its parts.
@@ -86,7 +86,7 @@ def compare_versions(older: QuestionSetVersion, newer: QuestionSetVersion) -> li
 
 
 def compare_words(old: str, new: str) -> list[TextPart]:
-    """Return two texts as equal and differing parts, compared word by word."""
+    """Return the equal and the differing parts of two texts, compared word by word."""
     if old == new:
         return [TextPart("same", old)] if old else []
     before, after = TOKENS.findall(old), TOKENS.findall(new)
@@ -142,7 +142,7 @@ def _compare_items(
 
 
 def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
-    """Return the ids that have the same relative order in both lists.
+    """Return the ids that keep their relative order in both lists.
 
     It is not always the longest: difflib matches the longest block first.
     """
@@ -184,5 +184,5 @@ def _format_field(row: Any, field: str) -> str:
 
 
 def _format_entries(values: list[Any]) -> Iterable[str]:
-    """Return the entries of a list as texts; alternative spellings are joined by "|"."""
+    """Yield the entries of a list as texts; alternative spellings are joined by "|"."""
     return (" | ".join(value) if isinstance(value, list) else str(value) for value in values)

@@ -71,8 +71,10 @@ class ItemOrder:
         target.insert(len(target) if step < 0 else 0, item.pk)
         return True
 
-    def move_before(self, item: Passage | Question, before: int | None, passage: PassageKey = None) -> None:
-        """Move a passage or question before `before` (a key); to the end if it is None.
+    def move_before(
+        self, item: Passage | Question, before: int | None, passage: PassageKey = None
+    ) -> None:
+        """Move a passage or question before the one with the key `before`; to the end if None.
 
         A question moves into that `passage`. Raises ValueError if the other item is not there.
         """

@@ -1,7 +1,7 @@
 """Texts of a version in a further language: read, check and store translations.
 
     add_language(draft, "ar")
-    sheet = Sheet(draft, "ar", rows_of(draft))
+    sheet = TranslationSheet(draft, "ar", load_translatable_items(draft))
     [piece for piece in sheet.pieces if not piece.is_done]     # texts without a translation
     sheet.store_translations({piece: "..."})
 
@@ -169,7 +169,7 @@ class TranslationSheet:
         return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
     def store_translations(self, texts: Mapping[TranslatableText, Any]) -> None:
-        """Store translations (by text); an empty one deletes the stored translation.
+        """Store translations by their text; an empty one deletes the stored translation.
 
         The caller holds the lock of the draft.
         """
@@ -218,7 +218,7 @@ class TranslationSheet:
 
 
 def build_sheets(version: QuestionSetVersion, rows: Sequence[Row]) -> list[TranslationSheet]:
-    """Return the translations of `rows`, one `TranslationSheet` for each further language; one query."""
+    """Return a sheet of the rows' translations for each further language; one query."""
     if not version.languages:
         return []
     translations: dict[str, list[Translation]] = {language: [] for language in version.languages}
@@ -235,7 +235,7 @@ def measure_translation_progress(
 ) -> list[TranslationProgress]:
     """Return the progress of the translation into each further language, in order.
 
-    Pass the `build_sheets` all its rows if they are loaded already.
+    Pass as `sheets` those of all its rows (`build_sheets`) if they are loaded already.
     """
     if not version.languages:
         return []
@@ -252,8 +252,8 @@ def measure_translation_progress(
 def add_language(draft: QuestionSetVersion, tag: str) -> str:
     """Add a further language to a draft; return its tag in canonical form.
 
-    The caller holds the lock of the draft. Raises LanguageError for an invalid tag, and for a
-    language that it has already. Also raised if the language of the originals is not set.
+    The caller holds the lock of the draft. Raises LanguageError for an invalid tag, for a language
+    that the draft has already, and if the language of the originals is not set.
     """
     if not draft.spoken:
         raise LanguageError("original_missing")

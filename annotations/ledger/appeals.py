@@ -136,7 +136,8 @@ def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> App
             raise DecidedMeanwhileError(newest)
         approval = None
         if approve:
-            # `decide_on_submission` compares again; under our lock the newest decision cannot have changed.
+            # `decide_on_submission` compares again; under our lock the newest decision cannot
+            # have changed.
             seen = newest.public_id
             approval = decide_on_submission(submission, user, Decision.Kind.APPROVE, seen=seen)
         return AppealAnswer.objects.create(

@@ -136,7 +136,8 @@ def split_confirmed_payments(
 
     A payment is held back if the work was rejected after the payment was planned. If the work was
     already rejected then, the bonus was intended: no rule plans that. Pass as `log` the decisions
-    of submissions with a confirmed payment (`build_confirmed_condition`) if they are loaded already.
+    of submissions with a confirmed payment (`build_confirmed_condition`) if they are loaded
+    already.
     """
     waiting = [payment for payment in payments if payment.state == "confirmed"]
     if log is None:
@@ -421,7 +422,7 @@ def _advance_payments(
     Locks their submissions. The arguments are those of `claim_payments`.
     """
 
-    def select() -> Sequence[Payment]:
+    def select_payments() -> Sequence[Payment]:
         """Return the payments in the given states and round."""
         payments = [
             payment
@@ -431,10 +432,10 @@ def _advance_payments(
         return (split_confirmed_payments(payments)[0] if event == Event.SENT else payments)[:most]
 
     with transaction.atomic():
-        keys = {payment.submission for payment in select()}
+        keys = {payment.submission for payment in select_payments()}
         lock_submissions(list(keys), also_withdrawn=True)
         # Read again: while we waited for the lock, another process may have changed the states.
-        payments = [payment for payment in select() if payment.submission in keys]
+        payments = [payment for payment in select_payments() if payment.submission in keys]
         currencies = sorted({payment.currency for payment in payments})
         # A cancellation moves no money and is the way out of a round of several currencies.
         if len(currencies) > 1 and event != Event.CANCELLED:

@@ -156,8 +156,8 @@ def send_bonuses(
 ) -> bonuses.PaymentBatch:
     """Have the panel pay the next bonuses, if their sum is the confirmed total; return them.
 
-    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the total has changed;
-    nothing is claimed then.
+    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the
+    total has changed; nothing is claimed then.
     """
     payer = BonusPayer(client, study)
     # Selected without a lock: `claim_payments` selects again under the lock and compares the total.
@@ -202,11 +202,11 @@ def select_next_parts(version: QuestionSetVersion) -> NextParts:
     people = load_panel_submissions(Submission.objects.filter(version=version, pk__in=keys), {})
     ids = {person.key: person.submission for person in people if person.submission}
 
-    def needs_id(payment: bonuses.Payment) -> bool:
-        """Return whether a payment needs the panel's submission id, which is unknown."""
+    def lacks_submission_id(payment: bonuses.Payment) -> bool:
+        """Return whether a payment needs the panel's id of the submission and it is unknown."""
         return kinds.get(payment.submission) == parts.SCREENED_OUT and payment.submission not in ids
 
-    sendable = [payment for payment in waiting if not needs_id(payment)]
+    sendable = [payment for payment in waiting if not lacks_submission_id(payment)]
     kind = kinds.get(sendable[0].submission, parts.FAILED_CHECKS) if sendable else ""
     same_kind = [
         payment
@@ -230,8 +230,8 @@ def send_parts(
 ) -> bonuses.PaymentBatch:
     """Have the panel pay the next partial payments, if their sum is the total; return them.
 
-    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the total has changed;
-    nothing is claimed then.
+    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the
+    total has changed; nothing is claimed then.
     """
     with transaction.atomic():
         # Lock first: decisions wait, and a decision made meanwhile stops the partial payment.

@@ -92,7 +92,7 @@ class OwedParts:
 def find_owed_parts(
     version: QuestionSetVersion, payments: Sequence[bonuses.Payment] | None = None
 ) -> OwedParts:
-    """Return the partial payments owed to workers of a version, and who is owed none.
+    """Return the partial payments owed to a version's workers, and counts of workers without one.
 
     The number of queries is constant.
 

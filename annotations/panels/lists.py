@@ -188,11 +188,15 @@ class PanelLists:
     @property
     def n_all_settled(self) -> int:
         """Number of workers with a decision whose status on Prolific is final already."""
-        return self.count_settled_workers(rejected=True) + self.count_settled_workers(rejected=False)
+        return self.count_settled_workers(rejected=True) + self.count_settled_workers(
+            rejected=False
+        )
 
     def select_for_prolific(self) -> Iterator[PanelSubmission]:
         """Yield the workers with a decision whose status on Prolific is not final."""
-        return (person for person in self._iterate_prolific_decisions() if not _is_status_final(person))
+        return (
+            person for person in self._iterate_prolific_decisions() if not _is_status_final(person)
+        )
 
     def list_prolific_approvals(self) -> Iterator[str]:
         """Yield the ids to approve: submission ids if all are known, else participant ids."""

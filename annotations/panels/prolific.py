@@ -228,7 +228,9 @@ class Prolific:
         headers = {"Authorization": f"Token {_read_token()}"}
         try:
             # The vetted transport, which checks the resolved address, exists for asyncio only.
-            response, content = asyncio.run(self._fetch_response(method, path, headers=headers, **options))
+            response, content = asyncio.run(
+                self._fetch_response(method, path, headers=headers, **options)
+            )
         except AddressRefusedError as error:
             raise NotDoneError("address_refused", reason=str(error)) from None
         except (httpx.ConnectError, httpx.ConnectTimeout):
@@ -242,7 +244,9 @@ class Prolific:
             raise _RetryableError(cut, None) from None
         return self._parse_response(response, content)
 
-    async def _fetch_response(self, method: str, path: str, **options: Any) -> tuple[httpx.Response, bytes]:
+    async def _fetch_response(
+        self, method: str, path: str, **options: Any
+    ) -> tuple[httpx.Response, bytes]:
         """Send a request and return the response with its body, up to a size limit."""
         content = bytearray()
         limits = httpx.Limits(max_connections=1)

@@ -1,10 +1,10 @@
 """Writing of unanswerable word problems by users, and blind checking by validators.
 
-    project = start(version)                        # the requester
-    problem = take(project, author)                 # a writer
-    submit(problem, "How many ...?", Category.MISSING)
-    vote(project, validator, problem.public_id, ...)  # three validators
-    export_accepted(project)                        # UMWP's records
+    project = start_project(version)                # the requester
+    problem = take_question(project, author)        # a writer
+    submit_problem(problem, "How many ...?", Category.MISSING)
+    vote_on_problem(project, validator, problem.public_id, ...)  # three validators
+    export_accepted_problems(project)               # UMWP's records
 
 Validators also check candidate questions with several right answers that a model generated
 (`candidates`).

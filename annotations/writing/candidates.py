@@ -63,7 +63,7 @@ VERDICTS: Final = {
 
 @dataclass(frozen=True)
 class NewCandidate:
-    """A generated question with its answers and the results of the automatic checks."""
+    """A generated question to store, with its answers and the results of the automatic checks."""
 
     source: str
     text: str
@@ -178,11 +178,10 @@ def add_candidates(
 
 
 def parse_answers(text: str) -> list[list[str]]:
-    """Return the answers in a form's text, one per line, spellings separated by "|".
+    """Return the answers of a form's text, one a line, each as a list of its spellings.
 
-    An answer of which a spelling occurred before is left out.
-
-    Raises `WritingError`: too_few_answers, too_many_answers, answer_too_long.
+    Spellings of an answer are separated by "|". An answer of which a spelling occurred before is
+    left out. Raises `WritingError`: too_few_answers, too_many_answers, answer_too_long.
     """
     answers: list[list[str]] = []
     seen: set[str] = set()
@@ -208,7 +207,7 @@ def format_answers(answers: Iterable[Iterable[str]]) -> str:
 
 
 def list_candidate_tasks(project: WritingProject, validator: int) -> CandidateTasks:
-    """Return the candidates that a validator (user key) checks; two queries."""
+    """Return the candidates that a validator (user key) checks or has checked; two queries."""
     own = CandidateVote.objects.filter(
         candidate=OuterRef("pk"), revision=OuterRef("revision"), validator=validator
     )
@@ -237,7 +236,7 @@ TASK_FIELDS = ("public_id", "text", "answers", "revision")
 def find_candidate_task(
     project: WritingProject, validator: int, candidate: UUID
 ) -> CandidateTask | None:
-    """Return the task for a candidate; None if the validator may not vote on it."""
+    """Return a validator's task for a candidate; None if the validator may not vote on it."""
     row = _select_checkable_candidates(project).filter(public_id=candidate).first()
     if row is None:
         return None
@@ -254,7 +253,7 @@ def find_candidate_task(
 
 
 def _build_voted_task(vote: CandidateVote) -> CandidateTask:
-    """Return the task of a candidate on which the validator has voted."""
+    """Return the task of a candidate on which the validator has voted, with that vote."""
     row = vote.candidate
     verdict = ACCEPT if vote.accepted else REJECT
     return CandidateTask(
@@ -354,7 +353,7 @@ def _store_edit(row: CandidateQuestion, candidate_verdict: CandidateVerdict) -> 
 
 
 def _decide_candidate(row: CandidateQuestion, needed: int) -> None:
-    """Accept or reject a locked candidate once its revision has all votes."""
+    """Accept or reject a locked candidate if its revision has all votes; else do nothing."""
     votes = list(row.votes.filter(revision=row.revision).order_by("pk"))
     if len(votes) < needed:
         return
@@ -395,7 +394,7 @@ def summarize_candidates(project: WritingProject) -> CandidateSummary:
 
 
 def export_candidates(rows: QuerySet[CandidateQuestion]) -> Iterator[dict[str, Any]]:
-    """Yield accepted candidates as questions for `evaluate maqa`, with their origin."""
+    """Yield the accepted candidates as questions for `evaluate maqa`, with their origin."""
     accepted = rows.filter(state=State.ACCEPTED).order_by("number")
     for row in accepted.prefetch_related("votes__validator"):
         answers = [each[0] if len(each) == 1 else each for each in row.answers]
@@ -425,7 +424,7 @@ def build_provenance(row: CandidateQuestion) -> dict[str, Any]:
 
 
 def hash_preview(rows: Iterable[CandidateQuestion]) -> str:
-    """Return a hash of the candidates in a preview, to check it at confirmation."""
+    """Return a hash of the candidates in a preview, which the confirmation sends back."""
     return hashlib.sha256(" ".join(str(row.public_id) for row in rows).encode()).hexdigest()[:16]
 
 
@@ -433,13 +432,12 @@ def hash_preview(rows: Iterable[CandidateQuestion]) -> str:
 def create_set_of_candidates(
     project: WritingProject, owner: int, name: str, preview: str
 ) -> QuestionSet:
-    """Create and return a draft question set with the accepted candidates of a preview.
+    """Create and return a draft question set of the accepted candidates in a preview.
 
-    These are all that are in no set yet; `preview` is their digest (`hash_preview`). The right
-    answers of each question are those of its candidate; its metadata keeps their spellings and
-    the provenance.
-
-    Raises `WritingError`: name_missing, name_taken, nothing_accepted, candidates_changed.
+    These are all that are in no set yet; `preview` is their hash (`hash_preview`). The right
+    answers of each question are those of its candidate; its metadata keeps their spellings and the
+    provenance. Raises `WritingError`: name_missing, name_taken, nothing_accepted,
+    candidates_changed.
     """
     cleaned = name.strip()
     if not cleaned:
@@ -479,7 +477,7 @@ def select_addable_candidates(project: WritingProject) -> QuerySet[CandidateQues
 
 
 def _select_checkable_candidates(project: WritingProject) -> QuerySet[Any]:
-    """Return the candidates of an open project to check, with their numbers of votes."""
+    """Return the candidates of an open project to check, annotated with numbers of votes."""
     return (
         CandidateQuestion.objects.filter(
             project=project, project__closed_at=None, state=State.CHECKING

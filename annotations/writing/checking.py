@@ -38,7 +38,7 @@ class ProblemTask:
 
 @dataclass(frozen=True)
 class ProblemTasks:
-    """A validator's tasks: `open` ones in random order, and `voted` ones with a changeable vote.
+    """A validator's tasks: `open` ones in random order, `voted` ones whose vote can change.
 
     A vote can be changed while its problem is being checked. `n_voted` counts all votes of the
     validator in the project.
@@ -101,7 +101,7 @@ def vote_on_problem(
     category: int | None,
     note: str = "",
 ) -> UUID | None:
-    """Store a validator's vote, replacing an earlier vote; return the next problem's id.
+    """Store a validator's vote, replacing an earlier vote; return the next problem's id or None.
 
     The last vote needed decides. The problem is accepted if no validator finds an answer and more
     than half name the author's category. Otherwise it goes back to its author, with the notes but
@@ -150,7 +150,7 @@ def _get_votes_needed(problem: WrittenProblem) -> int:
 
 
 def _decide_problem(problem: WrittenProblem, by: int) -> None:
-    """Accept a problem or return it to its author, if all validators have voted."""
+    """Accept a problem or return it to its author, if all its validators have voted."""
     votes = list(problem.votes.filter(revision=problem.revision).order_by("pk"))
     if len(votes) < _get_votes_needed(problem):
         return
@@ -166,7 +166,7 @@ def _decide_problem(problem: WrittenProblem, by: int) -> None:
 
 
 def _select_checkable_problems(project: WritingProject, validator: int) -> QuerySet[Any]:
-    """Return problems to check, without the validator's own, with their numbers of votes."""
+    """Return problems to check, without the validator's own, annotated with numbers of votes."""
     current_votes = Q(votes__revision=F("revision"))
     return (
         WrittenProblem.objects.filter(

@@ -12,7 +12,7 @@ from annotations.writing.projects import State
 
 
 def export_accepted_problems(project: WritingProject) -> Iterator[dict[str, Any]]:
-    """Yield accepted problems as UMWP records, after the original questions.
+    """Yield the accepted problems as UMWP records, after their original questions.
 
     Both are in the order of the originals. A problem names its original in `relevant_ids` and
     copies its source.

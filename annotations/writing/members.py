@@ -21,7 +21,7 @@ Role = WritingMember.Role
 
 
 def find_membership(user: AnyUser, project: UUID) -> WritingMember | None:
-    """Return a user's accepted membership of a project, with its question set; else None."""
+    """Return a user's accepted membership of a project, with its question set; None without one."""
     if not user.is_authenticated or not user.is_active:
         return None
     return (
@@ -86,9 +86,9 @@ def invite_user(project: WritingProject, person: User, role: str) -> WritingMemb
 
 
 def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[str], list[str]]:
-    """Invite the active members and the owner of a team to a writing project in a role.
+    """Invite a team's active members and owner in a role; return (invited names, refusals).
 
-    Return the names of the invited users, and for each of the others why not.
+    The refusals are sentences, one for each user who cannot be invited.
     """
     people = (
         User.objects.filter(is_active=True)

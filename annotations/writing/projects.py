@@ -60,7 +60,7 @@ def return_problem(problem: WrittenProblem, by: int, note: str) -> None:
 
 
 def discard_problem(problem: WrittenProblem, by: int, note: str) -> None:
-    """Discard a problem permanently with a note; its question becomes free again.
+    """Discard a problem permanently with a note; another can be written for its question.
 
     Raises `WritingError`: note_missing, note_too_long, not_decided if it is withdrawn or dropped.
     """

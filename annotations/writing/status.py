@@ -22,7 +22,7 @@ from annotations.writing.writing import ProblemCount, count_problems
 
 @dataclass(frozen=True)
 class MemberActivity:
-    """A member of a writing project with counts of the member's work.
+    """A member of a writing project, with counts of the member's work.
 
     `done` counts submitted problems or votes, `accepted` accepted problems (0 for a validator), and
     `seen` is the time of the last of them.
@@ -84,7 +84,7 @@ class AnonymousVote:
 
 
 def summarize_project(project: WritingProject) -> ProjectSummary:
-    """Return the status of a writing project; constant number of queries."""
+    """Return the state of a writing project; constant number of queries."""
     problems = project.problems.order_by()
     states = dict(problems.values_list("state").annotate(n=Count("pk")))
     accepted = problems.filter(state=State.ACCEPTED)
@@ -142,9 +142,9 @@ def _load_member_activities(project: WritingProject) -> list[MemberActivity]:
 def _count_by_user(
     rows: object, key_name: str, time_name: str
 ) -> dict[int, tuple[int, datetime | None]]:
-    """Return (number of rows, latest time) by value of the column `key_name`.
+    """Return (number of rows, latest time) of each user, by user key.
 
-    `key_name` names the column, `time_name` that of the time.
+    `key_name` is the column of the user key, `time_name` that of the time.
     """
     # Without an order, which would split the groups.
     counted = rows.order_by().values_list(key_name).annotate(Count("pk"), Max(time_name))  # type: ignore[attr-defined]

@@ -43,7 +43,7 @@ def count_problems(project: WritingProject) -> ProblemCount:
 
 
 def find_next_original(project: WritingProject, author: int) -> Question | None:
-    """Return the first question that needs a problem from this writer; None if none does.
+    """Return the next question for which a writer can write a problem; None if there is none.
 
     A question of which the writer has withdrawn a problem comes after all others.
     """
@@ -151,7 +151,7 @@ def withdraw_problem(problem: WrittenProblem) -> None:
 
 
 def _lock_editable_problem(problem: WrittenProblem) -> WrittenProblem:
-    """Return the locked problem; raise `WritingError` if its author cannot change it now."""
+    """Return the problem, locked; raise `WritingError` if its author cannot change it now."""
     current = lock_problem(problem.pk)
     _refuse_closed_project(current.project)
     if current.state not in EDITABLE_STATES:

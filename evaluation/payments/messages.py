@@ -142,11 +142,11 @@ def draft_rejection(
     evidence: Sequence[tuple[str, Mapping[str, Any]]],
     checks: Any = (),
 ) -> str:
-    """Draft the message to a rejected worker: reason, evidence and how to appeal.
+    """Return a draft of the message to a rejected worker; "" without evidence.
 
-    `evidence` are message codes with values, all of this category. The draft has between 100 and
-    1,000 characters, as Prolific requires; a person edits it before it is sent. "" without
-    evidence.
+    `evidence` are message codes with values, all of this category. The draft has the reason, the
+    evidence and how to appeal, in 100 to 1,000 characters, as Prolific requires; a person edits it
+    before it is sent.
     """
     if not evidence or category not in DRAFTS:
         return ""

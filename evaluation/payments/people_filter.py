@@ -26,7 +26,7 @@ from evaluation.payments.storage.rules import ACTIONS
 
 
 class PayFilter(ListFilter):
-    """Filters by worker id, decision, suggestion, panel status, survey outcome and appeal."""
+    """Filters of the payment list: worker id, decision, suggestion, status, outcome, appeal."""
 
     q = SearchFilter("worker__external_id", label="Part of the worker's id")
     decided = django_filters.ChoiceFilter(
@@ -99,11 +99,11 @@ class PayFilter(ListFilter):
         return self.desk.n_all
 
     def filter_by_decision(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with this decision."""
+        """Return the submissions with this decision, a key of `DECIDED`."""
         return rows.filter(build_decision_condition(value))
 
     def filter_by_suggestion(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with this suggested action."""
+        """Return the submissions with this suggested action."""
         # Suggestions are computed in Python, so all of them are needed to filter by one.
         suggestions = self.desk.suggest_actions()
         return rows.filter(
@@ -111,17 +111,17 @@ class PayFilter(ListFilter):
         )
 
     def filter_by_status(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with this panel status, or those of unknown status."""
+        """Return the submissions with this panel status, or those of unknown status."""
         return rows.filter(Q(status__isnull=True) if value == NO_STATUS else Q(status=value))
 
     def filter_by_end(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions by their state, or submitted ones with failed attention checks."""
+        """Return the submissions in a state, or the submitted ones that failed attention checks."""
         if value == FAILED_CHECKS:
             return rows.filter(state=Submission.State.SUBMITTED, failed_checks=True)
         return rows.filter(state=value)
 
     def filter_by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with an appeal, or only those with an unanswered one."""
+        """Return the submissions with an appeal, or only those with an unanswered one."""
         return filter_appealed(rows, unanswered=value == WAITING)
 
 
@@ -137,7 +137,7 @@ class PayPageFilter(PayFilter):
     }
 
     def apply_order(self, rows: Rows) -> tuple[Rows, Keyset]:
-        """Return the rows with the columns that the requested sort order needs, and that order."""
+        """Return (rows with the columns that the requested order needs, that order)."""
         if self.sort == "look":
             rows = rows.annotate(place=self.desk.build_review_order())
         return super().apply_order(rows)

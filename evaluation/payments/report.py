@@ -85,7 +85,7 @@ OPTIONAL_RECORDS = ("payments", "decisions", "signals", "batches")
 
 
 def build_decision_condition(kind: str) -> Q:
-    """Return the query condition that selects submissions with a decision, a key of `DECIDED`."""
+    """Return the query condition that a submission has a decision, a key of `DECIDED`."""
     if kind == ACCEPTED:
         return Q(decided=APPROVED) & ~Q(verdict=EXCLUDED)
     if kind == EXCLUDED:
@@ -101,7 +101,7 @@ DECIDERS = ("decided_by", "appeal__noted_by", "appeal__answer__answered_by")
 
 @dataclass(frozen=True, slots=True)
 class PaymentRow:
-    """A submission with all evidence for a payment decision.
+    """A submission of the payment list, with all evidence for a decision.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class PaymentRow:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an appeal against the current rejection waits for an answer."""
+        """Whether an appeal against the current rejection has no answer yet."""
         if self.appeal is None or self.decision is None or self.answer is not None:
             return False
         return self.appeal.decision_id == self.decision.pk
@@ -201,7 +201,7 @@ class PaymentRow:
 
     @property
     def decided_as(self) -> str:
-        """Label of the decision, as in "Accepted"; "Nothing decided" without one."""
+        """Label of the decision, such as "Accepted"; "Nothing decided" without one."""
         if not self.is_decided or self.decision is None:
             return DECIDED[OPEN]
         if self.decision.kind == REJECTED:
@@ -292,7 +292,7 @@ class PaymentRecords:
         return self.existing[kind]
 
     def _select_optional_records(self, scope: Mapping[str, Any]) -> tuple[QuerySet[Any, Any], ...]:
-        """Return the rows of each kind in `OPTIONAL_RECORDS`.
+        """Return a queryset of the rows of each kind in `OPTIONAL_RECORDS`.
 
         `scope` filters payments and decisions.
         """
@@ -310,19 +310,18 @@ class PaymentRecords:
 
     @property
     def _run_for_signals(self) -> Run:
-        """The official run, else an unsaved one; signals need only the version of a run."""
+        """Official run, else an unsaved one; signals need only the version of a run."""
         return self.run or Run(version=self.version)
 
     @property
     def n_waiting(self) -> int:
-        """Number of workers who wait for an answer to their appeal."""
+        """Number of workers with an unanswered appeal."""
         return self.numbers["waiting"][0][0]
 
     def select_submissions(self) -> Rows:
-        """Return all submissions with columns for filters and orders.
+        """Return all submissions with the columns that filters and orders use.
 
-        `score`, `contrast`, `answers`, `status`, `decided`, `verdict` and `name`: filters and
-        orders of the list use them.
+        The columns are `score`, `contrast`, `answers`, `status`, `decided`, `verdict` and `name`.
         """
         same_submission = {"submission": OuterRef("pk")}
         decided = Decision.objects.filter(**same_submission).order_by("-pk").values("kind")[:1]
@@ -343,7 +342,7 @@ class PaymentRecords:
         )
 
     def build_review_order(self) -> Case:
-        """Return the database expression that ranks submissions by need for review.
+        """Return the database expression that ranks submissions by need for review, from 0.
 
         Undecided ones come first: failed checks, workers whom an alarm or a notice names, then the
         lowest quarter of the ranks, then all others. Work that was not handed in follows, and
@@ -376,7 +375,9 @@ class PaymentRecords:
             f"has_{kind}": Exists(rows)
             for kind, rows in zip(OPTIONAL_RECORDS, optional, strict=True)
         }
-        submission = self.select_submissions().annotate(**existing).filter(public_id=public_id).first()
+        submission = (
+            self.select_submissions().annotate(**existing).filter(public_id=public_id).first()
+        )
         if submission is None:
             return None
         # The version object of the caller has its relations loaded already.
@@ -387,7 +388,7 @@ class PaymentRecords:
         return self.load_rows([submission], in_full=in_full)[0]
 
     def load_log(self, submissions: Iterable[int], more: Q | None = None) -> Log:
-        """Return the decisions of the submissions with these keys, by key.
+        """Return the decisions on the submissions with these keys, by submission key, oldest first.
 
         `more` adds the decisions that meet a further condition.
         """
@@ -399,7 +400,7 @@ class PaymentRecords:
     def load_rows(
         self, submissions: Sequence[Any], *, in_full: bool = False, log: Log | None = None
     ) -> list[PaymentRow]:
-        """Return a row for each submission of `select_submissions`, in their order.
+        """Return a row with all evidence for each submission of `select_submissions`, in order.
 
         `log` has their decisions, if the caller has read them.
         """
@@ -439,7 +440,8 @@ class PaymentRecords:
         states = {submission.pk: submission.state for submission in submissions}
         evidence = collect_evidence(self.version, times=self.times, states=states)
         return {
-            submission.pk: self._suggest_for_submission(submission, evidence, scores) for submission in submissions
+            submission.pk: self._suggest_for_submission(submission, evidence, scores)
+            for submission in submissions
         }
 
     @cached_property
@@ -462,7 +464,7 @@ class PaymentRecords:
 
     @property
     def ended(self) -> dict[str, int]:
-        """Numbers of workers who failed the practice and who failed the attention checks."""
+        """Numbers of workers who failed the attention checks, and who failed the practice."""
         failed, screened = self.numbers["ended"][0]
         return {"failed_checks": failed, "screened_out": screened}
 

@@ -144,7 +144,7 @@ class TakeBackSerializer(StrictSerializer):
 
 
 class ExclusionRunSerializer(StrictSerializer):
-    """The started run that leaves out the excluded workers."""
+    """Request body to start a run without the excluded workers: its name and notes."""
 
     name = serializers.CharField(max_length=LONGEST_NAME, required=False, allow_blank=True)
     notes = serializers.CharField(max_length=LONGEST_NOTES, required=False, allow_blank=True)
@@ -157,7 +157,7 @@ class ExclusionRunSerializer(StrictSerializer):
 
 @extend_schema(tags=["results"])
 class TriageViewSet(GradingViewSet):
-    """Decide which workers of a run to accept, review again or exclude; no payment is made."""
+    """API endpoints to accept, review again or exclude workers of a run; no payment is made."""
 
     # The action `queue` pages its own list; a history is sent whole.
     pagination_class = None  # type: ignore[assignment]
@@ -292,7 +292,7 @@ class TriageViewSet(GradingViewSet):
     )
     @repeatable
     def apply(self, request: Request, run_id: Any) -> Response:
-        """Start a run without the excluded workers."""
+        """Start a run without the excluded workers, and return it."""
         run = self._get_editable_run(request, run_id)
         values = dict(self.checked(ExclusionRunSerializer).validated_data)
         # Without ids the client accepts whatever is decided now.
@@ -333,7 +333,7 @@ class TriageViewSet(GradingViewSet):
         return run
 
     def _get_worker_or_404(self, run: Run, worker: UUID) -> Worker:
-        """Return the worker with this public id who has a grade in the run."""
+        """Return the worker with this public id and a grade in the run; raise Http404 otherwise."""
         grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).only("worker")
         worker_grade = grades.select_related("worker").first()
         if worker_grade is None:
@@ -342,7 +342,7 @@ class TriageViewSet(GradingViewSet):
 
 
 def _build_conflict(error: DecidedMeanwhileError) -> ApiProblem:
-    """Build the 409 problem that states who decided meanwhile and what, with the verdict id."""
+    """Return the 409 problem that another user decided: who, what, and the verdict's id."""
     newest = error.newest
     sentence = f"{newest.decided_by.get_username()} decided meanwhile: {newest.get_kind_display()}."
     return ApiProblem("conflict", sentence, newest=str(newest.public_id))
@@ -382,7 +382,7 @@ class NewBatchSerializer(StrictSerializer):
 
 @extend_schema(tags=["results"])
 class BatchViewSet(GradingViewSet):
-    """Accept all undecided workers of a run in one batch; no payment is made."""
+    """API endpoints to accept all undecided workers of a run in one batch; no payment is made."""
 
     pagination_class = None  # type: ignore[assignment]
 
@@ -416,7 +416,7 @@ class BatchViewSet(GradingViewSet):
     )
     @repeatable
     def accept(self, request: Request, run_id: Any) -> Response:
-        """Accept the undecided workers and return the batch id, needed to take it back."""
+        """Accept the undecided workers; return the batch, whose id is needed to take it back."""
         run = self._get_editable_run(request, run_id)
         values = self.checked(NewBatchSerializer).validated_data
         try:
@@ -437,7 +437,7 @@ class BatchViewSet(GradingViewSet):
         responses=build_serializer(TakenBackBatch),
     )
     def take_back(self, request: Request, run_id: Any, together: UUID) -> Response:
-        """Take back a batch of acceptances and return the number of workers."""
+        """Take back a batch of acceptances and return the numbers of workers concerned."""
         run = self._get_editable_run(request, run_id)
         try:
             taken_back = take_back_accepted_batch(run, request.user, together)
@@ -456,7 +456,7 @@ class BatchViewSet(GradingViewSet):
 
 
 def _build_undecided_body(undecided: UndecidedWorkers) -> dict[str, Any]:
-    """Return the response body of a `UndecidedWorkersSerializer`, with the first 50 workers who stay open."""
+    """Return the body of an `UndecidedWorkersSerializer`, with 50 workers who stay open."""
     message = API.format(undecided.said)
     return {
         "n": undecided.n,

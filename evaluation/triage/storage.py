@@ -3,8 +3,9 @@
 A requester decides about one worker at a time, or accepts all undecided workers in one batch.
 
 A worker has one decision. Its part for the grades is a `WorkerVerdict`, its part for the panel a
-`Decision` in the log of payments. `_copy_verdicts_to_payment_log` writes the second after the first, and
-`copy_decisions_to_verdicts` the first after the second, in the transaction of the decision:
+`Decision` in the log of payments. `_copy_verdicts_to_payment_log` writes the second after the
+first, and `copy_decisions_to_verdicts` the first after the second, in the transaction of the
+decision:
 
     ============================  ==================================
     verdict                       decision in the log
@@ -71,7 +72,10 @@ VERDICT_PROBLEMS = {
 
 
 class VerdictError(ValueError):
-    """The decision is invalid: `code` is a key of `VERDICT_PROBLEMS`, `field` the form field."""
+    """Error: a decision is invalid; `code` is a key of `VERDICT_PROBLEMS`.
+
+    `field` is the form field.
+    """
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(VERDICT_PROBLEMS[code].format(**values))
@@ -80,10 +84,7 @@ class VerdictError(ValueError):
 
 
 class DecidedMeanwhileError(RuntimeError):
-    """Another user decided about the worker since the page was opened.
-
-    `newest` is that verdict.
-    """
+    """Error: another user decided about the worker (`newest`) since the page was opened."""
 
     def __init__(self, newest: WorkerVerdict) -> None:
         super().__init__(f"{newest.decided_by} decided meanwhile")
@@ -91,12 +92,15 @@ class DecidedMeanwhileError(RuntimeError):
 
 
 class NothingToTakeBackError(RuntimeError):
-    """The worker has no verdict to take back."""
+    """Error: the worker has no verdict to take back."""
 
 
 @dataclass(frozen=True)
 class TakenBackBatch:
-    """Acceptances that were taken back; `n_otherwise` counts workers with a later decision."""
+    """Numbers of acceptances that were taken back, and of their workers with a later decision.
+
+    `n_otherwise` is the second.
+    """
 
     n: int
     n_otherwise: int
@@ -120,14 +124,12 @@ def decide_on_worker(
     rejects: bool = False,
     seen: Seen = UNSEEN,
 ) -> WorkerVerdict:
-    """Store a decision about a worker and return its row.
+    """Store a decision about a worker and return its row; an equal current one is returned.
 
-    An equal decision that is current already is returned unchanged. Exception: a worker accepted in
-    a batch and then accepted alone gets a row, which outlives taking back the batch.
-
-    `seen` is the public id of the newest verdict that the user saw, None for none. Raises
-    VerdictError for invalid values, DecidedMeanwhileError where another row is the newest, and
-    `WorkerGrade.DoesNotExist` for a worker who is not in the run.
+    Exception: a worker accepted in a batch and then accepted alone gets a row, which outlives
+    taking back the batch. `seen` is the public id of the newest verdict that the user saw, None for
+    none. Raises VerdictError for invalid values, DecidedMeanwhileError where another row is the
+    newest, and `WorkerGrade.DoesNotExist` for a worker who is not in the run.
     """
     decision = _validate_decision(kind, category, reason, rejects)
     with transaction.atomic():
@@ -157,7 +159,9 @@ def decide_on_worker(
 
 
 def take_back_verdict(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> WorkerVerdict:
-    """Take back the current verdict of a worker, so that the one before it is current again.
+    """Take back the current verdict of a worker; return the row that does so.
+
+    The verdict before it is current again.
 
     Raises DecidedMeanwhileError, NothingToTakeBackError and `WorkerGrade.DoesNotExist`.
     """
@@ -221,7 +225,7 @@ def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
 
 
 def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBackBatch:
-    """Take back all acceptances of a batch that are still active.
+    """Take back all active acceptances of a batch; return the numbers of workers.
 
     A later verdict about one of these workers stays. Raises NothingToTakeBackError if no
     acceptance of the batch is active, and `WorkerVerdict.DoesNotExist` if the run has no such
@@ -280,7 +284,7 @@ def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
 
 
 def derive_panel_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDecision | None:
-    """Return the payment decision that a verdict implies; None without an approval or exclusion.
+    """Return the payment decision that a verdict implies; None for "look again" or no verdict.
 
     An exclusion without rejection approves.
     """
@@ -296,7 +300,7 @@ def derive_panel_decision(verdict: WorkerVerdict | WorkerDecision | None) -> Pan
 
 
 def copy_decisions_to_verdicts(decisions: Sequence[Decision]) -> None:
-    """Record new payment decisions as verdicts, where the verdicts imply others.
+    """Store new payment decisions as verdicts, where the current verdicts imply others.
 
     An approval accepts, but leaves an exclusion that is paid. A rejection excludes. A reopened
     decision takes back what counts. The rows belong to the newest run that graded the worker.
@@ -363,7 +367,7 @@ def _build_verdicts(
 
 
 def _agrees_with_payment_log(verdict: WorkerVerdict, decision: Decision) -> bool:
-    """Return whether the payment log's rejection agrees with a verdict."""
+    """Return whether a verdict agrees with a rejection in the payment log."""
     if verdict.reason == decision.reason:
         return True
     proposed = derive_panel_decision(verdict)
@@ -371,7 +375,7 @@ def _agrees_with_payment_log(verdict: WorkerVerdict, decision: Decision) -> bool
 
 
 def _copy_verdicts_to_payment_log(version: int, workers: Collection[int], user: Any) -> None:
-    """Add to the payment log the decisions that workers' verdicts imply, where they differ.
+    """Store in the payment log the decisions that verdicts imply, where they differ.
 
     Nothing is added about withdrawn submissions. The caller has locked the submissions.
     """
@@ -485,7 +489,7 @@ def _lock_newest_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
 
 
 def _is_repeated_take_back(newest: WorkerVerdict, user: Any, seen: Seen) -> bool:
-    """Return whether a user repeats the take-back that is the newest row already."""
+    """Return whether the newest row is this user's take-back of the verdict `seen`."""
     taken_back = newest.takes_back
     return (
         taken_back is not None and newest.decided_by_id == user.pk and taken_back.public_id == seen

@@ -53,7 +53,7 @@ class NewWaveRequestSerializer(StrictSerializer):
 
 
 class CreatedWaveSerializer(serializers.Serializer[Any]):
-    """The new wave that was created."""
+    """A new wave that was created, with the numbers of its questions and copied replies."""
 
     id = serializers.UUIDField(help_text="Of the new question set.")
     name = serializers.CharField()
@@ -66,7 +66,7 @@ class CreatedWaveSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["question sets"])
 class WaveViewSet(ApiViewSet):
-    """Creation of further waves of a question set."""
+    """API endpoint that creates the next wave of a question set."""
 
     queryset = QuestionSet.objects.all()
     serializer_class = CreatedWaveSerializer
@@ -82,7 +82,7 @@ class WaveViewSet(ApiViewSet):
     )
     @repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Create the next wave of a question set."""
+        """Create the next wave of a question set, and return it."""
         get_answered_set(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         values = self.checked(NewWaveRequestSerializer).validated_data
@@ -159,7 +159,7 @@ class EarlierWaveWithRepliesSerializer(EarlierWaveSerializer):
 
 @extend_schema(tags=["question sets"])
 class EarlierWaveViewSet(ApiViewSet):
-    """Link of a question set to its earlier wave."""
+    """API endpoints for the link of a question set to its earlier wave."""
 
     queryset = QuestionSet.objects.all()
     serializer_class = EarlierWaveSerializer
@@ -169,7 +169,7 @@ class EarlierWaveViewSet(ApiViewSet):
         summary="Read which set is the wave before, and how the questions match",
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Return the earlier wave of a question set."""
+        """Return the earlier wave of a question set, and how their questions match."""
         question_set = get_answered_set(request, set_id)
         return Response(
             self._build_body(question_set, storage.load_earlier_wave(request, question_set))
@@ -184,7 +184,7 @@ class EarlierWaveViewSet(ApiViewSet):
         responses={200: EarlierWaveWithRepliesSerializer},
     )
     def link(self, request: Request, set_id: UUID) -> Response:
-        """Link a question set to its earlier wave."""
+        """Link a question set to its earlier wave, and return the match of their questions."""
         question_set = self._get_editable_set(request, set_id)
         values = self.checked(WaveLinkRequestSerializer).validated_data
         candidates = list_linkable_sets(request.user, question_set)
@@ -243,7 +243,7 @@ class EarlierWaveViewSet(ApiViewSet):
         return get_editable(request, QuestionSet.objects.all(), set_id)
 
     def _build_body(self, question_set: QuestionSet, earlier: QuestionSet | None) -> dict[str, Any]:
-        """Build the body of a `EarlierWaveSerializer`; empty lists without an earlier wave."""
+        """Return the body of an `EarlierWaveSerializer`; empty lists without an earlier wave."""
         body: dict[str, Any] = {"earlier_wave": earlier.public_id if earlier else None}
         match = match_questions(question_set, earlier) if earlier else None
         for name in ("same", "other_text", "only_later", "only_earlier"):
@@ -281,20 +281,20 @@ class WavesReportSerializer(AboutWaves):  # type: ignore[misc, valid-type]
 
 
 class PairedWorkersPageSerializer(PageSerializer):
-    """A worker who took part in both waves; greatest change first."""
+    """A page of the workers who took part in both waves; greatest change first."""
 
     results = WorkerOfBothSerializer(many=True)
 
 
 class QuestionDriftsPageSerializer(PageSerializer):
-    """A question of both waves, with the drift of its answers; changed ones first."""
+    """A page of the questions of both waves, with the drift of their answers."""
 
     results = QuestionDriftSerializer(many=True)
 
 
 @extend_schema(tags=["results"])
 class WaveResultViewSet(GradingViewSet):
-    """Comparison of a run with a run of an earlier wave."""
+    """API endpoints that compare a run with a run of an earlier wave."""
 
     @extend_schema(
         operation_id="results_waves",
@@ -342,7 +342,7 @@ class WaveResultViewSet(GradingViewSet):
         return self._paginate(request, "wave-questions", rows, QuestionDriftSerializer)
 
     def _paginate(self, request: Request, name: str, rows: list[Any], serializer: Any) -> Response:
-        """Return the response with one page of rows."""
+        """Return the response with the page of rows that the query selects."""
         start, limit = read_start(request, name), read_limit(request)
         results = serializer(rows[start : start + limit], many=True).data
         return Response(build_slice_body(request, name, results, start, len(rows)))

@@ -64,7 +64,7 @@ class WaveForm(forms.Form):
 
 
 def show_new_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the form of a new wave; a POST creates it."""
+    """Show the form of a new wave; a POST creates the wave."""
     question_set = get_editable_answered_set(request, set_id)
     version = find_version_to_repeat(question_set)
     has_models = LLMResponse.objects.filter(question__version=version).exists()
@@ -195,7 +195,7 @@ def show_wave_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
 def _link_and_redirect(
     request: HttpRequest, question_set: QuestionSet, form: LinkForm
 ) -> HttpResponse:
-    """Link the waves, report what was copied, and redirect to the page of the link."""
+    """Link the waves, report the copied replies, and redirect to the page of the link."""
     earlier = form.cleaned_data["earlier"]
     with_models = form.cleaned_data["with_models"]
     _, replies = storage.link_and_copy_replies(question_set, earlier, with_models=with_models)
@@ -210,7 +210,7 @@ def _link_and_redirect(
 
 
 def _report_copied_replies(request: HttpRequest, replies: storage.CopyCounts) -> None:
-    """Show a message that states how many replies of how many models were copied."""
+    """Add a page message with the number of copied replies and of their models."""
     if replies.n_replies:
         answers = "1 answer" if replies.n_replies == 1 else f"{replies.n_replies:,} answers"
         models = "1 model" if replies.n_models == 1 else f"{replies.n_models:,} models"
@@ -249,7 +249,7 @@ MAX_LISTED = 12
 
 @grading_page("evaluation/waves/comparison.html")
 def show_wave_comparison(request: HttpRequest, run: Run) -> Context:
-    """Show the retest agreement of workers, the answers that moved, and the models in both waves.
+    """Return the page context: retest agreement of workers, moved answers, models in both waves.
 
     `with` in the query is the public id of an earlier run; the default is the official one.
     """
@@ -271,7 +271,7 @@ def show_wave_comparison(request: HttpRequest, run: Run) -> Context:
 
 
 def load_waves_report_or_404(request: HttpRequest, run: Run) -> WavesReport:
-    """Return the comparison for a download; 404 without a graded earlier wave."""
+    """Return the comparison with an earlier wave; raise Http404 without a graded one."""
     earlier_run = _choose_earlier_run(request, list_earlier_runs(request, run))
     if earlier_run is None:
         raise Http404("an earlier wave with results is needed")
@@ -279,7 +279,7 @@ def load_waves_report_or_404(request: HttpRequest, run: Run) -> WavesReport:
 
 
 def _choose_earlier_run(request: HttpRequest, runs: list[Run]) -> Run | None:
-    """Return the earlier run that the query names, else the first one; 404 if unknown."""
+    """Return the earlier run that the query names, else the first or None; 404 if unknown."""
     run_id = parse_public_id(request.GET, "with", blank=True)
     if run_id is None:
         return runs[0] if runs else None

@@ -130,7 +130,8 @@ Question.objects.bulk_create(
     for n in range(20))
 published = collecting.publish_question_set(
     draft.question_set, places=5000, protocol="open", base_url=ADDRESS)
-result = f"{links.build_collection_link(published.collection)}?{published.collection.worker_parameter}="
+made = published.collection
+result = f"{links.build_collection_link(made)}?{made.worker_parameter}="
 """
 TEXTS = """
 from annotations.models import Response

@@ -153,7 +153,8 @@ class SettingsForm(CollectionModelForm):
     def __init__(
         self, collection: Collection, visible_sets: QuerySet[QuestionSet], data: Any = None
     ) -> None:
-        # A copy: `collecting.change_settings` compares with the stored values, which the form overwrites.
+        # A copy: `collecting.change_settings` compares with the stored values, which the form
+        # overwrites.
         initial = {}
         if collection._state.adding:
             initial["excludes"] = waves.list_excluded_sets(collection.version.question_set)

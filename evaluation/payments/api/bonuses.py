@@ -120,7 +120,7 @@ class RoundResultSerializer(serializers.Serializer[Any]):
 
 
 class PaymentReportSerializer(StrictSerializer):
-    """Panel's result for one payment that was sent to it."""
+    """A panel's result for one payment that was sent to it."""
 
     id = serializers.UUIDField()
     state = serializers.ChoiceField(choices=list(EVENTS))
@@ -136,7 +136,7 @@ class PaymentReportsSerializer(StrictSerializer):
 
 
 class ReportCountsSerializer(serializers.Serializer[Any]):
-    """Number of payments whose state the panel's results changed."""
+    """Numbers of payments with a new and with an already known result of the panel."""
 
     new = serializers.IntegerField()
     unchanged = serializers.IntegerField()
@@ -144,7 +144,7 @@ class ReportCountsSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class BonusViewSet(ApiViewSet):
-    """Ledger of bonuses and partial payments; no request here makes a panel pay."""
+    """API endpoints of the ledger of bonuses and partial payments; none makes a panel pay."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = BonusPaymentSerializer
@@ -282,7 +282,7 @@ CSV: Any = {(200, "text/csv"): {"type": "string", "format": "binary"}}
 
 
 class NewPaymentListSerializer(StrictSerializer):
-    """Request body to claim a payment list: which list is wanted."""
+    """Request body to claim a payment list: bonuses or partial payments."""
 
     list = serializers.ChoiceField(
         choices=list(PAYMENT_LISTS),
@@ -305,7 +305,7 @@ class PaymentListSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class PaymentListViewSet(ApiViewSet):
-    """Payment lists for panels; no payment is in two lists."""
+    """API endpoints of payment lists for panels; no payment is in two lists."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = PaymentListSerializer
@@ -363,7 +363,7 @@ class PaymentListViewSet(ApiViewSet):
 
 @extend_schema(tags=["paying"])
 class PanelFileViewSet(ApiViewSet):
-    """Downloads of lists for panels as files."""
+    """API endpoints that send lists for panels as files."""
 
     queryset = BonusPayment.objects.all()
     content_negotiation_class = AnyForm
@@ -377,7 +377,7 @@ class PanelFileViewSet(ApiViewSet):
         responses=CSV,
     )
     def money(self, request: Request, set_id: UUID, batch_id: UUID) -> StreamingHttpResponse:
-        """Send the file of a claimed payment list."""
+        """Send the file of a claimed payment list; Http404 if it is unknown."""
         version = get_payable_version(request, set_id)
         batch = load_claimed_batch(version, batch_id)
         if not batch.payments:
@@ -405,7 +405,7 @@ class PanelFileViewSet(ApiViewSet):
         responses={**CSV, (200, "text/plain"): {"type": "string", "format": "binary"}},
     )
     def file(self, request: Request, set_id: UUID, name: str) -> StreamingHttpResponse:
-        """Send a list for a panel as a file."""
+        """Send a list of decisions for a panel, or their log, as a file."""
         version = get_payable_version(request, set_id)
         if name not in FREE_LISTS:
             raise Http404("there is no such list")
@@ -435,5 +435,5 @@ def _build_list_body(
 
 
 def _build_file_name(version: QuestionSetVersion, list_name: str) -> str:
-    """Return the name of a downloaded list."""
+    """Return the name of a downloaded list, without its extension."""
     return build_file_name(version.question_set.name, f"version {version.number}", list_name)

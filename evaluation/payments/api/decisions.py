@@ -185,7 +185,7 @@ class NewPayDecisionSerializer(StrictSerializer):
 
 @extend_schema(tags=["paying"])
 class PayDecisionViewSet(ApiViewSet):
-    """Payment decisions about the submissions of a version, with a log."""
+    """API endpoints that list, decide on and log the submissions of a version."""
 
     queryset = Decision.objects.all()
     serializer_class = PaySubmissionSerializer
@@ -265,7 +265,7 @@ class PayDecisionViewSet(ApiViewSet):
 
 
 def get_submission_or_404(version: QuestionSetVersion, submission_id: UUID) -> Submission:
-    """Return a submission of a version; raises Http404."""
+    """Return a submission of a version; raise Http404 if it is unknown."""
     submission = version.submissions.filter(public_id=submission_id).first()
     if submission is None:
         raise Http404("there is no such submission")
@@ -273,7 +273,7 @@ def get_submission_or_404(version: QuestionSetVersion, submission_id: UUID) -> S
 
 
 def build_submission_response(version: QuestionSetVersion, submission_id: UUID) -> Response:
-    """Return the response with one submission, its evidence and suggestion; raises Http404."""
+    """Return a submission with evidence and suggestion as a response; Http404 if unknown."""
     row = PaymentRecords(version).load_row(submission_id)
     if row is None:
         raise Http404("there is no such submission")
@@ -281,7 +281,7 @@ def build_submission_response(version: QuestionSetVersion, submission_id: UUID) 
 
 
 def build_decision_conflict(error: deciding.DecidedMeanwhileError) -> ApiProblem:
-    """Return the 409 problem with the other user, the newer decision and its id."""
+    """Return the 409 problem that another user decided: who, what, and the decision's id."""
     newest = error.newest
     username = newest.decided_by.get_username()
     return build_conflict_problem(
@@ -291,7 +291,7 @@ def build_decision_conflict(error: deciding.DecidedMeanwhileError) -> ApiProblem
 
 @contextmanager
 def translate_payment_errors() -> Iterator[None]:
-    """Translate errors of the payment ledger into 409 problems."""
+    """Convert errors of the payment ledger in the `with` block into 409 problems."""
     try:
         yield
     except OtherTotalError as error:
@@ -328,7 +328,7 @@ class NewAppealSerializer(StrictSerializer):
 
 @extend_schema(tags=["paying"])
 class AppealViewSet(ApiViewSet):
-    """Newest appeal of a submission; workers can appeal once against each rejection."""
+    """API endpoints that answer the newest appeal of a submission, or store one sent elsewhere."""
 
     queryset = Appeal.objects.all()
     serializer_class = PaySubmissionSerializer

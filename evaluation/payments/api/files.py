@@ -164,7 +164,7 @@ class StatusImportSerializer(serializers.Serializer[Any]):
 
 
 class PayFileViewSet(BulkViewSet):
-    """Base class of imports about workers' pay: JSON rows, or an unchanged CSV file."""
+    """Base class of the imports about workers' pay: JSON rows, or an unchanged CSV file."""
 
     def get_parsers(self) -> list[BaseParser]:
         """Return the parsers of JSON rows and of an unchanged CSV file."""
@@ -192,7 +192,7 @@ class PayFileViewSet(BulkViewSet):
     )
 )
 class PayDecisionImportViewSet(PayFileViewSet):
-    """Import of decisions about many submissions; stores all rows or none."""
+    """API endpoint that imports decisions about many submissions: all rows or none."""
 
     queryset = Decision.objects.all()
     serializer_class = DecisionImportSerializer
@@ -245,7 +245,7 @@ class PayDecisionImportViewSet(PayFileViewSet):
     )
 )
 class PayStatusImportViewSet(PayFileViewSet):
-    """Import of submission statuses from Prolific's export of a study."""
+    """API endpoint that imports submissions' statuses from Prolific's export of a study."""
 
     queryset = PanelStatus.objects.all()
     serializer_class = StatusImportSerializer
@@ -330,7 +330,7 @@ class InvitationSummarySerializer(serializers.Serializer[Any]):
 
 @rename_keys(at="requested_at")
 class ParticipantGroupSerializer(serializers.Serializer[Any]):
-    """Participant group that was created on the panel, with the user who requested it."""
+    """A participant group requested from the panel, and the user who requested it."""
 
     name = serializers.CharField()
     people = serializers.IntegerField(source="n_people")
@@ -341,7 +341,7 @@ class ParticipantGroupSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class InvitationViewSet(ApiViewSet):
-    """Workers of a version with scores high enough for the next study; stores nothing."""
+    """API endpoints for workers whose scores are high enough for the next study; none stores."""
 
     queryset = Decision.objects.all()
     serializer_class = InvitationSummarySerializer
@@ -404,7 +404,7 @@ class InvitationViewSet(ApiViewSet):
         return Response(build_slice_body(request, "groups", rows, start, len(groups)))
 
     def _select_invited(self, request: Request, set_id: UUID) -> InvitedWorkers:
-        """Return the workers who reach the threshold of the query; raise 400 for an invalid one."""
+        """Return the workers who reach the threshold of the query; raise 400 or 409 without one."""
         version = get_payable_version(request, set_id)
         query = request.query_params
         try:

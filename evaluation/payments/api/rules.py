@@ -52,10 +52,7 @@ class SumField(serializers.Field[Any, Any, Any, Any]):
     """Field of a requested sum of money, as text such as "12.50"."""
 
     def to_internal_value(self, data: Any) -> Decimal:
-        """Return the sum as a Decimal.
-
-        Raise ValidationError for a JSON number or an invalid text.
-        """
+        """Return the sum as a Decimal; raise ValidationError for a JSON number or invalid text."""
         if not isinstance(data, str):
             raise serializers.ValidationError(AS_TEXT, "not_text")
         try:
@@ -64,7 +61,7 @@ class SumField(serializers.Field[Any, Any, Any, Any]):
             raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
 
     def parse(self, text: str) -> Decimal:
-        """Parse a text as a sum; raise AmountError if invalid."""
+        """Return a text as a sum of money; raise AmountError if it is invalid."""
         return parse_sum(text)
 
 
@@ -72,7 +69,7 @@ class AmountField(SumField):
     """Field of an amount from 0.01 to 10,000.00, as text such as "1.50"."""
 
     def parse(self, text: str) -> Decimal:
-        """Parse a text as an amount; raise AmountError if invalid."""
+        """Return a text as an amount from 0.01 to 10,000.00; raise AmountError if it is invalid."""
         return parse_amount(text)
 
 
@@ -229,7 +226,7 @@ class PlannedBonusesSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class BonusRuleViewSet(ApiViewSet):
-    """Proposal of bonuses by a rule, and their planning; confirmation is a separate step."""
+    """API endpoints that propose bonuses by a rule, and plan them; confirmation is separate."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = BonusProposalSerializer
@@ -244,7 +241,7 @@ class BonusRuleViewSet(ApiViewSet):
         responses={200: BonusProposalSerializer},
     )
     def propose(self, request: Request, set_id: UUID) -> Response:
-        """Return the effect of a bonus rule without storing anything."""
+        """Return the bonuses that a rule gives, without storing anything."""
         version = get_payable_version(request, set_id)
         values = self.checked(BonusRuleSerializer).validated_data
         return Response(BonusProposalSerializer(_propose_bonuses(version, values)).data)
@@ -284,7 +281,7 @@ class BonusRuleViewSet(ApiViewSet):
 
 
 def _propose_bonuses(version: QuestionSetVersion, values: dict[str, Any]) -> BonusProposal:
-    """Apply the rule of a request; raise `ApiProblem` at the invalid field of a wrong rule."""
+    """Return the proposal of a request's rule; raise `ApiProblem` at the rule's invalid field."""
     rule = BonusRule(
         *(values["kind"], values["amount"], values.get("share"), values.get("at_least")),
         end=values["end"],
@@ -340,7 +337,7 @@ class OwedPartsTotalSerializer(StrictSerializer):
 
 @extend_schema(tags=["paying"])
 class PartViewSet(ApiViewSet):
-    """Partial payments for workers who failed the practice or the attention checks."""
+    """API endpoints of partial payments, for workers who failed practice or attention checks."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = OwedPartsSerializer

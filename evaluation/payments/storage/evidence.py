@@ -57,7 +57,7 @@ def get_payable_set(request: UserRequest, set_id: UUID) -> QuestionSet:
 
 
 def get_payable_version(request: HttpRequest, set_id: UUID) -> QuestionSetVersion:
-    """Return the version requested in the URL query, else the newest one with answers.
+    """Return the version that the URL query names, else the newest one with answers.
 
     Raises Http404, also for an unknown version, and the errors of `get_payable_set`.
     """
@@ -158,10 +158,11 @@ def collect_evidence(
     times: Mapping[int, float] | None = None,
     states: Mapping[int, str] | None = None,
 ) -> dict[int, list[Evidence]]:
-    """Return the evidence against submissions, by key; `keys` None selects the whole version.
+    """Return the evidence for rejecting each submission, by submission key.
 
-    Values that the caller has read already save queries: `times` of all submissions
-    (`load_times_on_task`), and `states` of the wanted ones. The number of queries is constant.
+    `keys` None selects the whole version. Values that the caller has read already save queries:
+    `times` of all submissions (`load_times_on_task`), and `states` of the wanted ones. The number
+    of queries is constant.
     """
     if states is None:
         submissions = Submission.objects.filter(version=version)
@@ -186,9 +187,9 @@ def collect_evidence(
 
 
 def load_times_on_task(version: QuestionSetVersion | int) -> dict[int, float]:
-    """Return the time on task in seconds (`compute_seconds_taken`) of each submission; one query.
+    """Return the seconds that each submission took, by key; unknown times are left out.
 
-    Submissions without a known time are left out.
+    Times are those of `compute_seconds_taken`; one query.
     """
     statuses = PanelStatus.objects.filter(submission=OuterRef("pk")).order_by("-pk")
     rows = Submission.objects.filter(version=version).annotate(**build_status_annotations(statuses))
@@ -201,9 +202,10 @@ def load_times_on_task(version: QuestionSetVersion | int) -> dict[int, float]:
 def _count_answers(
     version: QuestionSetVersion, keys: Collection[int] | None
 ) -> Mapping[int, _AnswerCounts]:
-    """Return the counts of each submission with any, by key; one query.
+    """Return counts of answers, repeated texts and checks of each submission, by key.
 
-    Two more for each language with answered checks, if the wording is not in the cache.
+    One query, and two more for each language with answered checks whose wording is not in the
+    cache.
     """
     condition = Q(submission__version=version)
     if keys is not None:
@@ -261,7 +263,7 @@ def _add_failed_checks(
     answered: Iterable[tuple[int, int, str, str]],
     counts: dict[int, _AnswerCounts],
 ) -> None:
-    """Check the answers to attention checks and add the failed ones to the counts.
+    """Compare answers to attention checks with accepted ones; count those that failed.
 
     `answered` has submission, check, language and text of each answer.
     """
@@ -289,13 +291,13 @@ def _add_failed_checks(
 
 
 def _find_missing_data(counts: _AnswerCounts, handed_in: bool) -> Iterable[Evidence]:
-    """Yield evidence that a submitted survey has no answer."""
+    """Yield evidence that a submitted survey has no answer; nothing otherwise."""
     if handed_in and not counts.answers:
         yield Evidence("NO_DATA", True, Message("paying.no_data", {"asked": counts.asked}))
 
 
 def _find_failed_checks(counts: _AnswerCounts) -> Iterable[Evidence]:
-    """Yield evidence of failed attention checks."""
+    """Yield evidence of failed attention checks; nothing if none failed."""
     if counts.failed:
         message = Message("paying.checks", {"failed": len(counts.failed), "checks": counts.checks})
         offered = len(counts.failed) >= ENOUGH * counts.checks
@@ -312,7 +314,7 @@ def _find_fast_submission(
 
 
 def _find_low_effort(counts: _AnswerCounts) -> Iterable[Evidence]:
-    """Yield evidence of empty answers and of repeated text."""
+    """Yield evidence of many empty answers, and of one text in many answers."""
     if counts.answers and counts.empty and counts.empty >= FEWEST_EMPTY * counts.asked:
         message = Message("paying.empty", {"empty": counts.empty, "asked": counts.asked})
         yield Evidence("LOW_EFFORT", counts.empty >= ENOUGH * counts.asked, message)
@@ -332,7 +334,7 @@ def _find_bad_code(counts: _AnswerCounts) -> Iterable[Evidence]:
 
 
 def _get_bad_code(code: str, excerpt: str, version: QuestionSetVersion) -> str | None:
-    """Return the received completion code if it is no code or not one of the study's, else None."""
+    """Return the received completion code if it is missing or foreign to the study; else None."""
     collection: Collecting | None = getattr(version, "collection", None)
     if collection is None:
         return None

@@ -51,7 +51,7 @@ MOST_JOINED_VALUES = 12
 def load_worker_facts(
     version: QuestionSetVersion, keys: Collection[int]
 ) -> dict[str, dict[int, str]]:
-    """Return the groups of submissions by each imported fact: column, submission key, group.
+    """Return the submissions' groups by each imported fact: {column: {submission key: group}}.
 
     Facts are the demographic columns stored with the answers, and the columns of joined demographic
     exports that have few values. Submissions without the fact are left out. Two queries.
@@ -89,7 +89,7 @@ def _group_cells(column: str, values: Mapping[int, str]) -> dict[int, str]:
 
 
 def find_age_band(text: str) -> str:
-    """Return the band of an age in years, such as "25 to 34"; the text itself if it is no age."""
+    """Return the band of an age in years, such as "25 to 34"; other texts unchanged."""
     try:
         age = float(text.replace(",", "."))
     except ValueError:
@@ -201,12 +201,12 @@ def compare_groups(
     done: str,
     everybody: Sequence[PanelSubmission] | None = None,
 ) -> list[FairnessComparison]:
-    """Return, by property, comparisons of how often groups of submissions are in `favoured`.
+    """Compare how often groups of workers are favoured, by each property with several groups.
 
-    `done` is the verb phrase of the warnings: "get a bonus". Properties with one group only are
-    left out. If all or none are favoured, the result is empty. Assistive technology is always
-    compared if answers were collected here; otherwise its presence would reveal a user. Three
-    queries; two if the caller passes `everybody` of the version.
+    `favoured` are the favoured ones of the `considered` submissions (keys). `done` is the verb
+    phrase of the warnings: "get a bonus". If all or none are favoured, the result is empty.
+    Assistive technology is always compared if answers were collected here; otherwise its presence
+    would reveal a user. Three queries; two if the caller passes `everybody` of the version.
     """
     keys, favoured_keys = set(considered), set(favoured) & set(considered)
     # Without any difference in treatment no group can be worse off than another.
@@ -231,10 +231,11 @@ def compare_decisions(
     keeping: Collection[int] = (),
     people: Sequence[PanelSubmission] | None = None,
 ) -> list[FairnessComparison]:
-    """Compare how often submitted work is not rejected.
+    """Compare how often submitted work is not rejected, by groups of workers.
 
     The current decisions apply, except that submissions in `rejecting` count as rejected and those
-    in `keeping` do not. `people` are `load_submissions_with_decisions`, if the caller has read them.
+    in `keeping` do not. `people` are those of `load_submissions_with_decisions`, if the caller has
+    read them.
     """
     decided = load_submissions_with_decisions(version) if people is None else people
     is_rejected = {person.key: person.rejected for person in decided if person.handed_in}
@@ -249,7 +250,7 @@ def compare_decisions(
 def compare_rejections(
     version: QuestionSetVersion, kinds: Mapping[int, str]
 ) -> list[FairnessComparison]:
-    """Compare how often work is not rejected after the given decisions; [] without a rejection.
+    """Compare how often work is not rejected after new decisions; [] if they reject nobody.
 
     `kinds` are the decisions by submission key, because two panels may share a worker's id.
     """
@@ -260,7 +261,7 @@ def compare_rejections(
 def format_comparisons(
     comparisons: list[FairnessComparison], format_message: Callable[[Message], str]
 ) -> Iterator[str]:
-    """Yield the comparisons as lines for a terminal."""
+    """Yield the comparisons as lines for a terminal, groups first."""
     yield from (f"  {line}" for line in format_group_rates(comparisons))
     yield from (
         f"  {format_message(comparison.told)}"
@@ -270,7 +271,7 @@ def format_comparisons(
 
 
 def format_group_rates(comparisons: list[FairnessComparison]) -> Iterator[str]:
-    """Yield one line for each group."""
+    """Yield a line for each listed group: favoured workers, share and ratio."""
     for comparison in comparisons:
         for group in comparison.listed:
             share = "" if group.share is None else f" ({group.share:.0%}"
@@ -287,7 +288,7 @@ def format_group_rates(comparisons: list[FairnessComparison]) -> Iterator[str]:
 
 
 def _format_ratio(group: GroupRate) -> str:
-    """Format the ratio of a group; "" for the most favoured one."""
+    """Return the ratio of a group as text; "" for the most favoured one."""
     if group.ratio is None or group.ratio == 1:
         return ""
     interval = ""
@@ -339,7 +340,7 @@ PROPERTIES: tuple[Property, ...] = (
 def _build_fact_properties(
     version: QuestionSetVersion, keys: Collection[int]
 ) -> Iterator[Property]:
-    """Yield a property for each fact that was imported with the answers of these submissions."""
+    """Yield (label, function that names a group) for each imported fact of these submissions."""
     for column, groups in load_worker_facts(version, keys).items():
         yield f"“{column}”", partial(_name_fact_group, groups)
 
@@ -355,7 +356,7 @@ def _compare_by_property(
     done: str,
     properties: Sequence[Property],
 ) -> Iterator[FairnessComparison]:
-    """Yield the comparison by each property that has several groups."""
+    """Yield the comparison of groups by each property that has several groups."""
     for label, name_group in properties:
         names, hit, n, rates = _compute_rates(workers, favoured, name_group)
         if rates is None:
@@ -385,9 +386,9 @@ def _compare_by_property(
 def _compute_rates(
     workers: Sequence[Groupable], favoured: set[int], name_group: Callable[[Groupable], str]
 ) -> tuple[list[str], list[int], list[int], SelectionRates | None]:
-    """Return the groups, the largest first, their favoured workers, their sizes, and the rates.
+    """Return (group names, favoured counts, sizes, rates), the largest group first.
 
-    None in place of the rates if there is only one group.
+    The rates are None if there is only one group.
     """
     counts: dict[str, list[int]] = {}
     for worker in workers:
@@ -422,7 +423,7 @@ def _compare_assistive(
 def _build_fairness_warnings(
     label: str, groups: tuple[GroupRate, ...], best: int, done: str
 ) -> Iterator[Message]:
-    """Yield a message for each group with a ratio below four fifths and an interval below 1."""
+    """Yield a warning for each group with a ratio below four fifths and an interval below 1."""
     for group in groups:
         if group.unfair:
             values = {
@@ -441,5 +442,5 @@ def _build_fairness_warnings(
 
 
 def _convert_number(value: Any) -> float | None:
-    """Convert a number of numpy to float, NaN to None."""
+    """Return a number of numpy as a float; None for NaN."""
     return None if value != value else float(value)  # NaN differs from itself

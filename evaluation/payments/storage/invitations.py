@@ -73,7 +73,7 @@ class ScoreThreshold:
 
 @dataclass(frozen=True, slots=True)
 class InvitedWorkers:
-    """Workers who reach a threshold on the current data.
+    """Workers who reach a threshold, and numbers of the others by reason.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ def _choose_panel(version: QuestionSetVersion, requested: str) -> str:
 
 
 def _find_exclusion_reason(submission: Submission, panel: str, *, rejected: bool) -> str:
-    """Return the reason that excludes a worker regardless of score; "" for none."""
+    """Return the code of the reason that excludes a worker whatever the score; "" if none."""
     if submission.withdrawn_at or submission.worker.erased_at:
         return "withdrew"
     # Files may name no panel; their ids are taken as the wanted panel's.
@@ -188,7 +188,7 @@ def _find_exclusion_reason(submission: Submission, panel: str, *, rejected: bool
 
 
 def _find_score_reason(score: RawScore | None, threshold: ScoreThreshold) -> str:
-    """Return the reason why a score does not reach the threshold; "" if it does."""
+    """Return the code of the reason why a score does not suffice; "" if it does."""
     if score is None or score.value is None:
         return "no_score"
     # The mean of one or two answers may be high by chance.

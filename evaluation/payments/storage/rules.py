@@ -50,7 +50,7 @@ SENTENCES: Final = {
 
 
 class RuleError(ValueError):
-    """A bonus rule is invalid or cannot be applied.
+    """Error: a bonus rule or score threshold is invalid or cannot be applied.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class BonusRule:
 
     @property
     def said(self) -> str:
-        """Short description of the rule; each payment stores it as its reason."""
+        """Short description of the rule, which each payment stores as its reason."""
         if self.kind == QUANTILE:
             return f"the best {self.share:.0%} by {SCORES[self.score]}"
         if self.kind == THRESHOLD:
@@ -127,7 +127,7 @@ class BonusRule:
 
 @dataclass(frozen=True, slots=True)
 class BonusEarner:
-    """A worker with the bonus that a rule gives, the score and hourly pay.
+    """A worker whom a rule considers, with the bonus (None without one), score and hourly pay.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class BonusProposal:
 
     @cached_property
     def hourly(self) -> Decimal | None:
-        """Base pay plus median bonus per hour at the median time; None if either is unknown."""
+        """Base pay and median bonus for an hour at the median time; None if either is unknown."""
         times = [earner.seconds for earner in self.earners if earner.seconds]
         if self.base is None or not times:
             return None
@@ -239,7 +239,7 @@ class BonusProposal:
 
     @property
     def seen(self) -> str:
-        """Hash of the amounts; the client sends it back to confirm which proposal the user saw."""
+        """Hash of the amounts; the client sends it back to show which proposal the user saw."""
         # Sorted, so that the order of the workers does not matter.
         text = repr(sorted(self.amounts.items()))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
@@ -252,11 +252,12 @@ def propose_bonuses(
     least: Decimal | None = None,
     base: Decimal | None = None,
 ) -> BonusProposal:
-    """Apply a rule to the current data; the number of queries is constant.
+    """Return the bonuses that a rule gives on the current data; nothing is stored.
 
     `least` and `base` default to the values of the collection. Considered are workers who
-    submitted, did not withdraw, and are not rejected. Raises RuleError for an invalid rule, for a
-    rule by score without a grading, and for amounts above the largest bonus.
+    submitted, did not withdraw, and are not rejected. The number of queries is constant. Raises
+    RuleError for an invalid rule, for a rule by score without a grading, and for amounts above the
+    largest bonus.
     """
     rule.check_values()
     run = find_grading_run(version)
@@ -310,7 +311,7 @@ def propose_bonuses(
 
 
 def check_score_exists(score: str, scores: Mapping[int, RawScore]) -> None:
-    """Raise RuleError if the run has no score of the kind that the rule compares."""
+    """Raise RuleError if no worker has a score of the kind by which a rule compares."""
     if score != RAW and all(raw_score.value is None for raw_score in scores.values()):
         raise RuleError("score", "no_contrast")
 
@@ -354,13 +355,13 @@ def get_compared_score(score: RawScore | None, end: str) -> float | None:
 
 
 def _build_earner_sort_key(earner: BonusEarner) -> tuple[bool, bool, float, str]:
-    """Return the sort key of a worker: with a bonus first, then by score, without a score last."""
+    """Return the sort key of a worker: bonus first, then by score, without a score last."""
     value = _get_supported_score(earner.score)
     return earner.amount is None, value is None, -(value or 0.0), earner.name
 
 
 def _get_supported_score(score: RawScore | None) -> float | None:
-    """Return a score based on enough answers, else None."""
+    """Return a score that is based on enough answers; None otherwise."""
     return score.value if score is not None and score.supported else None
 
 
@@ -378,20 +379,20 @@ def _count_graded_answers(version: QuestionSetVersion) -> dict[int, int]:
 def _compute_own_hourly_pay(
     base: Decimal | None, bonus: Decimal | None, seconds: float | None
 ) -> Decimal | None:
-    """Return pay and bonus per hour of the worker's own time, None if unknown."""
+    """Return pay and bonus for an hour of the worker's own time; None if unknown."""
     if base is None or not seconds:
         return None
     return _compute_hourly_pay(base + (bonus or Decimal(0)), seconds)
 
 
 def _compute_hourly_pay(pay: Decimal, seconds: float) -> Decimal:
-    """Return pay per hour, rounded half up to cents."""
+    """Return the pay for an hour, rounded half up to cents."""
     # Decimal of the float itself would carry its binary error into the quotient.
     return (pay * 3600 / Decimal(str(seconds))).quantize(CENT, ROUND_HALF_UP)
 
 
 class ProposalChangedError(RuntimeError):
-    """The proposal differs from the one that the user saw."""
+    """Error: the proposal differs from the one that the user saw."""
 
 
 def plan_proposed_bonuses(
@@ -399,8 +400,8 @@ def plan_proposed_bonuses(
 ) -> int:
     """Plan the bonuses of a proposal; return how many are new.
 
-    `seen` is the `BonusProposal.seen` that the user saw; None skips the comparison. Raises ChangedError
-    if it differs, and the errors of `bonuses.plan_bonuses`.
+    `seen` is the `BonusProposal.seen` that the user saw; None skips the comparison. Raises
+    ProposalChangedError if it differs, and the errors of `bonuses.plan_bonuses`.
     """
     if seen is not None and seen != proposal.seen:
         raise ProposalChangedError
@@ -449,7 +450,7 @@ def suggest_action(
     graded: bool,
     part: Payment | None = None,
 ) -> Suggestion:
-    """Return the suggested action for one submission; it decides nothing.
+    """Return the suggested payment action for one submission; nothing is decided.
 
     The first rule that applies counts: nothing to decide, evidence for a rejection, reasons to
     look, approval. `part` is a partial payment of the submission. Signals of how answers were

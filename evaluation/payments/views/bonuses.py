@@ -43,7 +43,7 @@ class AmountField(forms.CharField):
     """Form field of an amount with at most two decimal places, such as 1.50."""
 
     def clean(self, value: Any) -> Any:
-        """Return the amount; None for an empty optional field."""
+        """Return the amount as a Decimal; None for an empty optional field."""
         text = super().clean(value)
         if not text:
             return None
@@ -115,7 +115,7 @@ class BonusRuleForm(forms.Form):
             raise forms.ValidationError(f"{capfirst(sentence)}.", "reserved_name") from None
 
     def build_rule(self) -> BonusRule:
-        """Return the rule of a valid form; the form has a percentage, the rule a share."""
+        """Return the rule of a valid form, with the percentage converted to a share."""
         values = self.cleaned_data
         share = None if values["share"] is None else values["share"] / 100
         return BonusRule(
@@ -153,7 +153,7 @@ def show_bonuses(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _propose_bonuses(version: QuestionSetVersion, form: BonusRuleForm) -> BonusProposal | None:
-    """Apply the rule of a form; return None after an error, which the form then shows."""
+    """Return the proposal of the form's rule; None if it is invalid, with the error in the form."""
     try:
         return propose_bonuses(version, form.build_rule(), least=form.cleaned_data["least"])
     except RuleError as error:
@@ -165,7 +165,7 @@ def _propose_bonuses(version: QuestionSetVersion, form: BonusRuleForm) -> BonusP
 def _plan_bonuses(
     request: HttpRequest, version: QuestionSetVersion, form: BonusRuleForm, proposal: BonusProposal
 ) -> HttpResponse:
-    """Plan the bonuses of a proposal and redirect to the page."""
+    """Plan the bonuses of a proposal and redirect to the page of bonuses."""
     name, seen = form.cleaned_data["round"], request.POST.get("seen", "")
     n_new = plan_proposed_bonuses(proposal, request.user, name, seen=seen)
     sentence = f"{n_new:,} planned. They are paid only after you confirm them below."
@@ -174,7 +174,7 @@ def _plan_bonuses(
 
 
 def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpResponse:
-    """Plan the partial payments; status 409 if their sum differs from the one shown."""
+    """Plan the partial payments and redirect; 409 if their sum differs from the one shown."""
     try:
         batch = confirmation.plan_parts_of_total(version, request.user, _read_total(request))
     except errors.OtherTotalError:
@@ -195,7 +195,7 @@ def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpRespon
 def _confirm_or_cancel(
     request: HttpRequest, version: QuestionSetVersion, action: str
 ) -> HttpResponse:
-    """Confirm or cancel a round; status 409 if its sum differs from the one shown."""
+    """Confirm or cancel a round and redirect; 409 if its sum differs from the one shown."""
     name = request.POST.get("round", "")
     advance = confirmation.confirm_round if action == "confirm" else confirmation.cancel_round
     try:
@@ -226,7 +226,7 @@ def _render_page(
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page: the form, the proposal of its rule, and all payments by round."""
+    """Render the page of bonuses: form, proposal of its rule, and all payments by round."""
     payments = bonuses.load_payments(version)
     log = load_decisions_where(bonuses.build_confirmed_condition(version)) if payments else {}
     sendable, held_back = bonuses.split_confirmed_payments(
@@ -250,7 +250,7 @@ def _render_page(
 
 
 def _read_total(request: HttpRequest) -> Decimal:
-    """Return the sum that the page showed; NaN, which equals no sum, for an invalid one."""
+    """Return the posted sum that the page showed; NaN, which equals no sum, if it is invalid."""
     try:
         return parse_sum(request.POST.get("total", ""))
     except ValueError:
@@ -258,6 +258,6 @@ def _read_total(request: HttpRequest) -> Decimal:
 
 
 def _build_link(version: QuestionSetVersion) -> str:
-    """Return the link to this page, with the version where it is not the newest."""
+    """Return the link to the page of bonuses, with the version unless it is the newest."""
     link = reverse("admin:paying-bonuses", args=[version.question_set.public_id])
     return link + str(build_shared_context(version, "")["kept"])

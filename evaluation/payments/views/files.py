@@ -70,7 +70,10 @@ from evaluation.runs.raw_scores import (
 def send_panel_list(
     request: HttpRequest, set_id: UUID, name: str
 ) -> HttpResponse | StreamingHttpResponse:
-    """Send a list for a panel. A payment list needs `batch`: claiming a new one takes a POST."""
+    """Send a list for a panel as a file; a payment list needs `batch` in the query.
+
+    Claiming a new payment list takes a POST (`send_new_payment_list`).
+    """
     version = get_payable_version(request, set_id)
     batch = request.GET.get("batch") or None
     # A second download of a claimed list has the same lines, so no payment is sent twice.
@@ -87,7 +90,7 @@ def send_panel_list(
 def send_new_payment_list(
     request: HttpRequest, set_id: UUID
 ) -> HttpResponse | StreamingHttpResponse:
-    """Claim the confirmed payments for one list and send it; no other list can contain them.
+    """Claim the confirmed payments for one list and send it; no other list contains them.
 
     `list` in the request is the name of the list: bonuses (default) or parts of the pay.
     """
@@ -149,7 +152,7 @@ class PaymentUploadReport:
 def import_uploaded_decisions(
     into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
 ) -> PaymentUploadReport:
-    """Import the decisions of a file, every row or none; raises `InputError`.
+    """Import the decisions of a file, every row or none; raise `InputError` if any is invalid.
 
     The notes compare how often groups of workers would not be rejected.
     """
@@ -181,7 +184,7 @@ def import_uploaded_decisions(
 def import_uploaded_statuses(
     into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
 ) -> PaymentUploadReport:
-    """Import the statuses of a panel's export; raises `InputError`."""
+    """Import the statuses of a panel's export; raise `InputError` if any row is invalid."""
     report = import_statuses(
         _get_answered_version(into), source, _load_user(imported_by), dry_run=dry_run
     )
@@ -190,7 +193,7 @@ def import_uploaded_statuses(
 
 
 def _get_answered_version(question_set: QuestionSet) -> QuestionSetVersion:
-    """Return the newest version with an answer; raise `InputError` if no worker took part."""
+    """Return the newest version with submissions; raise `InputError` if there is no version."""
     version = find_answered_version(question_set)
     if version is None:
         raise InputError.single("the question set", "it is empty", "It has no participants.")
@@ -198,7 +201,7 @@ def _get_answered_version(question_set: QuestionSet) -> QuestionSetVersion:
 
 
 def _load_user(key: Any) -> Any:
-    """Return the user who imports a file, by key."""
+    """Return the user with a key, who imports a file."""
     return get_user_model().objects.get(pk=key)
 
 
@@ -241,7 +244,7 @@ MAX_LISTED = 100
 
 
 class ThresholdForm(forms.Form):
-    """Form of the score threshold, with a panel choice if workers came from several."""
+    """Form of the score threshold, with a choice of the panel if workers came from several."""
 
     score = forms.ChoiceField(
         label="Compare people by",
@@ -310,7 +313,7 @@ def show_invited_workers(
 
 
 def _select_invited(version: QuestionSetVersion, form: ThresholdForm) -> InvitedWorkers | None:
-    """Return the workers who reach the threshold; None if invalid, with the error in the form."""
+    """Return the workers who reach the form's threshold; None after an error, added to the form."""
     try:
         return select_invited_workers(version, form.build_threshold())
     except RuleError as error:

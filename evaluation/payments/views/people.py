@@ -128,7 +128,7 @@ def show_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def approve_submissions(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask for confirmation to approve several workers; a POST approves them.
+    """Ask for confirmation to approve several submissions; a POST approves them.
 
     `who` in the query names the submissions. Without it, these are all undecided ones for which
     approval is suggested.
@@ -176,7 +176,7 @@ def approve_submissions(request: HttpRequest, set_id: UUID) -> HttpResponse:
 
 
 def _load_suggested_approvals(version: QuestionSetVersion) -> list[Any]:
-    """Return the undecided submissions for which approval is suggested, by name."""
+    """Return the undecided submissions for which approval is suggested, by worker's name."""
     records = PaymentRecords(version)
     submissions = list(records.select_submissions().order_by("name", "pk"))
     suggestions = records.suggest_actions(submissions)
@@ -188,7 +188,7 @@ def _load_suggested_approvals(version: QuestionSetVersion) -> list[Any]:
 
 
 def _load_submissions(version: QuestionSetVersion, ids: list[str]) -> list[Any]:
-    """Return the submissions of this version with these public ids, by name; others are ignored."""
+    """Return the submissions of a version with these public ids; unknown ids are ignored."""
     public_ids = set()
     for text in ids:
         try:
@@ -220,7 +220,7 @@ class PageProblem(NamedTuple):
 
 
 class RejectionForm(forms.Form):
-    """Reason and message of a rejection; `annotations.ledger.decisions` checks them.
+    """Form with the reason and message of a rejection; `annotations.ledger` validates them.
 
     `offered` are the categories with evidence, which come first.
     """
@@ -243,7 +243,7 @@ class RejectionForm(forms.Form):
 
 
 class AppealAnswerForm(forms.Form):
-    """Answer to an appeal."""
+    """Form with the answer to a worker's appeal."""
 
     answer = forms.CharField(
         label="Your answer, which they read",
@@ -300,7 +300,7 @@ def show_submission(request: HttpRequest, set_id: UUID, submission_id: UUID) -> 
 
 
 def _answer_appeal(request: HttpRequest, row: PaymentRow, action: str) -> HttpResponse:
-    """Store the answer to an appeal with its decision; each appeal gets one answer.
+    """Store the answer to an appeal with its decision, and redirect; 400 or 409 if refused.
 
     If the answer cannot be stored, the page shows the text again so that it is not lost.
     """
@@ -330,7 +330,10 @@ def _answer_appeal(request: HttpRequest, row: PaymentRow, action: str) -> HttpRe
 
 
 def _store_appeal(request: HttpRequest, row: PaymentRow) -> HttpResponse:
-    """Store an appeal that a worker sent elsewhere; each rejection has one appeal."""
+    """Store an appeal that a worker sent elsewhere, and redirect; 400 or 409 if refused.
+
+    Each rejection has one appeal.
+    """
     form = AppealNoteForm(request.POST)
     if not form.is_valid():
         return _render_page(request, row, note_form=form, status=400)
@@ -353,7 +356,7 @@ def _store_appeal(request: HttpRequest, row: PaymentRow) -> HttpResponse:
 def _build_conflict_problem(
     request: HttpRequest, error: deciding.DecidedMeanwhileError
 ) -> PageProblem:
-    """Build the problem that another user decided since the page was opened."""
+    """Return the problem that another user decided since the page was opened."""
     newest = error.newest
     return PageProblem(
         "decided_meanwhile", format_conflict(newest, request.user, newest.get_kind_display())
@@ -361,7 +364,7 @@ def _build_conflict_problem(
 
 
 def _load_row(version: QuestionSetVersion, submission_id: UUID) -> PaymentRow:
-    """Return the payment row of a submission with all evidence; 404 for an unknown one."""
+    """Return a submission with all evidence as a payment row; 404 for an unknown one."""
     row = PaymentRecords(version).load_row(submission_id, in_full=True)
     if row is None:
         raise Http404("there is no such submission")
@@ -401,7 +404,7 @@ def _render_page(
     unsent: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page of a submission.
+    """Render the page of a submission: evidence, decision forms, appeal and history.
 
     `problem` states why nothing was done; `unsent` is a posted text whose form is no longer on the
     page.

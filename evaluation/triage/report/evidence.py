@@ -53,7 +53,7 @@ Sort = Literal["worker", "model", "best"]
 
 @dataclass(frozen=True)
 class ComparisonPartner:
-    """Comparison partner of a worker: another worker, a model or the best responses.
+    """Whom a worker is compared with: another worker, a model or the best responses.
 
     Attributes
     ----------
@@ -94,10 +94,7 @@ def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[C
 def find_partner_by_key(
     run: Run, worker: Worker, key: str, offered: list[ComparisonPartner]
 ) -> ComparisonPartner | None:
-    """Return the partner by URL key: an offered one or any other worker; None if unknown.
-
-    None for an unknown key.
-    """
+    """Return the partner with a URL key: an offered one or any other worker; None if unknown."""
     for partner in offered:
         if partner.key == key:
             return partner
@@ -131,6 +128,7 @@ def _load_named_partners(
     def select_authors(
         source: str, rows: QuerySet[Any], author: str, name: str
     ) -> QuerySet[Any, Any]:
+        """Return a queryset with source, row key, and key, public id and name of the author."""
         authored = rows.annotate(
             source=Value(source, CharField()),
             author=F(f"{author}_id"),
@@ -173,7 +171,7 @@ def _list_answer_keys(row: dict[str, Any]) -> Iterable[int]:
 def _rank_partners_by_likeness(
     run: Run, worker: Worker, partners: dict[int, ComparisonPartner]
 ) -> list[ComparisonPartner]:
-    """Return the partners whose answers resemble the worker's most, with counts; one query.
+    """Return the partners whose answers are most like the worker's, with counts; one query.
 
     Sorted by the number of nearly identical answers, then by mean likeness.
     """
@@ -288,6 +286,8 @@ class AnswerComparison:
 
 @dataclass(frozen=True)
 class _Answer:
+    """An answer or reply as loaded for a comparison; `key` is that of a worker's answer."""
+
     key: int | None
     text: str
     when: AnswerTimes
@@ -357,7 +357,7 @@ def _build_score_sort_key(score: float | None) -> tuple[bool, float]:
 
 
 def _load_answers(run: Run, *workers: UUID) -> list[dict[int, _Answer]]:
-    """Return each worker's answers with a text, by worker and question; one query.
+    """Return the answers with a text, one dict by question for each worker; one query.
 
     The first 500 answers of the first worker, and those of the others to the same questions.
     """
@@ -398,7 +398,7 @@ def _load_answers(run: Run, *workers: UUID) -> list[dict[int, _Answer]]:
 
 
 def _build_answer(row: dict[str, Any]) -> _Answer:
-    """Build an answer from a database row; without own times it gets those of its survey."""
+    """Return the answer of a database row; without times of its own it gets its survey's."""
     # Imports often have times of the whole survey only; each of its answers lies between them.
     times = AnswerTimes(
         row["started_at"] or row["session_started"],
@@ -472,6 +472,6 @@ def _build_answer_pairs(
 
 
 def _build_compared_answer(answer: _Answer, parts: list[AlignedPart]) -> ComparedAnswer:
-    """Build one side of a pair from an answer and its text, split by the word alignment."""
+    """Return one side of a pair: an answer with its text split by the word alignment."""
     times = answer.when
     return ComparedAnswer(parts, answer.score, times.started, times.submitted, times.seconds)

@@ -154,11 +154,11 @@ DECISIONS = (
 
 
 class RunPanelLists(PanelLists):
-    """Files for panels about the version of a run, and their counts; each query runs once.
+    """Decisions on the workers of a run's version as files for panels, and their counts.
 
-    They are the files of the payment pages. Accepted workers are approved. Workers who are excluded
-    but not rejected are approved too: panels pay for work, not for agreement. Undecided workers are
-    in no file.
+    They are the files of the payment pages; each query runs once. Accepted workers are approved.
+    Workers who are excluded but not rejected are approved too: panels pay for work, not for
+    agreement. Undecided workers are in no file.
     """
 
     def __init__(self, run: Run, verdicts: dict[UUID, WorkerDecision] | None = None) -> None:
@@ -188,7 +188,8 @@ class RunPanelLists(PanelLists):
     def n_paid_but_left_out(self) -> int:
         """Number of workers approved for payment whom later grades exclude."""
         return sum(
-            self._find_verdict_kind(person) == "exclude" and not person.rejected for person in self.decided
+            self._find_verdict_kind(person) == "exclude" and not person.rejected
+            for person in self.decided
         )
 
     @property
@@ -208,7 +209,7 @@ class RunPanelLists(PanelLists):
 
     @cached_property
     def n_outside(self) -> int:
-        """Number of workers in batches of Mechanical Turk who are undecided and not in the run.
+        """Number of undecided workers in Mechanical Turk batches who are not in the run.
 
         The run excluded them, or their answers were imported later.
         """
@@ -237,6 +238,7 @@ class RunPanelLists(PanelLists):
         return Table(DECISIONS, rows)
 
     def _find_verdict(self, person: PanelSubmission) -> WorkerDecision | None:
+        """Return a worker's current decision in the run; None without one."""
         return self.verdicts.get(person.worker)
 
     def _find_verdict_kind(self, person: PanelSubmission) -> str:
@@ -245,17 +247,19 @@ class RunPanelLists(PanelLists):
         return verdict.kind if verdict else ""
 
     def _count_undecided_by_panel(self, kind: str) -> int:
-        """Count workers without a decision of the panel who have this kind in the run."""
-        return sum(self._find_verdict_kind(person) == kind for person in self.people if not person.decision)
+        """Return the number of workers with this decision and none for the panel."""
+        return sum(
+            self._find_verdict_kind(person) == kind for person in self.people if not person.decision
+        )
 
 
 def _select_grades(run: Run) -> QuerySet[WorkerGrade]:
-    """Select the grades of the workers whom the run did not exclude."""
+    """Return the grades of the workers whom the run did not exclude."""
     return WorkerGrade.objects.filter(VOTED, run=run)
 
 
 def _build_decision_row(person: PanelSubmission, verdict: WorkerDecision) -> tuple[object, ...]:
-    """Build a row of the table of decisions; its columns are `DECISIONS`."""
+    """Return a worker's row of the table of decisions; its columns are `DECISIONS`."""
     return (
         person.name,
         person.panel,

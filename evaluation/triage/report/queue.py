@@ -81,7 +81,7 @@ class TriageQueue:
         return verdict is None or verdict.kind == "look"
 
     def select_workers(self, state: str) -> tuple[UUID, ...]:
-        """Return the workers of a state, in queue order: "all", "open" or "decided"."""
+        """Return the queue's workers in a state ("all", "open" or "decided"), in its order."""
         if state == "all":
             return self.workers
         return tuple(worker for worker in self.workers if self.is_open(worker) == (state == "open"))
@@ -91,7 +91,7 @@ class TriageQueue:
         return self.workers.index(worker) + 1 if worker in self.workers else None
 
     def find_next_undecided(self, worker: UUID) -> UUID | None:
-        """Return the next undecided worker after this one, from the start again at the end."""
+        """Return the next undecided worker after this one, from the start again; None if none."""
         position = self.find_position(worker) or 0
         following = (*self.workers[position:], *self.workers[:position])
         return next(
@@ -104,7 +104,7 @@ class TriageQueue:
         )
 
     def find_neighbors(self, worker: UUID, state: str = "all") -> tuple[UUID | None, UUID | None]:
-        """Return the workers before and after a worker among those of a state; None at an end."""
+        """Return (worker before, worker after) among those in a state; None at an end."""
         position = self.find_position(worker)
         if position is None:
             return None, None
@@ -150,7 +150,7 @@ def load_queue(
     decided: list[AppliedDecision] | None = None,
     marks: Marks | None = None,
 ) -> TriageQueue:
-    """Load the queue of a finished run with at most four queries.
+    """Return the triage queue of a finished run; at most four queries.
 
     `order` is REVIEW (alarms, then low grades, then ranks) or CONTRAST (lowest question contrast
     first, workers without one last).
@@ -212,10 +212,7 @@ def load_queue_rows(run: Run, queue: TriageQueue, workers: Sequence[UUID]) -> li
 
 
 def load_worker_grade(run: Run, worker: UUID) -> Any:
-    """Return a worker's grade, with the run's number of workers and ranked ones.
-
-    None if ungraded.
-    """
+    """Return a worker's grade, with the run's numbers of workers and ranked ones, or None."""
     voting = WorkerGrade.objects.filter(VOTED, run=run)
     grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).annotate(
         n_all=count_rows_by(voting, "run"),

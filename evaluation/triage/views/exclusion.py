@@ -72,7 +72,7 @@ def show_batch(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 @require_POST
 def undo_batch(request: HttpRequest, run: UUID, together: UUID) -> HttpResponseBase:
-    """Take back all acceptances of a batch."""
+    """Take back all acceptances of a batch, and redirect to the queue."""
     graded_run = _get_editable_run(request, run)
     try:
         taken_back = take_back_accepted_batch(graded_run, request.user, together)
@@ -126,7 +126,7 @@ def _render_batch_problem(request: HttpRequest, run: UUID, problem: str) -> Http
 
 
 def _read_batch_query(query: Any) -> tuple[WorkerScope, bool]:
-    """Return the scope and whether workers named by alarms are included."""
+    """Return (scope of the batch, whether workers named by alarms are included)."""
     scope = cast(WorkerScope, parse_choice(query, "who", SCOPES, "everybody"))
     return scope, parse_flag(query, "alarms")
 
@@ -163,7 +163,9 @@ FILES: dict[str, FileWriter] = {
     ),
     DECISIONS: (
         "csv",
-        lambda files: write_csv(files.build_decision_table().header, files.build_decision_table().rows),
+        lambda files: write_csv(
+            files.build_decision_table().header, files.build_decision_table().rows
+        ),
     ),
 }
 """Files by name: the extension, and the function that yields the chunks of the file."""
@@ -242,7 +244,9 @@ def _render_exclusion_page(
 
 
 def _suggest_label(run: Run, result: ExclusionPreview) -> dict[str, str]:
-    """Return the suggested run label: the old one plus the number of excluded workers.
+    """Return the suggested run name: the old one plus the number of excluded workers.
+
+    As initial value of the form.
 
     Without the old name where both would be too long.
     """

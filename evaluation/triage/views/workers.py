@@ -76,7 +76,7 @@ LONGEST_BACK = 2000
 
 
 class ExclusionForm(forms.Form):
-    """Form for the reason of an exclusion; `evaluation.triage.storage` checks consistency."""
+    """Form for the reason of an exclusion; `evaluation.triage.storage` validates it."""
 
     category = forms.ChoiceField(
         label="Why?",
@@ -100,7 +100,7 @@ class ExclusionForm(forms.Form):
 
 @grading_page("evaluation/triage/queue.html")
 def show_queue(request: HttpRequest, run: Run) -> Context:
-    """Show the queue of workers, the decisions so far, and what can be done with them."""
+    """Return the page context: queue of workers, decisions so far, and possible next steps."""
     filters = _read_filters(request)
     queue = load_queue(run, everybody=filters.who == "everybody", order=filters.order)
     selected = queue.select_workers(filters.show)
@@ -287,7 +287,7 @@ def _choose_partner(
 
 
 def _build_initial_values(verdict: WorkerDecision | None) -> dict[str, Any]:
-    """Return the initial values of the form: those of a current exclusion, else none."""
+    """Return the form's initial values: those of a current exclusion; {} without one."""
     if verdict is None or verdict.kind != WorkerVerdict.Kind.EXCLUDE:
         return {}
     # A message from the payment pages may be longer than a reason here.
@@ -326,7 +326,7 @@ DEFAULTS = vars(QueueFilters())
 
 
 def _read_filters(request: HttpRequest) -> QueueFilters:
-    """Return the state, the scope and the order that the query selects."""
+    """Return the state, the scope and the order of the queue that the query selects."""
     return QueueFilters(
         parse_choice(request.GET, "show", SHOW, "all"),
         parse_choice(request.GET, "who", SCOPES, SCOPES[0]),
@@ -360,7 +360,7 @@ def _read_back_link(request: HttpRequest) -> str:
 
 
 def _build_next_link(request: HttpRequest, run: Run, worker: UUID) -> str:
-    """Return the page after a decision: `back`, the next undecided worker, or the queue."""
+    """Return the link after a decision: `back`, the next undecided worker, or the queue."""
     if back := _read_back_link(request):
         return back
     filters = _read_filters(request)

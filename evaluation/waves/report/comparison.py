@@ -88,7 +88,7 @@ class QuestionDrift:
 
     @property
     def times(self) -> float | None:
-        """Distance divided by the distance expected by chance; None if unknown or if that is 0."""
+        """Distance divided by the one expected by chance; None if unknown or if that is 0."""
         if self.distance is None or not self.by_chance:
             return None
         return self.distance / self.by_chance
@@ -119,7 +119,7 @@ class QuestionDrift:
 def load_question_drifts(
     before: Run, after: Run, shifts: Mapping[str, Shift], *, comparable: bool
 ) -> list[QuestionDrift]:
-    """Return how the answers to each question of both runs drifted; makes six queries.
+    """Return how the answers to each question of both runs drifted; six queries.
 
     Questions that count as moved come first, then the largest distance beyond chance. `comparable`
     : whether scores are on one scale; otherwise there are no distances of exemplary answers.
@@ -158,7 +158,7 @@ def load_question_drifts(
 
 
 def _load_exemplars(run: Run) -> dict[str, dict[str, Any]]:
-    """Return exemplary answer, number of answers and dispersion of each question, by its id."""
+    """Return each question's exemplary answer, number of answers and dispersion, by question id."""
     rows = ExemplaryAnswer.objects.filter(run=run).values(
         *("n_answers", "dispersion", "dimension", "vector"),
         name=F("question__external_id"),
@@ -171,7 +171,7 @@ def _load_exemplars(run: Run) -> dict[str, dict[str, Any]]:
 def _compute_distances(
     rows_before: list[dict[str, Any]], rows_after: list[dict[str, Any]]
 ) -> list[float | None]:
-    """Return the distance of each question's two exemplars; None if not comparable."""
+    """Return the distance of each question's two exemplary answers; None if not comparable."""
     distances: list[float | None] = [None] * len(rows_before)
     comparable = [
         index
@@ -207,7 +207,7 @@ def _load_agreed_facts(run: Run) -> dict[str, dict[str, set[str]]]:
 def _find_fact_changes(
     before: dict[str, set[str]], after: dict[str, set[str]]
 ) -> tuple[FactChange, ...]:
-    """Return the slots whose agreed values differ, sorted by name."""
+    """Return the changes of the agreed values of a question's facts, sorted by slot."""
     return tuple(
         FactChange(slot, tuple(sorted(old_values)), tuple(sorted(new_values)))
         for slot in sorted(before.keys() | after.keys())
@@ -386,7 +386,7 @@ def build_waves_report(before: Run, after: Run) -> WavesReport:
 def _compute_shifts_or_reason(
     before: Run, after: Run, *, is_same_embedding: bool
 ) -> tuple[Mapping[str, Shift], str]:
-    """Return each question's shift and ""; if untested, no shifts and the reason's code."""
+    """Return (shift by question id, ""), or ({}, code of the reason) if untested."""
     if not is_same_embedding:
         return {}, "otherwise"
     try:

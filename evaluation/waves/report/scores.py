@@ -120,7 +120,7 @@ def compare_workers(before: Run, after: Run, common: Collection[str]) -> WorkerC
 
 
 def _load_worker_means(run: Run, common: Collection[str]) -> dict[int, tuple[float, int]]:
-    """Return each worker's mean score and number of scores, by key; two queries."""
+    """Return each worker's mean score and number of scores, by worker key; two queries."""
     rows = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
     # Without other questions the filter is a costly join that changes nothing.
     if run.version.questions.graded().exclude(external_id__in=common).exists():
@@ -184,7 +184,7 @@ class ModelComparison:
 def compare_models(
     before: Run, after: Run, common: Collection[str], *, whole: bool
 ) -> ModelComparison:
-    """Compare the models of two waves; four queries.
+    """Compare the models of two waves by score, rank and replies; four queries.
 
     `whole` : both waves have the `common` questions and no others, so stored scores can be used.
     """
@@ -245,14 +245,14 @@ def _build_estimate(row: dict[str, Any]) -> Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _ModelAnswer:
-    """A scored answer of a model: a key that identifies its text, and its score."""
+    """A scored answer of a model: a hash of its text, and its score."""
 
     words: bytes
     score: float | None
 
 
 def _load_model_answers(run: Run, common: Collection[str]) -> dict[int, dict[str, _ModelAnswer]]:
-    """Return the scored replies of each model to the common questions, by question id; one query.
+    """Return each model's scored replies to the common questions, by question id; one query.
 
     Texts are kept as hashes only: a run may have many long replies.
     """
@@ -271,7 +271,7 @@ def _load_model_answers(run: Run, common: Collection[str]) -> dict[int, dict[str
 def _count_unchanged_answers(
     before: Mapping[str, _ModelAnswer], after: Mapping[str, _ModelAnswer]
 ) -> int:
-    """Count the later replies with the same text and status as the earlier reply."""
+    """Return the number of later replies with the same text and status as the earlier one."""
     return sum(
         question in before and before[question].words == answer.words
         for question, answer in after.items()
@@ -281,10 +281,10 @@ def _count_unchanged_answers(
 def _restrict_scores_to_common(
     rows: dict[int, dict[str, Any]], answers: Mapping[int, Mapping[str, _ModelAnswer]]
 ) -> dict[int, dict[str, Any]]:
-    """Replace scores, intervals and ranks in the rows by those over the common answers.
+    """Recompute the rows' scores, intervals and ranks over the common answers; return the rows.
 
-    The score is the mean over questions; the 95% interval is Student's t over questions. Returns
-    the rows, best first; models without a score come last. Changes the rows in place.
+    The score is the mean over questions; the 95% interval is Student's t over questions. The rows
+    are changed in place and returned best first; models without a score come last.
     """
     for model, row in rows.items():
         scores = [

@@ -71,7 +71,9 @@ def test_what_is_dropped_stands_before_its_neighbour_or_last(draft):
     order.save(draft)
     assert shown(draft) == "b: r3 r1, a: r4 r2, "
     with pytest.raises(ValueError, match="list"):
-        order.move_before(find_item(draft, "r1"), find_item(draft, "r2").pk, find_item(draft, "b").pk)
+        order.move_before(
+            find_item(draft, "r1"), find_item(draft, "r2").pk, find_item(draft, "b").pk
+        )
     with pytest.raises(ValueError, match="no such passage"):
         order.move_before(find_item(draft, "r3"), None, -1)
 

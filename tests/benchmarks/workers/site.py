@@ -159,7 +159,8 @@ def fill(address: str) -> str:
     published = collecting.publish_question_set(
         draft.question_set, places=PLACES, protocol="open", base_url=address.rstrip("/")
     )
-    return f"{links.build_collection_link(published.collection)}?{published.collection.worker_parameter}="
+    made = published.collection
+    return f"{links.build_collection_link(made)}?{made.worker_parameter}="
 
 
 def stored() -> dict[str, dict[str, list[str]]]:

@@ -14,8 +14,8 @@ from annotations.ledger.decisions import decide_on_submission
 from annotations.models import AuditEntry, Collection, PanelStatus, Submission, Worker
 from annotations.panels.client import NotDoneError, UnsureError
 from annotations.panels.groups import (
-    create_panel_group,
     RequestedBeforeError,
+    create_panel_group,
     load_requested_groups,
 )
 from annotations.panels.prolific import UNVERIFIED

@@ -85,7 +85,11 @@ def test_all_are_counted(run):
     files = RunPanelLists(run)
     assert (files.n_approved, files.n_paid_but_left_out, files.n_rejected) == (2, 1, 1)
     assert (files.n_again, files.n_undecided) == (1, 1)
-    assert (files.has_mturk_workers, files.may_have_prolific_workers, files.by_submission) == (False, True, False)
+    assert (files.has_mturk_workers, files.may_have_prolific_workers, files.by_submission) == (
+        False,
+        True,
+        False,
+    )
 
 
 def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
@@ -109,7 +113,11 @@ def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
         ("3HIT2", "ASG23", "W3", "Submitted", "", told()),
     ]
     assert files.n_closed == 2  # those of W2 were approved before
-    assert (files.has_mturk_workers, files.may_have_prolific_workers, files.n_undecided) == (True, False, 1)
+    assert (files.has_mturk_workers, files.may_have_prolific_workers, files.n_undecided) == (
+        True,
+        False,
+        1,
+    )
 
 
 def test_a_batch_is_given_back_whole_with_two_cells_filled(rana, client, monkeypatch):
