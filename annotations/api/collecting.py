@@ -37,12 +37,11 @@ BY_ID = Keyset("admission", ("external_id",), texts=("external_id",))
 SETTINGS = (
     *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
     *("signals", "reading_seconds", "reservation_minutes", "most_characters", "practice_needed"),
-    *("worker_parameter", "study_parameter", "session_parameter", "panel"),
-    *("signed", "anonymous", "listed_only", "excludes", "checks_needed"),
-    *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
-    *("least_hourly_pay", "grade_every", "base_url", "return_url"),
-    *("code_done", "code_no_consent", "code_screened_out", "code_too_late"),
-    *("code_not_chosen", "code_failed_checks"),
+    *("worker_parameter", "study_parameter", "session_parameter", "panel", "signed"),
+    *("anonymous", "listed_only", "excludes", "checks_needed", "pay", "currency"),
+    *("panel_fee", "screened_out_pay", "failed_checks_pay", "least_hourly_pay"),
+    *("grade_every", "base_url", "return_url", "code_done", "code_no_consent"),
+    *("code_screened_out", "code_too_late", "code_not_chosen", "code_failed_checks"),
 )
 
 
@@ -309,13 +308,11 @@ class CollectionViewSet(ApiViewSet):
         excluded = self._pop_excluded_sets(values)
         here = request.build_absolute_uri("/").rstrip("/")
         with transaction.atomic():
-            published = _convert_settings_errors(
-                lambda: rules.publish_question_set(question_set, **values)
-            )
+            published = _apply_change(lambda: rules.publish_question_set(question_set, **values))
             collection = published.collection
             if not collection.base_url:
-                _convert_settings_errors(lambda: rules.change_settings(collection, base_url=here))
-            self._store_excluded_sets(collection, excluded)
+                _apply_change(lambda: rules.change_settings(collection, base_url=here))
+            self._store_excluded(collection, excluded)
         code = status.HTTP_201_CREATED if published.is_new else status.HTTP_200_OK
         return self._build_response(collection, code)
 
@@ -332,8 +329,8 @@ class CollectionViewSet(ApiViewSet):
         values = self.checked(CollectionSerializer, partial=True).validated_data
         excluded = self._pop_excluded_sets(values)
         with transaction.atomic():
-            _convert_settings_errors(lambda: rules.change_settings(collection, **values))
-            self._store_excluded_sets(collection, excluded)
+            _apply_change(lambda: rules.change_settings(collection, **values))
+            self._store_excluded(collection, excluded)
         return self._build_response(collection)
 
     @extend_schema(
@@ -371,7 +368,7 @@ class CollectionViewSet(ApiViewSet):
         """Add places for further workers to the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.checked(NewPlacesSerializer).validated_data
-        added = _convert_settings_errors(
+        added = _apply_change(
             lambda: rules.add_places(collection, values["more"], values.get("was")),
             places="more",
         )
@@ -466,16 +463,11 @@ class CollectionViewSet(ApiViewSet):
                 raise build_field_problem(f"excludes/{index}", message, "unknown_set")
         return list(sets.values())
 
-    def _store_excluded_sets(
-        self, collection: Collection, excluded: list[QuestionSet] | None
-    ) -> None:
+    def _store_excluded(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
         """Store the question sets whose workers may not take part, if the request has any."""
         if excluded is not None:
-            _convert_settings_errors(
-                lambda: rules.set_excluded_question_sets(
-                    collection, excluded, self._select_visible_sets()
-                )
-            )
+            visible = self._select_visible_sets()
+            _apply_change(lambda: rules.set_excluded_question_sets(collection, excluded, visible))
 
     def _select_visible_sets(self) -> QuerySet[QuestionSet]:
         """Return the question sets that the user may see."""
@@ -496,7 +488,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
     return collection
 
 
-def _convert_settings_errors(change: Any, **fields: str) -> Any:
+def _apply_change(change: Any, **fields: str) -> Any:
     """Call `change` and return its result; convert a `SettingsError` to an `ApiProblem`."""
     try:
         return change()

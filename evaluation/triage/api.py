@@ -72,9 +72,9 @@ from evaluation.triage.report.queue import (
 from evaluation.triage.storage import (
     DECISIONS,
     LONGEST_REASON,
+    BatchUndo,
     DecidedMeanwhileError,
     NothingToTakeBackError,
-    TakenBackBatch,
     VerdictError,
     decide_on_worker,
     list_accepted_batches,
@@ -434,7 +434,7 @@ class BatchViewSet(GradingViewSet):
         summary="Take back what one request accepted",
         description="Later decisions about single workers stay. 409 where nothing is left.",
         request=None,
-        responses=build_serializer(TakenBackBatch),
+        responses=build_serializer(BatchUndo),
     )
     def take_back(self, request: Request, run_id: Any, together: UUID) -> Response:
         """Take back a batch of acceptances and return the numbers of workers concerned."""
@@ -445,7 +445,7 @@ class BatchViewSet(GradingViewSet):
             raise Http404("nothing of that id was accepted in the run") from None
         except NothingToTakeBackError:
             raise build_conflict_problem("nothing_to_take_back") from None
-        return Response(build_serializer(TakenBackBatch)(taken_back).data)
+        return Response(build_serializer(BatchUndo)(taken_back).data)
 
     def _get_editable_run(self, request: Request, run_id: Any) -> Run:
         """Return a finished run that the user may edit; else raise 404 or RefusedError."""

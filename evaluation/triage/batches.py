@@ -18,7 +18,7 @@ from evaluation.triage.report.queue import (
     hash_workers,
 )
 from evaluation.triage.storage import (
-    TakenBackBatch,
+    BatchUndo,
     accept_batch,
     list_accepted_batches,
     lock_graded_workers,
@@ -80,7 +80,7 @@ def accept_undecided(
 
 
 @transaction.atomic
-def take_back_accepted_batch(run: Run, user: Any, batch_id: UUID) -> TakenBackBatch:
+def take_back_accepted_batch(run: Run, user: Any, batch_id: UUID) -> BatchUndo:
     """Take back a batch of acceptances and log it; return the numbers of workers.
 
     Raises what `take_back_batch` raises.

@@ -3,9 +3,8 @@
 A requester decides about one worker at a time, or accepts all undecided workers in one batch.
 
 A worker has one decision. Its part for the grades is a `WorkerVerdict`, its part for the panel a
-`Decision` in the log of payments. `_copy_verdicts_to_payment_log` writes the second after the
-first, and `copy_decisions_to_verdicts` the first after the second, in the transaction of the
-decision:
+`Decision` in the log of payments. `_log_panel_decisions` writes the second after the first,
+and `copy_decisions_to_verdicts` the first after the second, in the transaction of the decision:
 
     ============================  ==================================
     verdict                       decision in the log
@@ -72,10 +71,7 @@ VERDICT_PROBLEMS = {
 
 
 class VerdictError(ValueError):
-    """Error: a decision is invalid; `code` is a key of `VERDICT_PROBLEMS`.
-
-    `field` is the form field.
-    """
+    """Error: invalid decision; `code` is a key of `VERDICT_PROBLEMS`, `field` the form field."""
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(VERDICT_PROBLEMS[code].format(**values))
@@ -96,11 +92,8 @@ class NothingToTakeBackError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class TakenBackBatch:
-    """Numbers of acceptances that were taken back, and of their workers with a later decision.
-
-    `n_otherwise` is the second.
-    """
+class BatchUndo:
+    """Number of acceptances taken back; `n_otherwise` of their workers have a later decision."""
 
     n: int
     n_otherwise: int
@@ -154,7 +147,7 @@ def decide_on_worker(
             decided_by=user,
             **decision,
         )
-        _copy_verdicts_to_payment_log(run.version_id, [worker.pk], user)
+        _log_panel_decisions(run.version_id, [worker.pk], user)
         return verdict
 
 
@@ -182,7 +175,7 @@ def take_back_verdict(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) 
             kind=Kind.UNDO,
             takes_back=current,
         )
-        _copy_verdicts_to_payment_log(run.version_id, [worker.pk], user)
+        _log_panel_decisions(run.version_id, [worker.pk], user)
         return undo_row
 
 
@@ -220,11 +213,11 @@ def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
         ),
         batch_size=BATCH,
     )
-    _copy_verdicts_to_payment_log(run.version_id, [worker_keys[worker] for worker in workers], user)
+    _log_panel_decisions(run.version_id, [worker_keys[worker] for worker in workers], user)
     return batch
 
 
-def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBackBatch:
+def take_back_batch(run: Run, together: UUID, user: Any) -> BatchUndo:
     """Take back all active acceptances of a batch; return the numbers of workers.
 
     A later verdict about one of these workers stays. Raises NothingToTakeBackError if no
@@ -258,10 +251,8 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBackBatch:
             ),
             batch_size=BATCH,
         )
-        _copy_verdicts_to_payment_log(run.version_id, [worker for _, worker in accepted_rows], user)
-        return TakenBackBatch(
-            len(accepted_rows), sum(worker in since for _, worker in accepted_rows)
-        )
+        _log_panel_decisions(run.version_id, [worker for _, worker in accepted_rows], user)
+        return BatchUndo(len(accepted_rows), sum(worker in since for _, worker in accepted_rows))
 
 
 def list_accepted_batches(run: Run) -> list[AcceptedBatch]:
@@ -374,7 +365,7 @@ def _agrees_with_payment_log(verdict: WorkerVerdict, decision: Decision) -> bool
     return proposed == PanelDecision(decision.kind, decision.category, decision.reason)
 
 
-def _copy_verdicts_to_payment_log(version: int, workers: Collection[int], user: Any) -> None:
+def _log_panel_decisions(version: int, workers: Collection[int], user: Any) -> None:
     """Store in the payment log the decisions that verdicts imply, where they differ.
 
     Nothing is added about withdrawn submissions. The caller has locked the submissions.
