@@ -220,7 +220,7 @@ class PaymentRecords:
 
     Attributes
     ----------
-    everybody : `load_people` of all submissions, if the caller has read them.
+    everybody : `load_panel_submissions` of all submissions, if the caller has read them.
     only : key of the single submission to load records for; None for all.
     """
 

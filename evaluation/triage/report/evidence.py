@@ -77,7 +77,7 @@ def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[C
 
     Partners are workers named with this worker by alarms of copies or camps, models whose replies
     an alarm shows, and always the best responses of the crowd. `naming` are the open alarms of
-    `marks_and_naming`: dismissed alarms and alarms that a remedy resolved offer no partner.
+    `read_marks_and_naming`: dismissed alarms and alarms that a remedy resolved offer no partner.
     """
     alike = [alarm for alarm in naming if alarm.kind in ALIKE]
     members, models = _load_named_partners(

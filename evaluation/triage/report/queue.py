@@ -156,7 +156,7 @@ def load_queue(
     first, workers without one last).
 
     Values that the caller has read already save a query each: `counts` (number of workers and
-    number with a rank), `decided` (`load_active_verdicts`) and `marks` (`all_marks`).
+    number with a rank), `decided` (`load_active_verdicts`) and `marks` (`read_all_marks`).
     """
     marks = read_all_marks(run) if marks is None else marks
     grades = WorkerGrade.objects.filter(VOTED, run=run)
