@@ -256,7 +256,7 @@ class RemovalResult:
 
 @transaction.atomic
 def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
-    """Remove manually added worker ids from the admission list; return how many left and stayed.
+    """Remove manually added worker ids from the admission list; return how many and how many stay.
 
     Workers who have begun can continue.
 

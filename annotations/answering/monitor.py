@@ -192,7 +192,7 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
 
 
 def count_open_submissions(collection: Collection) -> int:
-    """Return the number of workers who are answering, without those whose time is over."""
+    """Return the number of workers who are answering, after expired ones are marked as timed out."""
     time_out_expired_submissions(collection)
     return Submission.objects.filter(
         version=collection.version_id,

@@ -134,7 +134,7 @@ class MonitorViewSet(ApiViewSet):
         responses=CollectionStatusSerializer,
     )
     def read_progress(self, request: Request, set_id: UUID) -> Response:
-        """Return workers by state, places, times, stages, costs and devices of the collection."""
+        """Return the status of the collection, and the questions with the fewest answers."""
         collection = find_newest_collection(get_answered_set(request, set_id))
         if collection is None:
             raise Http404("it is not published to workers")

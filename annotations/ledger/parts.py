@@ -85,7 +85,7 @@ class OwedParts:
 
     @property
     def by_kind(self) -> list[tuple[str, int, Decimal]]:
-        """Owed payments counted as (reason as text, number of workers, amount of each)."""
+        """Owed payments as (reason as text, number of workers, amount of each)."""
         return [(PART_REASONS[kind], n, amount) for kind, n, amount in self.counts]
 
 

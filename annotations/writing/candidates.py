@@ -276,7 +276,7 @@ class CandidateVerdict:
 def vote_on_candidate(
     project: WritingProject, validator: int, candidate: UUID, candidate_verdict: CandidateVerdict
 ) -> UUID | None:
-    """Store a validator's vote, replacing an earlier vote; return the next candidate's id.
+    """Store a validator's vote, replacing an earlier vote; return the next candidate's id or None.
 
     An edit makes a new revision with the editor's acceptance as its first vote. The last vote
     needed decides: the candidate is accepted if all accept it, else rejected.

@@ -210,7 +210,7 @@ class EarlierWaveViewSet(ApiViewSet):
         responses={204: None},
     )
     def unlink(self, request: Request, set_id: UUID) -> Response:
-        """Remove the link to the earlier wave."""
+        """Remove the link of a question set to its earlier wave."""
         try:
             remove_wave_link(self._get_editable_set(request, set_id))
         except WaveError as error:

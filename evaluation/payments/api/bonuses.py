@@ -341,7 +341,7 @@ class PaymentListViewSet(ApiViewSet):
     )
     @repeatable
     def take(self, request: Request, set_id: UUID) -> Response:
-        """Claim the payments of a list and return the list's id."""
+        """Claim the payments of a list; return the list's id, sum and link."""
         version = get_payable_version(request, set_id)
         name = self.checked(NewPaymentListSerializer).validated_data["list"]
         try:

@@ -395,7 +395,7 @@ class InvitationViewSet(ApiViewSet):
         responses=ParticipantGroupSerializer(many=True),
     )
     def groups(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of the participant groups created on the panel."""
+        """Return a page of the participant groups requested from the panel."""
         groups = load_requested_groups(get_payable_set(request, set_id))
         start = read_start(request, "groups")
         rows = ParticipantGroupSerializer(
