@@ -192,7 +192,7 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
 
 
 def count_open_submissions(collection: Collection) -> int:
-    """Return the number of workers who are answering, after expired ones are marked as timed out."""
+    """Return the number of workers answering now; expired submissions are timed out first."""
     time_out_expired_submissions(collection)
     return Submission.objects.filter(
         version=collection.version_id,

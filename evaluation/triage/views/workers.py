@@ -269,7 +269,7 @@ def _get_grade_or_404(run: Run, worker: UUID) -> Any:
 
 
 def _list_reasons(why: Message | None, queue: TriageQueue, row: Any) -> list[Message]:
-    """Return the reasons to show besides alarms: a low grade or the rank, or that no alarm exists."""
+    """Return the reasons to show besides alarms: a low grade or the rank, or that none exists."""
     values = {"rank": row.row.rank, "ranked": queue.n_ranked}
     reasons = [Message("triage.standing", values)] if why is None else [why]
     return reasons if row.marks else [Message("triage.nothing"), *reasons]
