@@ -56,7 +56,7 @@ class NewWave:
 
 @dataclass(frozen=True, slots=True)
 class CopyCounts:
-    """Numbers of replies to copy from the earlier wave, of their models, and of replies there already.
+    """Numbers of replies to copy from the earlier wave, of their models, and of replies present.
 
     Attributes
     ----------
