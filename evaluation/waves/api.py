@@ -38,7 +38,7 @@ from evaluation.waves.report.comparison import (
 from evaluation.waves.report.scores import PairedWorker, WorkerComparison
 
 
-class NewWaveRequestSerializer(StrictSerializer):
+class NewWaveSerializer(StrictSerializer):
     """Request body of a new wave: its name, and which workers it asks."""
 
     name = serializers.CharField(max_length=200)
@@ -77,7 +77,7 @@ class WaveViewSet(ApiViewSet):
         description="The same questions, texts and settings in a new set of the same owner and "
         "team, a draft until it is published. Answers, runs, experts and viewers stay where they "
         "are.",
-        request=NewWaveRequestSerializer,
+        request=NewWaveSerializer,
         responses={201: CreatedWaveSerializer},
     )
     @repeatable
@@ -85,7 +85,7 @@ class WaveViewSet(ApiViewSet):
         """Create the next wave of a question set, and return it."""
         get_answered_set(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.checked(NewWaveRequestSerializer).validated_data
+        values = self.checked(NewWaveSerializer).validated_data
         try:
             new_wave = storage.create_wave(question_set, **values)
         except WaveError as error:
@@ -114,7 +114,7 @@ class WaveViewSet(ApiViewSet):
         )
 
 
-class WaveLinkRequestSerializer(StrictSerializer):
+class WaveLinkSerializer(StrictSerializer):
     """Request body with the question set that is the earlier wave."""
 
     earlier_wave = serializers.UUIDField(help_text="A set of the same owner that you may edit.")
@@ -180,13 +180,13 @@ class EarlierWaveViewSet(ApiViewSet):
         summary="Link a set as a later wave of another",
         description="For sets that were imported or written apart. Questions are matched by their "
         "ids; one at least has to be in both. Nothing else of either set is changed.",
-        request=WaveLinkRequestSerializer,
+        request=WaveLinkSerializer,
         responses={200: EarlierWaveWithRepliesSerializer},
     )
     def link(self, request: Request, set_id: UUID) -> Response:
         """Link a question set to its earlier wave, and return the match of their questions."""
         question_set = self._get_editable_set(request, set_id)
-        values = self.checked(WaveLinkRequestSerializer).validated_data
+        values = self.checked(WaveLinkSerializer).validated_data
         candidates = list_linkable_sets(request.user, question_set)
         earlier = candidates.filter(public_id=values["earlier_wave"]).first()
         if earlier is None and values["earlier_wave"] != question_set.public_id:
