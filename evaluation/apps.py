@@ -29,7 +29,7 @@ def erase_copies(sender: Any, **sent: Any) -> None:
 
 def mirror_decisions(sender: Any, decisions: Any, **sent: Any) -> None:
     """Signal receiver that records payment decisions as verdicts; imports lazily."""
-    import_string("evaluation.triage.storage.mirror_decisions")(decisions)
+    import_string("evaluation.triage.storage.copy_decisions_to_verdicts")(decisions)
 
 
 def record_submission(sender: Any, submission: Any, **sent: Any) -> None:

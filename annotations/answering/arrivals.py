@@ -45,9 +45,9 @@ def count_arrival(collection: Collection, address: str, now: float | None = None
 
 
 def _mask_address(address: str) -> str:
-    """Return an IPv4 address unchanged, and an IPv6 address as its /64 network.
+    """Return the part of an IP address that counts as one client: IPv4 whole, IPv6 as its /64.
 
-    A text that is no address is returned unchanged.
+    A text that is not an address is returned unchanged.
     """
     # A provider gives each client a whole /64, so one client can use all its addresses.
     try:

@@ -14,8 +14,8 @@ from annotations.models import Submission
 
 
 @transaction.atomic
-def record_use(submission: Submission, *, used: bool) -> None:
-    """Store the worker's statement of whether they use assistive technology.
+def record_assistive_use(submission: Submission, *, used: bool) -> None:
+    """Store whether a worker uses assistive technology, as the worker states.
 
     Does nothing for a submission that was withdrawn or imported. If the collection counts writing
     signals, a worker who states the use is no longer counted.
@@ -29,4 +29,4 @@ def record_use(submission: Submission, *, used: bool) -> None:
     # Without counting, `signals_off` stays: it is shown with the answers and would disclose the
     # statement.
     if used and submission.version.collection.signals:
-        signals.switch_counting(submission, off=True)
+        signals.switch_signal_counting(submission, off=True)

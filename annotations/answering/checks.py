@@ -14,7 +14,7 @@ def count_checks(version: QuestionSetVersion) -> int:
     return sum(bool(answers) for answers in rows.values_list("accepted_answers", flat=True))
 
 
-def has_failed(progress: SurveyProgress) -> bool:
+def has_failed_attention_checks(progress: SurveyProgress) -> bool:
     """Return whether the worker answered fewer attention checks correctly than required.
 
     Answers are compared in the language in which the worker read the question. False if the

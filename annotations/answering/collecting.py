@@ -58,7 +58,7 @@ class PublishResult:
 
 
 def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError | None:
-    """Return the error that prevents publishing a version to workers; None if there is none."""
+    """Return the error that prevents publishing a version to workers; None without one."""
     if version is None:
         return SettingsError("no_questions")
     numbers = version.questions.aggregate(
@@ -84,8 +84,8 @@ def find_publishing_error(version: QuestionSetVersion | None) -> SettingsError |
 
 
 @transaction.atomic
-def publish(question_set: QuestionSet, **settings: Any) -> PublishResult:
-    """Freeze the latest version of a question set and open it to workers.
+def publish_question_set(question_set: QuestionSet, **settings: Any) -> PublishResult:
+    """Freeze the latest version of a question set, open it to workers, and return the result.
 
     `settings` are fields of `Collection`; None means the default. If the version has a collection,
     its settings are changed instead. Raises `SettingsError`.
@@ -101,7 +101,7 @@ def publish(question_set: QuestionSet, **settings: Any) -> PublishResult:
     existing = Collection.objects.filter(version=version).select_related("version").first()
     if existing is not None:
         version.publish()
-        return PublishResult(existing, False, change(existing, **chosen))
+        return PublishResult(existing, False, change_settings(existing, **chosen))
     defaults = {"title": question_set.name, "signals": is_counting_signals(question_set)}
     defaults |= waves.load_default_settings(question_set)
     values: dict[str, Any] = defaults | chosen
@@ -112,16 +112,18 @@ def publish(question_set: QuestionSet, **settings: Any) -> PublishResult:
         values = {"panel": "Prolific", "return_url": PROLIFIC_RETURN} | values
         collection.panel, collection.return_url = values["panel"], values["return_url"]
     _ensure_failed_checks_code(collection)
-    check(collection)
+    check_settings(collection)
     version.publish()
     collection.save()
     if collection.listed_only:
-        admit(collection, waves.list_invited_ids(collection), "took part in the wave before")
+        admit_workers(
+            collection, waves.list_invited_worker_ids(collection), "took part in the wave before"
+        )
     collection.excludes.add(*waves.list_excluded_sets(question_set))
     return PublishResult(collection, True)
 
 
-def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
+def change_settings(collection: Collection, **settings: Any) -> tuple[str, ...]:
     """Change settings of a collection; return the names of those whose value changed.
 
     Raises `SettingsError` for invalid values, and `BegunError` for settings that cannot change once
@@ -140,25 +142,25 @@ def change(collection: Collection, **settings: Any) -> tuple[str, ...]:
         setattr(collection, name, settings[name])
     if "checks_needed" in changed and _ensure_failed_checks_code(collection):
         changed = tuple(dict.fromkeys((*changed, "code_failed_checks")))
-    check(collection)
+    check_settings(collection)
     collection.save(update_fields=changed)
     return changed
 
 
 @transaction.atomic
-def exclude(
-    collection: Collection, question_sets: Iterable[QuestionSet], among: QuerySet[QuestionSet]
+def set_excluded_question_sets(
+    collection: Collection, question_sets: Iterable[QuestionSet], visible: QuerySet[QuestionSet]
 ) -> None:
-    """Set the question sets whose workers may not take part in a collection.
+    """Replace the question sets whose workers may not take part in a collection.
 
-    `among` are the sets that the user may see: other excluded sets stay excluded. Raises
+    `visible` are the sets that the user may see: other excluded sets stay excluded. Raises
     `SettingsError` for a set of another owner, because workers belong to an owner.
     """
     excluded = {question_set.pk: question_set for question_set in question_sets}
     owner = collection.version.question_set.owner_id
     if any(question_set.owner_id != owner for question_set in excluded.values()):
         raise SettingsError("other_owner", "excludes")
-    unseen = collection.excludes.exclude(pk__in=among.values("pk"))
+    unseen = collection.excludes.exclude(pk__in=visible.values("pk"))
     collection.excludes.set({*excluded, *unseen.values_list("pk", flat=True)})
 
 
@@ -168,7 +170,7 @@ def has_begun(collection: Collection) -> bool:
 
 
 @transaction.atomic
-def set_state(collection: Collection, state: str, was: str | None = None) -> bool:
+def set_collection_state(collection: Collection, state: str, was: str | None = None) -> bool:
     """Set a collection to open, paused or closed; return False if its state is not `was`.
 
     `was` is the state that the user saw. If another user changed it since, nothing changes and the
@@ -201,20 +203,23 @@ def add_places(collection: Collection, more: int, was: int | None = None) -> boo
         return False
     if more < 1:
         raise SettingsError("no_place_added", "places")
-    change(collection, places=current.places + more)
+    change_settings(collection, places=current.places + more)
     return True
 
 
-def note_declined(collection: Collection) -> None:
-    """Count a worker who declined consent, without storing anything else."""
+def count_declined_consent(collection: Collection) -> None:
+    """Count a worker who declined consent, without storing anything about the worker."""
     # In the database, so that two refusals at the same time both count.
     Collection.objects.filter(pk=collection.pk).update(declined=F("declined") + 1)
 
 
-def admit(collection: Collection, ids: list[str], why: str = "", *, by_score: bool = False) -> int:
-    """Add worker ids to a collection's admission list; return the number of new ones.
+def admit_workers(
+    collection: Collection, ids: list[str], why: str = "", *, by_score: bool = False
+) -> int:
+    """Add worker ids to a collection's admission list; return the number of new ids.
 
-    An id added without `by_score` stays on the list when `admit_by_score` removes others.
+    An id added without `by_score` stays on the list when `replace_admissions_by_score` removes
+    others.
     """
     before = collection.admissions.count()
     ids = list(dict.fromkeys(filter(None, (external_id.strip() for external_id in ids))))
@@ -251,7 +256,9 @@ class RemovalResult:
 
 @transaction.atomic
 def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
-    """Remove manually added ids from the admission list; running submissions continue.
+    """Remove manually added worker ids from the admission list; return how many and how many stay.
+
+    Workers who have begun can continue.
 
     Ids admitted by a score stay, because the next run would add them again. An id that was added
     both ways is removed now and added again by the next run.
@@ -266,10 +273,13 @@ def remove_admissions(collection: Collection, ids: list[str]) -> RemovalResult:
 
 
 @transaction.atomic
-def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "") -> None:
-    """Admit only these worker ids and manually added ones; None lifts the restriction.
+def replace_admissions_by_score(
+    collection: Collection, ids: list[str] | None, why: str = ""
+) -> None:
+    """Replace the worker ids that a score admits; None admits workers whatever their score.
 
-    An id that is no longer among them is refused from now on, unless its worker has begun.
+    An id that is left out is refused from now on, unless its worker has begun. Manually added ids
+    stay admitted.
     """
     Collection.objects.filter(pk=collection.pk).update(by_score=ids is not None)
     collection.by_score = ids is not None
@@ -278,10 +288,10 @@ def admit_by_score(collection: Collection, ids: list[str] | None, why: str = "")
     gone = [pk for pk, name in before.values_list("pk", "external_id") if name not in wanted]
     for i in range(0, len(gone), BATCH):
         Admission.objects.filter(pk__in=gone[i : i + BATCH]).delete()
-    admit(collection, ids or [], why, by_score=True)
+    admit_workers(collection, ids or [], why, by_score=True)
 
 
-def check(collection: Collection) -> None:
+def check_settings(collection: Collection) -> None:
     """Raise `SettingsError` if a collection's settings are invalid or contradictory."""
     places, each = collection.places, collection.answers_per_question
     if not 1 <= places <= MOST_PLACES:
@@ -294,23 +304,23 @@ def check(collection: Collection) -> None:
         value = getattr(collection, name)
         if value is not None and not least <= value <= most:
             raise SettingsError(f"{name}_out_of_range", name, least=least, most=most)
-    _check_parameters(collection)
-    _check_codes(collection)
+    _check_link_parameters(collection)
+    _check_completion_codes(collection)
     _check_attention_checks(collection)
-    _check_money(collection)
-    _check_address(collection.return_url.replace(CODE, "code"), ("https",), "return_url")
-    _check_address(collection.base_url, ("http", "https"), "base_url")
+    _check_pay(collection)
+    _check_url(collection.return_url.replace(CODE, "code"), ("https",), "return_url")
+    _check_url(collection.base_url, ("http", "https"), "base_url")
 
 
 def _ensure_failed_checks_code(collection: Collection) -> bool:
-    """Set a random code for failed attention checks if needed; return whether it was set."""
+    """Set a random code for failed attention checks if it is missing; return whether it was."""
     is_missing = bool(collection.checks_needed) and not collection.code_failed_checks.strip()
     if is_missing:
         collection.code_failed_checks = new_code()
     return is_missing
 
 
-def _check_codes(collection: Collection) -> None:
+def _check_completion_codes(collection: Collection) -> None:
     """Raise `SettingsError` if outcomes with different pay have the same completion code."""
     # The panel pays by code: two cases with the same code would be paid alike.
     codes = [
@@ -338,7 +348,7 @@ def _check_attention_checks(collection: Collection) -> None:
         raise SettingsError("code_failed_checks_missing", "code_failed_checks")
 
 
-def _check_parameters(collection: Collection) -> None:
+def _check_link_parameters(collection: Collection) -> None:
     """Raise `SettingsError` for invalid or repeated query parameters of the link."""
     names = [collection.worker_parameter, collection.study_parameter, collection.session_parameter]
     for name in filter(None, names):
@@ -351,7 +361,7 @@ def _check_parameters(collection: Collection) -> None:
         raise SettingsError("parameter_twice", "worker_parameter")
 
 
-def _check_money(collection: Collection) -> None:
+def _check_pay(collection: Collection) -> None:
     """Raise `SettingsError` for invalid pay, a missing currency, or too high partial pay."""
     if collection.pay is not None and (collection.pay < Decimal(0) or not collection.currency):
         raise SettingsError("currency_missing", "currency")
@@ -372,7 +382,7 @@ def _check_money(collection: Collection) -> None:
             raise SettingsError("part_not_less", name)
 
 
-def _check_address(address: str, schemes: tuple[str, ...], field: str) -> None:
+def _check_url(address: str, schemes: tuple[str, ...], field: str) -> None:
     """Raise `SettingsError` for an invalid URL; local host names are valid."""
     if not address:
         return

@@ -65,7 +65,7 @@ BEFORE = ("ไม",)
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """Words of a part of a sentence; `goes_on` if only a comma divides it from the part before."""
+    """A part of a sentence as words; `goes_on` if only a comma divides it from the part before."""
 
     words: tuple[str, ...]
     goes_on: bool
@@ -81,19 +81,19 @@ def contains_answer(text: str, accepted: Sequence[str]) -> bool:
     whole text.
     """
     clauses = list(_split_clauses(text))
-    whole = _fold(text)
+    whole = _fold_text(text)
     for answer in accepted:
         # An answer may hold several parts of a sentence; punctuation does not separate its words.
         wanted = tuple(word for clause in _split_clauses(answer) for word in clause.words)
         if not wanted:
-            if _fold(answer) == whole:
+            if _fold_text(answer) == whole:
                 return True
         elif _has_answer(clauses, wanted):
             return True
     return False
 
 
-def _fold(text: str) -> str:
+def _fold_text(text: str) -> str:
     """Return a text normalized for comparison: NFKC, case-folded, with single spaces."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     # Case folding can leave characters that are to be composed again.
@@ -120,7 +120,7 @@ def _split_clauses(text: str) -> Iterator[Clause]:
 
 def _iterate_tokens(text: str) -> Iterator[tuple[str, str]]:
     """Yield (kind, text) of each word, number, symbol and punctuation mark of a text."""
-    plain = INITIALS.sub(lambda match: match.group().replace(".", ""), _fold(text))
+    plain = INITIALS.sub(lambda match: match.group().replace(".", ""), _fold_text(text))
     # Combining marks, which are left where no composed character exists, would divide words.
     plain = "".join(character for character in plain if not unicodedata.combining(character))
     for match in TOKEN.finditer(plain):

@@ -57,7 +57,7 @@ def clean_text(text: str) -> str:
     return "" if is_blank(text) else text
 
 
-def save(
+def save_draft(
     submission: Submission,
     question: Question,
     text: str,
@@ -82,7 +82,7 @@ def save(
     text = clean_text(text)
     if len(text) > MAX_DRAFT_LENGTH:
         return SaveResult(NOT_STORED, text, revision or 0)
-    if not can_answer(question, text):
+    if not is_valid_answer(question, text):
         return SaveResult(NO_CHOICE, text, revision or 0)
     # Without a lock: if another request stores a text between our reading and writing, try again.
     for _ in range(5):
@@ -97,14 +97,14 @@ def save(
             except IntegrityError:
                 continue  # another request was first
             return SaveResult(SAVED, text, response.revision)
-        result = _overwrite(stored, text, revision, tab, take_over)
+        result = _overwrite_text(stored, text, revision, tab, take_over)
         if result is not None:
             return result
     return SaveResult(NOT_STORED, text, revision or 0)
 
 
-def can_answer(question: Question, text: str) -> bool:
-    """Return whether a text is valid as an answer; choice questions accept choices or ""."""
+def is_valid_answer(question: Question, text: str) -> bool:
+    """Return whether a text is valid as an answer; a choice question accepts its choices or ""."""
     return not text or question.kind != Question.Kind.CHOICE or text in question.choices
 
 
@@ -119,7 +119,7 @@ def lock_submission(submission: Submission) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PostedText:
-    """A posted text of one answer; `stored` is the answer in the database, None if it has none."""
+    """A posted text of one answer; `stored` is the answer in the database, None without one."""
 
     question: Question
     text: str
@@ -127,8 +127,8 @@ class PostedText:
     stored: Response | None
 
 
-def save_all(submission: Submission, texts: Sequence[PostedText]) -> dict[int, SaveResult]:
-    """Store the posted texts as `save` does; return the results by question key.
+def save_drafts(submission: Submission, texts: Sequence[PostedText]) -> dict[int, SaveResult]:
+    """Store the posted texts as `save_draft` does; return the results by question key.
 
     Call it in a transaction that holds the lock of `lock_submission`.
     """
@@ -140,7 +140,7 @@ def save_all(submission: Submission, texts: Sequence[PostedText]) -> dict[int, S
             continue
         if posted.stored is None:
             new.append(_build_response(submission, posted.question, text))
-        elif result := _overwrite(posted.stored, text, posted.revision, "", True):
+        elif result := _overwrite_text(posted.stored, text, posted.revision, "", True):
             results[posted.question.pk] = result
     if new:
         # If another request inserted one of them first, the whole insert fails, and each text is
@@ -150,13 +150,13 @@ def save_all(submission: Submission, texts: Sequence[PostedText]) -> dict[int, S
             results |= {row.question_id: SaveResult(SAVED, row.text, row.revision) for row in new}
     return {
         posted.question.pk: results.get(posted.question.pk)
-        or save(submission, posted.question, posted.text, posted.revision)
+        or save_draft(submission, posted.question, posted.text, posted.revision)
         for posted in texts
     }
 
 
 def load_responses(submission: Submission, questions: Sequence[int]) -> dict[int, Response]:
-    """Return a submission's answers to questions (by key), as a dict by question key.
+    """Return a submission's stored answers to the given questions, by question key.
 
     Only the columns that saving needs are loaded.
     """
@@ -177,8 +177,8 @@ def has_other_texts(stored: Response) -> bool:
     return getattr(stored, "beside", 0) is not None
 
 
-def swap_texts(other: OtherText) -> SaveResult:
-    """Replace an answer's text by the alternative that the worker chose, and keep the other.
+def choose_other_text(other: OtherText) -> SaveResult:
+    """Replace an answer's text by the alternative that the worker chose; keep the replaced text.
 
     An other text is deleted if the answer had no text. Changes nothing once the answer is submitted
     (outcome `ENDED`).
@@ -221,10 +221,13 @@ def _build_response(submission: Submission, question: Question, text: str) -> Re
     )
 
 
-def _overwrite(
+def _overwrite_text(
     stored: Response, text: str, revision: int | None, tab: str, take_over: bool
 ) -> SaveResult | None:
-    """Replace an answer's text and return the result; None if another request changed it."""
+    """Store a new text of an answer, or both texts after a conflict; None asks to try again.
+
+    None means that another request changed the answer meanwhile.
+    """
     if stored.state == Response.State.SUBMITTED:
         return SaveResult(ENDED, stored.text, stored.revision)
     if stored.text == text:
@@ -233,33 +236,33 @@ def _overwrite(
     if not is_current and not text:
         return SaveResult(OLDER_EMPTY, stored.text, stored.revision)
     if is_current and not (tab and has_other_texts(stored)):
-        return SaveResult(SAVED, text, stored.revision + 1) if _replace(stored, text) else None
+        return SaveResult(SAVED, text, stored.revision + 1) if _update_text(stored, text) else None
     with transaction.atomic():
         if not lock_submission(stored.submission):
             return SaveResult(ENDED, "", 0)
         if is_current:
             return (
                 SaveResult(SAVED, text, stored.revision + 1)
-                if _replace(stored, text, tab)
+                if _update_text(stored, text, tab)
                 else None
             )
         if not take_over:
             # The answer was deleted while we waited for the lock: an other text needs its row.
             if not Response.objects.filter(pk=stored.pk).exists():
                 return None
-            if not _make_room(stored, text, tab):
+            if not _make_room_for_other_text(stored, text, tab):
                 return SaveResult(NOT_STORED, text, stored.revision)
             _store_other_text(stored, text, tab)
             return SaveResult(BOTH_KEPT, stored.text, stored.revision)
-        if not _make_room(stored, stored.text, ""):
+        if not _make_room_for_other_text(stored, stored.text, ""):
             return SaveResult(NOT_STORED, text, stored.revision)
-        if not _replace(stored, text):
+        if not _update_text(stored, text):
             return None
         _store_other_text(stored, stored.text, "")
         return SaveResult(BOTH_KEPT, text, stored.revision + 1)
 
 
-def _replace(stored: Response, text: str, tab: str = "") -> bool:
+def _update_text(stored: Response, text: str, tab: str = "") -> bool:
     """Store a text if the answer's revision is unchanged; return whether it was stored.
 
     An other text of the same tab is deleted, because this text continues it.
@@ -281,7 +284,7 @@ def _replace(stored: Response, text: str, tab: str = "") -> bool:
     return bool(n_updated)
 
 
-def _make_room(stored: Response, text: str, tab: str) -> bool:
+def _make_room_for_other_text(stored: Response, text: str, tab: str) -> bool:
     """Return whether an alternative text can be added; delete a rejected one if that is needed.
 
     A tab replaces its own other text, and an equal text needs no row. At `MAX_OTHER_TEXTS` the

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from annotations.answering import checks, devices
 from annotations.answering.errors import AnsweringError
-from annotations.answering.places import has_place, reserve_again
+from annotations.answering.places import has_place, reserve_place_again
 from annotations.answering.progress import SurveyProgress
 from annotations.answering.submission_signal import submission_stored
 from annotations.answering.withdrawals import withdrawing
@@ -26,7 +26,7 @@ State = Submission.State
 
 
 def resolve_max_characters(collection: Collection, question: Question) -> int:
-    """Return the greatest permitted length of an answer to a question, in characters.
+    """Return the maximum length of an answer to a question, in characters.
 
     The smaller of the question's own limit, if any, and the collection's.
     """
@@ -50,8 +50,8 @@ def find_unfinished_page(progress: SurveyProgress) -> int | None:
     return None
 
 
-def submit(submission: Submission, device: str = "") -> Submission:
-    """Submit all answers of a worker finally and return the submission.
+def submit_answers(submission: Submission, device: str = "") -> Submission:
+    """Submit all answers of a worker, which then can no longer change; return the submission.
 
     A second call has no effect.
 
@@ -64,9 +64,9 @@ def submit(submission: Submission, device: str = "") -> Submission:
     if submission.state != State.SUBMITTED and not has_place(submission):
         # Before the submission is locked: taking a place locks the collection first, and the
         # other order could deadlock.
-        reserve_again(submission)
+        reserve_place_again(submission)
     with transaction.atomic():
-        current = _lock_submission(submission)
+        current = _load_locked_submission(submission)
         if current.state == State.SUBMITTED:
             return current
         if current.version.collection.state == Collection.State.CLOSED:
@@ -93,7 +93,7 @@ def submit(submission: Submission, device: str = "") -> Submission:
         current.state = State.SUBMITTED
         current.submitted_at = current.last_seen_at = now
         collection = current.version.collection
-        current.failed_checks = checks.has_failed(progress)
+        current.failed_checks = checks.has_failed_attention_checks(progress)
         current.code = (
             collection.code_failed_checks if current.failed_checks else collection.code_done
         )
@@ -107,13 +107,13 @@ def submit(submission: Submission, device: str = "") -> Submission:
         return current
 
 
-def screen_out(submission: Submission) -> Submission:
-    """End the submission of a worker who failed the practice, which frees the place.
+def screen_out_worker(submission: Submission) -> Submission:
+    """End the submission of a worker who failed the practice, which frees the place; return it.
 
     Changes nothing unless the submission is open.
     """
     with transaction.atomic():
-        current = _lock_submission(submission)
+        current = _load_locked_submission(submission)
         if current.state == State.OPEN:
             current.state, current.last_seen_at = State.SCREENED_OUT, timezone.now()
             current.code = current.version.collection.code_screened_out
@@ -121,8 +121,8 @@ def screen_out(submission: Submission) -> Submission:
         return current
 
 
-def withdraw(submission: Submission) -> Submission:
-    """Delete all answers of a worker, also after submission, and free the place.
+def withdraw_answers(submission: Submission) -> Submission:
+    """Delete all answers of a worker, also after submission; free the place.
 
     Deletes assignments, other texts and appeals, and empties the device and the use of assistive
     technology. Receivers of `withdrawing` delete or blank what runs computed from the answers;
@@ -131,7 +131,7 @@ def withdraw(submission: Submission) -> Submission:
     # The submission stays: otherwise the same worker could begin again, and no record would show
     # what a payment was for.
     with transaction.atomic():
-        current = _lock_submission(submission)
+        current = _load_locked_submission(submission)
         if current.withdrawn_at is None:
             withdrawing.send(Submission, submission=current)
             OtherText.objects.filter(response__submission=current).delete()
@@ -144,8 +144,8 @@ def withdraw(submission: Submission) -> Submission:
         return current
 
 
-def _lock_submission(submission: Submission) -> Submission:
-    """Return the stored submission, read again and locked until the transaction ends."""
+def _load_locked_submission(submission: Submission) -> Submission:
+    """Return the submission as stored now, locked until the transaction ends."""
     # Only the submission: locks on the joined collection and set would make all workers wait.
     return (
         Submission.objects.select_for_update(of=("self",))

@@ -21,7 +21,7 @@ from annotations.models import QuestionSetVersion, Submission
 
 
 def find_language(version: QuestionSetVersion, tag: str) -> str | None:
-    """Return the version's language that equals a tag, ignoring case; None if no language does."""
+    """Return the version's language that equals a tag, ignoring case; None if there is none."""
     wanted = tag.strip().lower()
     return next((known for known in version.all_languages if known.lower() == wanted), None)
 
@@ -86,7 +86,7 @@ def choose_interface_language(version: QuestionSetVersion) -> str:
     return resolve_interface_language(version.shown_in or version.text_language)
 
 
-def list_interface_languages() -> str:
+def format_interface_languages() -> str:
     """Return the interface languages as text, such as "Arabic (ar), English (en)"."""
     return ", ".join(
         sorted(f"{get_english_language_name(code)} ({code})" for code in settings.WORKER_LANGUAGES)
@@ -102,7 +102,7 @@ def describe_interface_language(version: QuestionSetVersion) -> str:
     if not version.text_language:
         return FRAME.text("language_missing", frame=frame)
     if version.text_language.lower().partition("-")[0] != language.partition("-")[0]:
-        known = {"language": version.text_language, "offered": list_interface_languages()}
+        known = {"language": version.text_language, "offered": format_interface_languages()}
         return FRAME.text("not_translated", frame=frame, **known)
     return FRAME.text("same_language", frame=frame)
 

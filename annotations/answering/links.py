@@ -53,7 +53,7 @@ def read_visitor(collection: Collection, parameters: Mapping[str, str]) -> Visit
         if not collection.anonymous:
             raise AnsweringError("id_missing")
         return Visitor("")
-    if not can_be_id(external_id):
+    if not is_valid_worker_id(external_id):
         raise AnsweringError("id_bad")
     # A panel that did not replace the placeholder in its link.
     if external_id.startswith(("{{", "${", "[%")):
@@ -71,7 +71,7 @@ def read_visitor(collection: Collection, parameters: Mapping[str, str]) -> Visit
     )
 
 
-def can_be_id(external_id: str) -> bool:
+def is_valid_worker_id(external_id: str) -> bool:
     """Return whether a text is a possible worker id: 1 to 255 printable characters."""
     return 0 < len(external_id) <= MAX_ID_LENGTH and external_id.isprintable()
 
@@ -82,13 +82,13 @@ def sign_worker_id(collection: Collection, external_id: str) -> str:
     return signer.signature(external_id)
 
 
-def build_link(collection: Collection) -> str:
+def build_collection_link(collection: Collection) -> str:
     """Return the link of a collection, to which the panel adds the worker id."""
     path = PATH.format(collection.public_id)
     return f"{collection.base_url.rstrip('/')}{path}"
 
 
-def build_panel_link(collection: Collection) -> str:
+def build_prolific_link(collection: Collection) -> str:
     """Return the collection's link with Prolific's placeholders; "" for other panels."""
     if collection.worker_parameter != PROLIFIC:
         return ""
@@ -97,7 +97,7 @@ def build_panel_link(collection: Collection) -> str:
         collection.session_parameter,
     )
     places = "&".join(f"{name}={{{{%{name}%}}}}" for name in names if name)
-    return f"{build_link(collection)}?{places}"
+    return f"{build_collection_link(collection)}?{places}"
 
 
 def build_signed_link(collection: Collection, external_id: str) -> str:
@@ -106,18 +106,18 @@ def build_signed_link(collection: Collection, external_id: str) -> str:
         collection.worker_parameter: external_id,
         SIGNATURE: sign_worker_id(collection, external_id),
     }
-    return f"{build_link(collection)}?{urlencode(parameters)}"
+    return f"{build_collection_link(collection)}?{urlencode(parameters)}"
 
 
-def build_token(submission: Submission) -> str:
-    """Return the signed token that identifies a submission in its pages' URLs."""
+def build_submission_token(submission: Submission) -> str:
+    """Return the signed token that identifies a submission in the URLs of its pages."""
     # 22 characters, where the UUID itself has 36: workers may have to copy the address.
     name = base64.urlsafe_b64encode(submission.public_id.bytes).decode().rstrip("=")
     return Signer(salt=SUBMISSION_SALT, sep=".").sign(name)
 
 
-def find_submission(token: str) -> Submission | None:
-    """Return the submission of a signed token; None if the signature is wrong."""
+def find_submission_by_token(token: str) -> Submission | None:
+    """Return the submission of a signed token; None if the signature is wrong or it is unknown."""
     try:
         name = Signer(salt=SUBMISSION_SALT, sep=".").unsign(token)
         # The padding was removed when the token was made.
@@ -139,7 +139,7 @@ def find_submission(token: str) -> Submission | None:
 
 
 def _read_panel_value(parameters: Mapping[str, str], name: str) -> str:
-    """Return the query parameter `name`; "" if missing, too long or unprintable.
+    """Return the value of a query parameter of the panel; "" if missing, too long or unprintable.
 
     An empty `name` means that the collection reads no such parameter.
     """

@@ -19,8 +19,8 @@ CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True, slots=True)
-class Money:
-    """Costs and pay of a collection in its currency; `fee` is in percent of the pay.
+class CollectionCosts:
+    """Costs of a collection and pay of its workers, in its currency; `fee` is a percentage.
 
     Attributes
     ----------
@@ -72,9 +72,9 @@ class Money:
         }
 
 
-def compute_money(
+def compute_costs(
     collection: Collection, handed_in: int, places_left: int, minutes: float | None
-) -> Money | None:
+) -> CollectionCosts | None:
     """Return the costs and hourly pay of a collection; None if no pay is set.
 
     `handed_in` workers have submitted and `places_left` more may; `minutes` is the median time.
@@ -88,7 +88,7 @@ def compute_money(
     each = pay * (1 + fee / 100)
     partial_pay = sum((*in_place, *beside), Decimal(0)) * (1 + fee / 100)
     hourly = _round_to_cents(pay * 60 / Decimal(str(minutes))) if minutes else None
-    return Money(
+    return CollectionCosts(
         currency=collection.currency,
         pay=pay,
         fee=fee,
@@ -103,7 +103,7 @@ def compute_money(
 
 
 def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[Decimal], int]:
-    """Return partial payments of workers who submitted, those of others, and the unpaid count.
+    """Return partial payments of submitted workers, those of other workers, and the unpaid count.
 
     A submitted worker gets a partial payment, in place of the pay, if the ledger has one or the
     panel reports one. Other workers are those with a partial payment in the ledger, and those
@@ -111,7 +111,7 @@ def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[
     """
     version = collection.version_id
     submissions = Submission.objects.filter(version=version, source=Submission.Source.COLLECTED)
-    paid_a_part, rejected, screened = _load_panel_decisions(submissions)
+    paid_a_part, rejected, screened = _load_submission_outcomes(submissions)
     # The panel does not report the amount of a partial payment: assume that of the settings.
     usual = collection.failed_checks_pay or collection.screened_out_pay or collection.pay
     amounts: dict[int, Any] = dict.fromkeys(paid_a_part, usual)
@@ -126,7 +126,7 @@ def _load_partial_payments(collection: Collection) -> tuple[list[Decimal], list[
     return in_place, beside, len(unpaid)
 
 
-def _load_panel_decisions(
+def _load_submission_outcomes(
     submissions: QuerySet[Submission, Submission],
 ) -> tuple[set[int], set[int], set[int]]:
     """Return three sets of submission keys: partly paid, rejected and screened out.

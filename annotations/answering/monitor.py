@@ -9,15 +9,19 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
 
-from annotations.answering.money import Money, compute_money
+from annotations.answering.money import CollectionCosts, compute_costs
 from annotations.answering.places import (
     build_place_condition,
     count_free_places,
-    release_expired,
     select_place_holders,
+    time_out_expired_submissions,
 )
-from annotations.answering.stages import DropOut, StageCount, add_stages, count_stages
-from annotations.answering.times import Minutes, compute_minutes_taken, compute_question_minutes
+from annotations.answering.stages import DropOut, StageCount, annotate_stages, count_stages
+from annotations.answering.times import (
+    DurationQuartiles,
+    compute_duration_quartiles,
+    compute_question_minutes,
+)
 from annotations.models import GRADED, Collection, Question, Response, Submission
 
 DEVICES = {
@@ -55,7 +59,7 @@ class DeviceCount:
 
 @dataclass(frozen=True, slots=True)
 class CollectionStatus:
-    """Progress of a collection; counts are of workers unless noted.
+    """Status of a collection; counts are numbers of workers unless noted.
 
     Attributes
     ----------
@@ -78,17 +82,17 @@ class CollectionStatus:
     states: dict[str, int]
     answers: int
     median_minutes: float | None
-    minutes: Minutes | None
+    minutes: DurationQuartiles | None
     began: int
     declined: int
     failed_checks: int
     stages: list[StageCount]
     left: list[DropOut]
-    money: Money | None
+    money: CollectionCosts | None
     devices: list[DeviceCount]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the progress for JSON, with the counts by state at the top level."""
+        """Return the status for JSON, with the counts by state at the top level."""
         minutes = self.minutes
         return {
             **self.states,
@@ -123,11 +127,11 @@ class CollectionStatus:
 
 
 def load_collection_status(collection: Collection) -> CollectionStatus:
-    """Return the progress of a collection, after releasing expired reservations.
+    """Return the status of a collection, after expired submissions are marked as timed out.
 
     The number of queries does not depend on the number of workers.
     """
-    release_expired(collection)
+    time_out_expired_submissions(collection)
     now = timezone.now()
     submissions = Submission.objects.filter(
         version=collection.version_id, source=Submission.Source.COLLECTED
@@ -147,7 +151,7 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
         n_by_state[row["state"]] += row["n"]
     began = sum(n_by_state.values())
     done = submissions.filter(state=Submission.State.SUBMITTED, started_at__isnull=False)
-    minutes = compute_minutes_taken(done, n_by_state.get(Submission.State.SUBMITTED, 0))
+    minutes = compute_duration_quartiles(done, n_by_state.get(Submission.State.SUBMITTED, 0))
     answers = Response.objects.filter(
         submission__in=submissions.filter(state=Submission.State.SUBMITTED),
         state=Response.State.SUBMITTED,
@@ -180,16 +184,16 @@ def load_collection_status(collection: Collection) -> CollectionStatus:
         ),
         stages=stages,
         left=drop_outs,
-        money=compute_money(
+        money=compute_costs(
             collection, handed_in, max(0, places_left), None if minutes is None else minutes.median
         ),
         devices=_count_devices(rows),
     )
 
 
-def count_answering(collection: Collection) -> int:
-    """Return the number of workers who are answering, after releasing expired reservations."""
-    release_expired(collection)
+def count_open_submissions(collection: Collection) -> int:
+    """Return the number of workers answering now; expired submissions are timed out first."""
+    time_out_expired_submissions(collection)
     return Submission.objects.filter(
         version=collection.version_id,
         source=Submission.Source.COLLECTED,
@@ -211,8 +215,8 @@ def _count_devices(rows: Sequence[Mapping[str, Any]]) -> list[DeviceCount]:
     return counts
 
 
-def count_question_answers(collection: Collection) -> QuerySet[Question]:
-    """Return the graded questions with their numbers of answers, fewest answers first.
+def annotate_answer_counts(collection: Collection) -> QuerySet[Question]:
+    """Return the graded questions annotated with their numbers of answers, fewest answers first.
 
     `n_answers` counts submitted answers, `n_places` all workers who have a place and the question.
     """
@@ -231,7 +235,7 @@ def count_question_answers(collection: Collection) -> QuerySet[Question]:
 
 @dataclass(frozen=True, slots=True)
 class QuestionProgress:
-    """Counts of one question: submitted answers, workers with a place who have it, answers wanted.
+    """Answers to one question: submitted, assigned to workers with a place, and wanted.
 
     `minutes` is the median time spent on its page; None before the first submission.
     """
@@ -253,11 +257,14 @@ class QuestionProgress:
         }
 
 
-def list_least_answered(
+def list_least_answered_questions(
     collection: Collection, most: int = MAX_QUESTIONS
 ) -> list[QuestionProgress]:
-    """Return up to `most` graded questions with the fewest answers; two queries."""
-    rows: list[Any] = list(count_question_answers(collection)[:most])
+    """Return the progress of the graded questions with the fewest answers, at most `most`.
+
+    Two queries.
+    """
+    rows: list[Any] = list(annotate_answer_counts(collection)[:most])
     minutes = compute_question_minutes(collection, [row.pk for row in rows])
     wanted = collection.answers_per_question or collection.places
     return [
@@ -266,30 +273,30 @@ def list_least_answered(
     ]
 
 
-def select_participants(
-    collection: Collection, among: QuerySet[Submission] | None = None
+def select_collected_submissions(
+    collection: Collection, visible: QuerySet[Submission] | None = None
 ) -> QuerySet[Submission]:
     """Return the submissions to a collection made on this site, with their workers.
 
-    `among` limits them to the submissions that a user may see.
+    `visible` limits them to the submissions that a user may see.
     """
-    rows = Submission.objects.all() if among is None else among
+    rows = Submission.objects.all() if visible is None else visible
     rows = rows.filter(version=collection.version_id, source=Submission.Source.COLLECTED)
     return rows.select_related("worker")
 
 
-def load_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
-    """Return the same submissions annotated by `add_stages`, in order; one query."""
+def load_submissions_with_stages(collection: Collection, rows: Sequence[Submission]) -> list[Any]:
+    """Return the given submissions annotated by `annotate_stages`, in their order; one query."""
     # For one page of a list only: in the list's own query the database would compute the stages of
     # all submissions first.
-    staged = add_stages(select_participants(collection), collection).in_bulk(
+    staged = annotate_stages(select_collected_submissions(collection), collection).in_bulk(
         [row.pk for row in rows]
     )
     return [staged[row.pk] for row in rows if row.pk in staged]
 
 
 def find_newest_collection(question_set: Any) -> Collection | None:
-    """Return the collection of the newest version that has one; None if no version has one."""
+    """Return the collection of the question set's newest version that has one; None without any."""
     return (
         Collection.objects.filter(version__question_set=question_set)
         .select_related("version__question_set")

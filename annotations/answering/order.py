@@ -82,7 +82,7 @@ def order_questions(
     seed: int,
     per_page: int = QUESTIONS_PER_PAGE,
 ) -> list[QuestionPosition]:
-    """Return position and page of all questions of one worker, sorted by position.
+    """Return position and page of each question of one worker, sorted by position.
 
     `others` are practice questions and attention checks; `per_page` is the most of one page.
     """
@@ -129,6 +129,6 @@ def _split_into_pages(
 
 
 def _list_passages(questions: Iterable[QuestionRow]) -> dict[int | None, None]:
-    """Return the distinct passages (keys) of the questions, in the order of the questions."""
+    """Return a dict whose keys are the questions' passages, in the order of the questions."""
     # A dict, not a set: the seeded draws depend on the order.
     return dict.fromkeys(row.passage for row in questions)

@@ -33,7 +33,7 @@ GRADED = Q(role__in=("graded", "gold"))
 
 
 def build_place_condition(now: datetime) -> Q:
-    """Return the query condition that a submission has a place at the time `now`."""
+    """Return the query condition that a submission occupies a place at the time `now`."""
     return Q(state=State.SUBMITTED) | Q(state=State.OPEN, reserved_until__gt=now)
 
 
@@ -60,7 +60,7 @@ def count_free_places(
     if free <= 0:
         return 0
     if collection.answers_per_question is not None:
-        answer_counts = _count_answers(collection, now)
+        answer_counts = _count_answers_by_question(collection, now)
         questions = collection.version.questions.filter(GRADED).values_list("pk", flat=True)
         if all(answer_counts.get(pk, 0) >= collection.answers_per_question for pk in questions):
             return 0
@@ -77,12 +77,12 @@ def compute_questions_per_worker(collection: Collection) -> int | None:
         return collection.questions_per_worker
     if collection.answers_per_question is None:
         return None
-    n = wording.load_outline(collection.version).n_graded
+    n = wording.load_question_counts(collection.version).n_graded
     return max(1, math.ceil(n * collection.answers_per_question / collection.places))
 
 
 def find_refusal(collection: Collection, external_id: str) -> str:
-    """Return the code for why a new worker may not take part; "" if permitted.
+    """Return the code of the reason why a new worker may not take part; "" if the worker may.
 
     Reserves nothing. `external_id` is the panel's id of the worker, "" for an anonymous one.
     """
@@ -90,7 +90,7 @@ def find_refusal(collection: Collection, external_id: str) -> str:
         return collection.state
     if collection.version.question_set.archived_at is not None:
         return "archived"
-    if external_id and _is_excluded(collection, external_id):
+    if external_id and _is_worker_excluded(collection, external_id):
         return "excluded"
     if (collection.listed_only or collection.by_score) and not (
         external_id and collection.admissions.filter(external_id=external_id).exists()
@@ -116,7 +116,7 @@ def find_worker_submission(collection: Collection, external_id: str) -> Submissi
 
 
 @transaction.atomic
-def reserve(
+def reserve_place(
     collection: Collection,
     visitor: Visitor,
     language: str = "",
@@ -127,7 +127,7 @@ def reserve(
     is_uncounted: bool = False,
     is_assistive: bool = False,
 ) -> Submission:
-    """Reserve a place for a worker who consented: assign questions, store the consent.
+    """Reserve a place for a worker who consented, and assign questions; return the submission.
 
     May run twice: a worker who has a place keeps it.
 
@@ -138,8 +138,8 @@ def reserve(
     interface_language : stored with the consent if the language of its text is unknown.
     device : the kind of device, "" if unknown.
     address : of the client, "" for no rate limit.
-    is_uncounted, is_assistive : choices beside the consent, for `signals.switch_counting` and
-        `assistive.record_use`.
+    is_uncounted, is_assistive : choices beside the consent, for
+        `signals.switch_signal_counting` and `assistive.record_assistive_use`.
 
     Raises `AnsweringError`: the codes of `find_refusal`, done, screened_out, withdrawn; and
     `TooManyError`.
@@ -148,10 +148,10 @@ def reserve(
     now = timezone.now()
     submission = find_worker_submission(collection, visitor.external_id)
     if submission is not None:
-        _refuse_ended(submission)
+        _refuse_ended_submission(submission)
         if has_place(submission, now):
-            note_session(submission, visitor)
-            _store_choices(submission, is_uncounted=is_uncounted, is_assistive=is_assistive)
+            store_panel_session(submission, visitor)
+            _store_consent_choices(submission, is_uncounted=is_uncounted, is_assistive=is_assistive)
             return submission
     reason = find_refusal(collection, visitor.external_id)
     if reason:
@@ -186,13 +186,13 @@ def reserve(
         Consent.objects.create(submission=submission, **facts)
     else:
         Consent.objects.update_or_create(submission=submission, defaults=facts)
-        _store_choices(submission, is_uncounted=is_uncounted, is_assistive=is_assistive)
-    note_session(submission, visitor, is_new=is_new)
+        _store_consent_choices(submission, is_uncounted=is_uncounted, is_assistive=is_assistive)
+    store_panel_session(submission, visitor, is_new=is_new)
     return submission
 
 
 @transaction.atomic
-def reserve_again(submission: Submission) -> Submission:
+def reserve_place_again(submission: Submission) -> Submission:
     """Reserve a place for a submission whose reservation expired; return the submission.
 
     Drafts stay. A worker who still has a place keeps it. Raises `AnsweringError`: closed,
@@ -201,7 +201,7 @@ def reserve_again(submission: Submission) -> Submission:
     collection = _lock_collection(submission.version.collection)
     now = timezone.now()
     current = Submission.objects.select_related("version__question_set").get(pk=submission.pk)
-    _refuse_ended(current)
+    _refuse_ended_submission(current)
     if collection.state == Collection.State.CLOSED:
         raise AnsweringError("closed")
     if not has_place(current, now):
@@ -217,7 +217,7 @@ def has_place(submission: Submission, now: datetime | None = None) -> bool:
     return submission.state == State.OPEN and until is not None and until > (now or timezone.now())
 
 
-def keep_place(submission: Submission, every_seconds: int = 30) -> None:
+def extend_reservation(submission: Submission, every_seconds: int = 30) -> None:
     """Extend a worker's reservation, at most once in `every_seconds`."""
     # Drafts arrive every few seconds: writing each time would load the database.
     now = timezone.now()
@@ -225,14 +225,14 @@ def keep_place(submission: Submission, every_seconds: int = 30) -> None:
     if seen is not None and (now - seen).total_seconds() < every_seconds:
         return
     submission.last_seen_at = now
-    submission.reserved_until = now + _get_reservation_time(submission.version.collection)
+    submission.reserved_until = now + _get_reservation_duration(submission.version.collection)
     Submission.objects.filter(pk=submission.pk, state=State.OPEN, reserved_until__gt=now).update(
         last_seen_at=now, reserved_until=submission.reserved_until
     )
 
 
-def release_expired(collection: Collection) -> int:
-    """Mark submissions with an expired reservation as timed out; return their number."""
+def time_out_expired_submissions(collection: Collection) -> int:
+    """Mark open submissions with an expired reservation as timed out; return their number."""
     # Only for the display: counts of free places compare `reserved_until` themselves.
     return Submission.objects.filter(
         version=collection.version_id,
@@ -242,7 +242,7 @@ def release_expired(collection: Collection) -> int:
     ).update(state=State.TIMED_OUT)
 
 
-def note_session(submission: Submission, visitor: Visitor, *, is_new: bool = False) -> None:
+def store_panel_session(submission: Submission, visitor: Visitor, *, is_new: bool = False) -> None:
     """Store the panel's session id of a visit, unless it is already stored.
 
     `is_new` saves the query for stored sessions: a new submission has none.
@@ -272,12 +272,14 @@ def _ensure_worker(collection: Collection, external_id: str) -> Worker:
     return Worker.objects.get(**key)
 
 
-def _store_choices(submission: Submission, *, is_uncounted: bool, is_assistive: bool) -> None:
-    """Store what a returning worker ticked on consent: no counting, assistive technology."""
+def _store_consent_choices(
+    submission: Submission, *, is_uncounted: bool, is_assistive: bool
+) -> None:
+    """Store a returning worker's choices beside the consent: no counting, assistive technology."""
     if is_uncounted:
-        signals.switch_counting(submission, off=True)
+        signals.switch_signal_counting(submission, off=True)
     if is_assistive:
-        assistive.record_use(submission, used=True)
+        assistive.record_assistive_use(submission, used=True)
 
 
 def _lock_collection(collection: Collection) -> Collection:
@@ -291,7 +293,7 @@ def _lock_collection(collection: Collection) -> Collection:
     )
 
 
-def _refuse_ended(submission: Submission) -> None:
+def _refuse_ended_submission(submission: Submission) -> None:
     """Raise `AnsweringError` if a submission was imported or has ended."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
@@ -312,7 +314,7 @@ def _assign_place(collection: Collection, submission: Submission, now: datetime)
     """
     submission.state = State.OPEN
     submission.last_seen_at = now
-    submission.reserved_until = now + _get_reservation_time(collection)
+    submission.reserved_until = now + _get_reservation_duration(collection)
     is_new = submission.pk is None
     submission.save()
     questions = [
@@ -323,7 +325,7 @@ def _assign_place(collection: Collection, submission: Submission, now: datetime)
     ]
     earlier_rows = () if is_new else submission.assignments.all()
     earlier = {assignment.question_id: assignment for assignment in earlier_rows}
-    answer_counts = _count_answers(collection, now, excluded=submission)
+    answer_counts = _count_answers_by_question(collection, now, excluded=submission)
     max_answers = collection.answers_per_question
     if earlier and all(
         max_answers is None or answer_counts.get(pk, 0) < max_answers for pk in earlier
@@ -358,7 +360,7 @@ def _assign_place(collection: Collection, submission: Submission, now: datetime)
     Assignment.objects.bulk_create(assignments)
 
 
-def _count_answers(
+def _count_answers_by_question(
     collection: Collection, now: datetime, excluded: Submission | None = None
 ) -> dict[int, int]:
     """Return the number of answers and reserved places by question key, without zeros.
@@ -377,7 +379,7 @@ def _count_answers(
     return dict(counted.values_list("question", "n"))
 
 
-def _is_excluded(collection: Collection, external_id: str) -> bool:
+def _is_worker_excluded(collection: Collection, external_id: str) -> bool:
     """Return whether a worker answered a question set that the collection excludes."""
     return (
         Submission.objects.filter(
@@ -391,7 +393,7 @@ def _is_excluded(collection: Collection, external_id: str) -> bool:
     )
 
 
-def _get_reservation_time(collection: Collection) -> timedelta:
+def _get_reservation_duration(collection: Collection) -> timedelta:
     """Return how long a place stays reserved after the worker's last request."""
     return timedelta(minutes=collection.reservation_minutes)
 

@@ -33,7 +33,7 @@ class PracticeResult:
         return self.question.format_answer(self.text)
 
 
-def grade_practice(progress: SurveyProgress, page: AnswerPage) -> list[PracticeResult]:
+def grade_practice_page(progress: SurveyProgress, page: AnswerPage) -> list[PracticeResult]:
     """Return the feedback on each question of a practice page, in the order of the page."""
     texts = dict(progress.submission.responses.values_list("question_id", "text"))
     return [
@@ -61,7 +61,7 @@ def record_feedback_read(progress: SurveyProgress, page: AnswerPage) -> None:
         assignment.told_at = assignment.told_at or now
 
 
-def has_failed(progress: SurveyProgress) -> bool:
+def has_failed_practice(progress: SurveyProgress) -> bool:
     """Return whether the finished practice has fewer right answers than required.
 
     False if the collection requires none or the version has no practice.
@@ -70,5 +70,7 @@ def has_failed(progress: SurveyProgress) -> bool:
     pages = [page for page in progress.pages if page.is_practice]
     if needed is None or not pages or not all(page.is_answered for page in pages):
         return False
-    right = sum(result.right is True for page in pages for result in grade_practice(progress, page))
+    right = sum(
+        result.right is True for page in pages for result in grade_practice_page(progress, page)
+    )
     return right < needed

@@ -26,7 +26,7 @@ REVIEW: Final = "review"
 
 @dataclass(frozen=True, slots=True)
 class NextStep:
-    """Next step of a worker: kind of page, and page number (0 for the review)."""
+    """Next step of a worker: kind of step, and page number (0 for the review)."""
 
     kind: str
     page: int = 0
@@ -62,7 +62,7 @@ class AnswerPage:
 
 
 class SurveyProgress:
-    """Pages of one submission, with those that the worker has finished.
+    """Pages of one submission, and how far its worker has got.
 
     Rows are read once and cached: make a new instance after a change. `now` is the time of the
     request, with which deadlines are compared.
@@ -104,44 +104,44 @@ class SurveyProgress:
         return next((page for page in self.pages if page.number == number), None)
 
     def is_recall(self) -> bool:
-        """Return whether questions are answered from memory, after the passage is hidden."""
+        """Return whether questions are answered from memory (recall protocol)."""
         return self.collection.protocol == Collection.Protocol.RECALL
 
     def find_reading(self, page: AnswerPage) -> Reading | None:
         """Return the reading period of the page's passage; None before the worker opened it."""
         return self.readings.get(page.passage.pk) if page.passage is not None else None
 
-    def compute_deadline(self, reading: Reading) -> datetime:
+    def compute_reading_deadline(self, reading: Reading) -> datetime:
         """Return the latest time at which a reading period ends."""
         return reading.opened_at + timedelta(seconds=self.collection.reading_seconds)
 
-    def may_read(self, page: AnswerPage) -> bool:
-        """Return whether the page's passage is being read now, within its time."""
+    def is_being_read(self, page: AnswerPage) -> bool:
+        """Return whether the worker is reading the page's passage now, within the time limit."""
         reading = self.find_reading(page)
         return (
             reading is not None
             and reading.read_at is None
-            and self.now < self.compute_deadline(reading)
+            and self.now < self.compute_reading_deadline(reading)
         )
 
-    def was_read(self, page: AnswerPage) -> bool:
-        """Return whether questions may be shown: their passage needs no more reading."""
+    def may_show_questions(self, page: AnswerPage) -> bool:
+        """Return whether a page's questions may be shown: its passage needs no more reading."""
         if not self.is_recall() or page.passage is None:
             return True
-        return self.find_reading(page) is not None and not self.may_read(page)
+        return self.find_reading(page) is not None and not self.is_being_read(page)
 
-    def next_step(self) -> NextStep:
-        """Return the next step of the worker: a page, practice feedback, or the review."""
+    def find_next_step(self) -> NextStep:
+        """Return the worker's next step: a passage, a page, practice feedback, or the review."""
         for page in self.pages:
             if not page.is_answered:
-                return NextStep(PAGE if self.was_read(page) else TEXT, page.number)
+                return NextStep(PAGE if self.may_show_questions(page) else TEXT, page.number)
             if page.is_practice and any(row.told_at is None for row in page.assignments):
                 return NextStep(FEEDBACK, page.number)
         return NextStep(REVIEW)
 
-    def has_reached(self, page: AnswerPage) -> bool:
+    def may_show_page(self, page: AnswerPage) -> bool:
         """Return whether a page may be shown: it was submitted or is the next step."""
-        step = self.next_step()
+        step = self.find_next_step()
         return page.is_answered or (step.kind == PAGE and step.page == page.number)
 
     def count_finished_pages(self) -> int:

@@ -46,7 +46,7 @@ class RankNotice:
 
 
 def find_rank_notice(collection: Collection, n_graded: int | None = None) -> RankNotice | None:
-    """Return the reason why workers cannot be ranked; None if they can be ranked.
+    """Return the reason why no worker of a collection can be ranked; None if workers can be ranked.
 
     `n_graded` is the number of graded questions of the version, if it is known.
     """

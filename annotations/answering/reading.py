@@ -22,7 +22,7 @@ def open_passage(progress: SurveyProgress, page: AnswerPage) -> Reading:
     assert page.passage is not None
     reading = progress.find_reading(page)
     if reading is None:
-        step = progress.next_step()
+        step = progress.find_next_step()
         if step.kind != TEXT or step.page != page.number:
             raise AnsweringError("not_yet")
         reading, _ = Reading.objects.get_or_create(
@@ -33,7 +33,7 @@ def open_passage(progress: SurveyProgress, page: AnswerPage) -> Reading:
         progress.readings[page.passage.pk] = reading
         # The reading opened after the progress was loaded, so an earlier `now` would be wrong.
         progress.now = timezone.now()
-    if not progress.may_read(page):
+    if not progress.is_being_read(page):
         raise AnsweringError("gone")
     return reading
 
@@ -47,6 +47,6 @@ def finish_reading(progress: SurveyProgress, page: AnswerPage) -> None:
     if reading is None:
         raise AnsweringError("not_yet")
     # The server's clock may have been set back: a reading never ends before it starts.
-    now = max(reading.opened_at, min(timezone.now(), progress.compute_deadline(reading)))
+    now = max(reading.opened_at, min(timezone.now(), progress.compute_reading_deadline(reading)))
     Reading.objects.filter(pk=reading.pk, read_at=None).update(read_at=now)
     reading.read_at = reading.read_at or now

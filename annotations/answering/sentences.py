@@ -12,7 +12,7 @@ def _format_check_count(n: int) -> str:
     return "1 attention check" if n == 1 else f"{n:,} attention checks"
 
 
-def _format_blocked(item: str, reason: str, n_more: int) -> str:
+def _format_blocking_reason(item: str, reason: str, n_more: int) -> str:
     """Return why a version cannot be published: its first problem, and the number of others."""
     where = f"{item}: " if item else ""
     more = f" There are {n_more:,} more like it." if n_more else ""
@@ -23,7 +23,7 @@ SETTINGS = Sentences(
     {
         "no_questions": "there is nothing to publish: it has no questions yet",
         "nothing_graded": "it has only practice and checks: add a question that is graded",
-        "blocked": _format_blocked,
+        "blocked": _format_blocking_reason,
         "without_text": lambda names: (
             f"questions without a text cannot be asked: {', '.join(names[:3])}"
             f"{', ...' if len(names) > 3 else ''}. Import their texts first"

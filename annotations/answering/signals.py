@@ -36,13 +36,13 @@ Pages = dict[str, Counts]
 
 @dataclass(frozen=True, slots=True)
 class SignalTotals:
-    """Sums of a worker's writing signals (such as pastes) and the number of answers."""
+    """Sums of a worker's writing signals (such as pastes), and the number of counted answers."""
 
     answers: int
     sums: Counts
 
 
-def are_counted(submission: Submission) -> bool:
+def are_signals_counted(submission: Submission) -> bool:
     """Return whether writing signals are counted for a submission."""
     return submission.version.collection.signals and not submission.signals_off
 
@@ -58,10 +58,11 @@ def can_count_whole_answer(stored: Response) -> bool:
     return not stored.text and stored.signals != Response.Counted.OFF
 
 
-def parse_counts(sent: str) -> Pages:
-    """Return posted counts by id of the page load; {} if they are unreadable.
+def parse_signal_counts(sent: str) -> Pages:
+    """Return posted counts of writing signals by id of the page load; {} if they are unreadable.
 
-    A page with a count that is missing, negative or no number is left out. Fractions are cut off.
+    A page with a count that is missing, negative or not a number is left out. Fractions are cut
+    off.
     """
     if not sent or len(sent) > MAX_LENGTH:
         return {}
@@ -72,12 +73,14 @@ def parse_counts(sent: str) -> Pages:
         return {}
     if not isinstance(data, dict):
         return {}
-    pages = {name: _parse_page(value) for name, value in data.items() if PAGE_NAME.fullmatch(name)}
+    pages = {
+        name: _parse_page_counts(value) for name, value in data.items() if PAGE_NAME.fullmatch(name)
+    }
     return {name: counts for name, counts in pages.items() if counts is not None}
 
 
-def merge_pages(stored: Pages, sent: Pages) -> Pages:
-    """Return the counts of each page load: the larger of the stored and the sent one."""
+def merge_page_counts(stored: Pages, sent: Pages) -> Pages:
+    """Return the counts of each page load: of each counter the larger of stored and sent value."""
     pages = dict(stored)
     for name, counts in sent.items():
         before = pages.get(name)
@@ -88,14 +91,16 @@ def merge_pages(stored: Pages, sent: Pages) -> Pages:
     return pages
 
 
-def store_counts(submission: Submission, sent: Mapping[int, str]) -> None:
-    """Merge posted counts (JSON by question key) into the worker's draft answers.
+def store_signal_counts(submission: Submission, sent: Mapping[int, str]) -> None:
+    """Merge posted writing signals (JSON by question key) into the worker's draft answers.
 
     Call it in a transaction. Missing and submitted answers are ignored, and so are answers for
     which counting is or was off: their counts would be incomplete.
     """
-    pages = {question: counts for question, text in sent.items() if (counts := parse_counts(text))}
-    if not pages or not are_counted(submission):
+    pages = {
+        question: counts for question, text in sent.items() if (counts := parse_signal_counts(text))
+    }
+    if not pages or not are_signals_counted(submission):
         return
     drafts = (
         Response.objects.select_for_update(of=("self",))
@@ -107,7 +112,7 @@ def store_counts(submission: Submission, sent: Mapping[int, str]) -> None:
     for stored in drafts:
         if stored.submission.signals_off or stored.signals == Response.Counted.OFF:
             continue
-        merged = merge_pages(stored.signal_pages, pages[stored.question_id])
+        merged = merge_page_counts(stored.signal_pages, pages[stored.question_id])
         if merged == stored.signal_pages:
             continue
         sums = {name: sum(counts[name] for counts in merged.values()) for name in COUNTERS}
@@ -117,8 +122,8 @@ def store_counts(submission: Submission, sent: Mapping[int, str]) -> None:
 
 
 @transaction.atomic
-def switch_counting(submission: Submission, *, off: bool) -> None:
-    """Turn counting on for later answers, or off with deletion of the counts."""
+def switch_signal_counting(submission: Submission, *, off: bool) -> None:
+    """Count writing signals in later answers, or (`off`) stop counting and delete the counts."""
     Submission.objects.filter(pk=submission.pk).update(signals_off=off)
     submission.signals_off = off
     if off:
@@ -127,16 +132,16 @@ def switch_counting(submission: Submission, *, off: bool) -> None:
         )
 
 
-def load_totals(submission: Submission) -> SignalTotals:
-    """Return the sums of a submission's counts, which its worker can see."""
+def load_signal_totals(submission: Submission) -> SignalTotals:
+    """Return the sums of a submission's writing signals, which its worker can see."""
     sums: dict[str, Any] = submission.responses.filter(signals=Response.Counted.COUNTED).aggregate(
         answers=Count("pk"), **{name: Sum(name, default=0) for name in COUNTERS}
     )
     return SignalTotals(sums.pop("answers"), sums)
 
 
-def _parse_page(value: object) -> Counts | None:
-    """Return the counts of one page load; None if a count is missing or invalid."""
+def _parse_page_counts(value: object) -> Counts | None:
+    """Return the signal counts of one page load; None if a count is missing or invalid."""
     if not isinstance(value, dict):
         return None
     counts = {name: _parse_count(value.get(name)) for name in COUNTERS}
@@ -145,7 +150,7 @@ def _parse_page(value: object) -> Counts | None:
 
 
 def _parse_count(value: object) -> int | None:
-    """Return a JSON value as a count, cut off at an upper limit; None if it is not one."""
+    """Return a JSON value as a count, cut off at an upper limit; None if it is not a count."""
     if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
         return None
     return int(min(value, MAX_COUNT)) if value >= 0 else None

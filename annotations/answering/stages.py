@@ -106,8 +106,8 @@ def format_stage(stage: str, number: int = 0, total: int = 0) -> str:
     return Stage(stage).label
 
 
-def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
-    """Return submissions annotated with stage, its number, and counts of answers.
+def annotate_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[Submission]:
+    """Return submissions annotated with their stage, its number, and counts of answers.
 
     The annotations are `way` (a `Stage`), `place_on_way`, `n_given` and `n_answered`.
 
@@ -131,8 +131,8 @@ def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[S
             Subquery(next_one.values("question__passage")[:1], output_field=IntegerField()), 0
         ),
         next_shown=Subquery(next_one.values("shown_at")[:1]),
-        n_given=_count_rows(without_practice),
-        n_answered=_count_rows(without_practice.filter(answered_at__isnull=False)),
+        n_given=_build_row_count(without_practice),
+        n_answered=_build_row_count(without_practice.filter(answered_at__isnull=False)),
         begun=Exists(assignments.filter(shown_at__isnull=False)) | Exists(readings),
     )
     unread = Q(next_shown=None) & ~Q(next_passage=0)
@@ -150,7 +150,7 @@ def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[S
     )
     return rows.annotate(
         place_on_way=Case(
-            When(way=Stage.READING, then=_count_rows(before) + 1),
+            When(way=Stage.READING, then=_build_row_count(before) + 1),
             When(way=Stage.QUESTION, then=F("n_answered") + 1),
             default=Value(0),
             output_field=IntegerField(),
@@ -159,9 +159,9 @@ def add_stages(rows: QuerySet[Submission], collection: Collection) -> QuerySet[S
 
 
 def describe_stage(submission: Any) -> str:
-    """Return as text the stage of a submission, or how it ended.
+    """Return a submission's stage as text, or how the submission ended.
 
-    The submission is annotated by `add_stages`.
+    The submission is annotated by `annotate_stages`.
     """
     if submission.withdrawn_at is not None:
         return "withdrew the answers"
@@ -177,13 +177,15 @@ def describe_stage(submission: Any) -> str:
 def count_stages(
     people: QuerySet[Submission], collection: Collection, n_by_state: Mapping[str, int]
 ) -> tuple[list[StageCount], list[DropOut]]:
-    """Return the workers now at each stage, and those who left, by stage; one query.
+    """Return the numbers of workers now at each stage, and of drop-outs by stage; one query.
 
     The first counts open submissions, in the order of the stages. The second counts those that
     timed out, were withdrawn or screened out, the largest number first; a worker who times out and
     returns is no longer counted. `n_by_state` is the number of submissions by state.
     """
-    staged: Any = add_stages(people.filter(state__in=[State.OPEN, State.TIMED_OUT]), collection)
+    staged: Any = annotate_stages(
+        people.filter(state__in=[State.OPEN, State.TIMED_OUT]), collection
+    )
     rows: dict[str, list[tuple[str, int, int]]] = {State.OPEN: [], State.TIMED_OUT: []}
     counted = staged.order_by().values("state", "way", "place_on_way").annotate(n=Count("pk"))
     for state, *row in counted.values_list("state", "way", "place_on_way", "n"):
@@ -205,7 +207,7 @@ def _sort_by_stage(rows: Sequence[tuple[str, int, int]]) -> list[tuple[str, int,
     return sorted(rows, key=lambda row: (order.index(row[0]), row[1]))
 
 
-def _count_rows(rows: QuerySet[Any]) -> Coalesce:
+def _build_row_count(rows: QuerySet[Any]) -> Coalesce:
     """Return an SQL expression for the number of `rows` of a submission."""
     # A subquery, because two counts over joins would multiply each other.
     counted = rows.order_by().values("submission").annotate(n=Count("pk")).values("n")

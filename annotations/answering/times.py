@@ -13,7 +13,7 @@ from annotations.models import Assignment, Collection, Submission
 
 
 @dataclass(frozen=True, slots=True)
-class Minutes:
+class DurationQuartiles:
     """Quartiles of the minutes from consent to submission, over `people` workers.
 
     `low` and `high` are the first and third quartile. Quantiles between two values are interpolated
@@ -26,8 +26,8 @@ class Minutes:
     high: float
 
 
-def compute_minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
-    """Return the quartiles of the minutes over `n` submissions; None for n = 0."""
+def compute_duration_quartiles(done: QuerySet[Submission], n: int) -> DurationQuartiles | None:
+    """Return the quartiles of the minutes that `n` submissions took; None for n = 0."""
     if not n:
         return None
     took = ExpressionWrapper(F("submitted_at") - F("started_at"), output_field=DurationField())
@@ -39,12 +39,12 @@ def compute_minutes_taken(done: QuerySet[Submission], n: int) -> Minutes | None:
     )
     rows = ranked.filter(place__in=sorted(around)).order_by("place").values_list("place", "took")
     minutes = {place - 1: took.total_seconds() / 60 for place, took in rows}
-    low, median, high = (_interpolate(minutes, position) for position in positions)
-    return Minutes(n, low, median, high)
+    low, median, high = (_interpolate_minutes(minutes, position) for position in positions)
+    return DurationQuartiles(n, low, median, high)
 
 
-def _interpolate(minutes: Mapping[int, float], position: float) -> float:
-    """Return the value at a fractional position among sorted minutes."""
+def _interpolate_minutes(minutes: Mapping[int, float], position: float) -> float:
+    """Return the minutes at a fractional rank, interpolated between the two nearest ranks."""
     first = math.floor(position)
     low = minutes[first]
     return low + (position - first) * (minutes.get(first + 1, low) - low)

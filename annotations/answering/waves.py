@@ -44,7 +44,7 @@ class WaveError(CodedError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class QuestionMatch:
-    """Ids of questions in both waves and in only one, each in its set's order.
+    """Ids of the questions that two waves share or only one has, each in the order of its set.
 
     Attributes
     ----------
@@ -65,13 +65,16 @@ class QuestionMatch:
         return len(self.same) + len(self.other_text)
 
 
-def find_repeated_version(question_set: QuestionSet) -> QuestionSetVersion | None:
-    """Return the version that a new wave copies: the newest answered one, else the latest."""
+def find_version_to_repeat(question_set: QuestionSet) -> QuestionSetVersion | None:
+    """Return the version that a new wave copies: the newest answered one, else the latest.
+
+    None for a question set without a version.
+    """
     answered = question_set.versions.filter(submissions__isnull=False).order_by("-number")
     return answered.first() or question_set.latest_version()
 
 
-def suggest_name(question_set: QuestionSet) -> str:
+def suggest_wave_name(question_set: QuestionSet) -> str:
     """Return an unused name for the next wave of a question set, such as "Rivers, wave 2"."""
     stem, _, number = question_set.name.rpartition(", wave ")
     stem = stem if number.isdigit() and stem else question_set.name
@@ -86,13 +89,13 @@ def suggest_name(question_set: QuestionSet) -> str:
 
 
 @transaction.atomic
-def repeat(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
+def create_next_wave(question_set: QuestionSet, name: str, people: str) -> QuestionSet:
     """Create and return the next wave of a question set: a draft with the same questions.
 
     Answers, runs, experts and viewers are not copied. Raises `WaveError`: no questions, a name that
     is missing, taken or too long, or `people` not in `QuestionSet.WavePeople`.
     """
-    version = find_repeated_version(question_set)
+    version = find_version_to_repeat(question_set)
     if version is None or not version.questions.exists():
         raise WaveError("no_questions")
     if people not in People.values:
@@ -132,11 +135,11 @@ def list_linkable_sets(user: AnyUser, question_set: QuestionSet) -> QuerySet[Que
 
 
 def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Return which graded questions are shared by two question sets.
+    """Return the ids of graded questions that two question sets share, or that only one has.
 
     Versions with answers are compared.
     """
-    after, before = _load_texts(later), _load_texts(earlier)
+    after, before = _load_question_texts(later), _load_question_texts(earlier)
     both = [name for name in after if name in before]
     other = {name for name in both if after[name] and before[name] and after[name] != before[name]}
     return QuestionMatch(
@@ -147,9 +150,9 @@ def match_questions(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
     )
 
 
-def _load_texts(question_set: QuestionSet) -> dict[str, str]:
+def _load_question_texts(question_set: QuestionSet) -> dict[str, str]:
     """Return the texts of a question set's graded questions by question id, in the set's order."""
-    version = find_repeated_version(question_set)
+    version = find_version_to_repeat(question_set)
     if version is None:
         return {}
     rows = version.questions.graded().order_by("position", "pk")
@@ -157,7 +160,7 @@ def _load_texts(question_set: QuestionSet) -> dict[str, str]:
 
 
 def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | None:
-    """Return why a question set cannot become a later wave of another; None if it can."""
+    """Return the error that prevents linking two sets as waves; None if they can be linked."""
     # Workers and models are identified per owner, so both sets need the same owner.
     if later.pk == earlier.pk:
         return WaveError("itself", "earlier")
@@ -176,8 +179,8 @@ def find_link_error(later: QuestionSet, earlier: QuestionSet) -> WaveError | Non
 
 
 @transaction.atomic
-def link(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
-    """Link a question set as a later wave of another; return the matching questions.
+def link_waves(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
+    """Link a question set as a later wave of another; return the match of their questions.
 
     Nothing else of either set changes. Raises `WaveError` if the sets cannot be linked.
     """
@@ -193,7 +196,7 @@ def link(later: QuestionSet, earlier: QuestionSet) -> QuestionMatch:
 
 
 @transaction.atomic
-def remove_link(later: QuestionSet) -> QuestionSet:
+def remove_wave_link(later: QuestionSet) -> QuestionSet:
     """Remove the link to the earlier wave, and return the earlier question set.
 
     Raises `WaveError`: no_link; not_published for an unpublished wave for the same or other people.
@@ -218,7 +221,7 @@ def _lock_question_sets(keys: Sequence[int]) -> list[QuestionSet]:
 
 
 def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
-    """Return the earlier waves of a question set, newest first, up to a limit."""
+    """Return the earlier waves of a question set, newest first, at most 500."""
     waves: list[QuestionSet] = []
     current = question_set.earlier_wave
     # `not in waves`: links that form a circle must not loop forever.
@@ -229,7 +232,7 @@ def list_earlier_waves(question_set: QuestionSet) -> list[QuestionSet]:
 
 
 def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
-    """Return default settings for publishing a wave, copied from the earlier wave.
+    """Return the default settings for publishing a wave, copied from the earlier wave.
 
     {} for a set that is not a later wave. The title is copied unless it is the earlier set's name.
     """
@@ -243,8 +246,8 @@ def load_default_settings(question_set: QuestionSet) -> dict[str, Any]:
     return copied | {"listed_only": question_set.wave_people == People.SAME}
 
 
-def list_invited_ids(collection: Collection) -> list[str]:
-    """Return the worker ids to admit: those who submitted in the earlier wave.
+def list_invited_worker_ids(collection: Collection) -> list[str]:
+    """Return the ids of the workers to admit: those who submitted in the earlier wave.
 
     [] unless the wave is for the same workers. Only ids of the collection's panel and ids imported
     without a panel. Withdrawn and erased workers are left out.

@@ -47,8 +47,8 @@ class IntroTexts:
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
-    """Number of a version's graded questions, of those about a passage, and of practice ones."""
+class QuestionCounts:
+    """Numbers of a version's graded questions, of those about a passage, and of practice ones."""
 
     n_graded: int
     n_about_passages: int
@@ -66,17 +66,17 @@ class WordingCache:
         self.characters = 0
         self._questions: OrderedDict[Key, tuple[Question, int]] = OrderedDict()
         self._intros: OrderedDict[tuple[UUID, str], IntroTexts] = OrderedDict()
-        self._outlines: OrderedDict[UUID, Outline] = OrderedDict()
+        self._outlines: OrderedDict[UUID, QuestionCounts] = OrderedDict()
         self._lock = Lock()
 
-    def load_outline(self, version: QuestionSetVersion) -> Outline:
+    def load_question_counts(self, version: QuestionSetVersion) -> QuestionCounts:
         """Return how many questions of which kind a version has; drafts are never cached."""
         with self._lock:
             if version.is_published and version.public_id in self._outlines:
                 self._outlines.move_to_end(version.public_id)
                 return self._outlines[version.public_id]
         graded = Q(role__in=GRADED)
-        outline = Outline(
+        outline = QuestionCounts(
             **version.questions.aggregate(
                 n_graded=Count("pk", filter=graded),
                 n_about_passages=Count("passage", filter=graded),
@@ -101,17 +101,19 @@ class WordingCache:
         """
         language = language if language in version.languages else ""
         keys = list(dict.fromkeys(keys))
-        questions = self._find_cached(version, keys, language) if version.is_published else {}
+        questions = (
+            self._find_cached_questions(version, keys, language) if version.is_published else {}
+        )
         missing = [key for key in keys if key not in questions]
         if missing:
             loaded = _read_questions(version, missing, language)
             if version.is_published:
-                self._store(version, loaded, language)
+                self._store_questions(version, loaded, language)
             questions.update(loaded)
         return questions
 
     def load_intro(self, version: QuestionSetVersion, language: str = "") -> IntroTexts:
-        """Return guidelines, consent text and title of a version in a language."""
+        """Return guidelines, consent text and title in a language, else the originals."""
         if language not in version.languages:
             return IntroTexts(
                 LocalizedText(version.guidelines, version.text_language),
@@ -135,10 +137,10 @@ class WordingCache:
         """Return the study's title in a further language; "" if it is not translated."""
         return self.load_intro(version, language).title if language in version.languages else ""
 
-    def _find_cached(
+    def _find_cached_questions(
         self, version: QuestionSetVersion, keys: Iterable[int], language: str
     ) -> dict[int, Question]:
-        """Return the cached ones of the questions, by key, and mark them as used."""
+        """Return those of the questions that are cached, by key, and mark them as used."""
         questions = {}
         with self._lock:
             for key in keys:
@@ -149,7 +151,7 @@ class WordingCache:
                     questions[key] = entry[0]
         return questions
 
-    def _store(
+    def _store_questions(
         self, version: QuestionSetVersion, questions: dict[int, Question], language: str
     ) -> None:
         """Add questions to the cache; drop the least recently used ones above the limit."""
@@ -235,7 +237,7 @@ def _translate_item(
 
 
 def _read_intro(version: QuestionSetVersion, language: str) -> IntroTexts:
-    """Return guidelines, consent text and title in a language, or else the original."""
+    """Return guidelines, consent text and title in a language from the database; else originals."""
     rows = Translation.objects.filter(
         version=version, language=language, passage=None, question=None
     )

@@ -148,7 +148,7 @@ class AnswerViewSet(BulkViewSet):
             rows = rows.filter(question__public_id=question)
         if worker := parse_public_id(request.query_params, "worker"):
             rows = rows.filter(submission__worker__public_id=worker)
-        rows = annotate_excerpt(_join_names(rows).defer("text", "extra", "signal_pages"))
+        rows = annotate_excerpt(_select_related_names(rows).defer("text", "extra", "signal_pages"))
         page = load_page(request, rows, OLDEST)
         return Reply(
             build_page_body(request, AnswerRowSerializer(page.rows, many=True).data, page.next)
@@ -159,7 +159,7 @@ class AnswerViewSet(BulkViewSet):
         rows = Response.objects.filter(
             submission__version__question_set__public_id=set_id, state=Response.State.SUBMITTED
         )
-        answer = get_visible_or_404(request, _join_names(rows), answer_id)
+        answer = get_visible_or_404(request, _select_related_names(rows), answer_id)
         return Reply(AnswerSerializer(answer).data)
 
     @make_repeatable_after_reading
@@ -180,8 +180,8 @@ class AnswerViewSet(BulkViewSet):
         return self.build_report_response(into, report)
 
 
-def _join_names(rows: QuerySet[Response]) -> QuerySet[Response]:
-    """Return the answers with question, worker and version, without long texts."""
+def _select_related_names(rows: QuerySet[Response]) -> QuerySet[Response]:
+    """Return the answers with question, worker and version loaded, without long texts."""
     return rows.select_related("question", "submission__worker", "submission__version").defer(
         "question__text", "question__metadata", "question__choices", "question__accepted_answers"
     )

@@ -37,16 +37,15 @@ BY_ID = Keyset("admission", ("external_id",), texts=("external_id",))
 SETTINGS = (
     *("places", "answers_per_question", "questions_per_worker", "protocol", "title", "contact"),
     *("signals", "reading_seconds", "reservation_minutes", "most_characters", "practice_needed"),
-    *("worker_parameter", "study_parameter", "session_parameter", "panel"),
-    *("signed", "anonymous", "listed_only", "excludes", "checks_needed"),
-    *("pay", "currency", "panel_fee", "screened_out_pay", "failed_checks_pay"),
-    *("least_hourly_pay", "grade_every", "base_url", "return_url"),
-    *("code_done", "code_no_consent", "code_screened_out", "code_too_late"),
-    *("code_not_chosen", "code_failed_checks"),
+    *("worker_parameter", "study_parameter", "session_parameter", "panel", "signed"),
+    *("anonymous", "listed_only", "excludes", "checks_needed", "pay", "currency"),
+    *("panel_fee", "screened_out_pay", "failed_checks_pay", "least_hourly_pay"),
+    *("grade_every", "base_url", "return_url", "code_done", "code_no_consent"),
+    *("code_screened_out", "code_too_late", "code_not_chosen", "code_failed_checks"),
 )
 
 
-class ExcludedSets(serializers.ListField):
+class ExcludedSetsField(serializers.ListField):
     """Field with ids of excluded question sets; its output omits sets that the user may not see."""
 
     child = serializers.UUIDField()
@@ -114,7 +113,7 @@ class CollectionSerializer(StrictModelSerializer):
         "Grade by itself whenever so many more have handed in; null: only when asked.",
         allow_null=True,
     )
-    excludes = ExcludedSets(
+    excludes = ExcludedSetsField(
         required=False,
         max_length=1000,
         help_text="Ids of question sets of the same owner: who took part there may not here. Sets "
@@ -164,11 +163,11 @@ class CollectionSerializer(StrictModelSerializer):
 
     def get_link(self, collection: Collection) -> str:
         """Return the link for workers, to which the panel adds the worker id."""
-        return links.build_link(collection)
+        return links.build_collection_link(collection)
 
     def get_panel_link(self, collection: Collection) -> str:
         """Return the workers' link with Prolific's placeholders; "" for other panels."""
-        return links.build_panel_link(collection)
+        return links.build_prolific_link(collection)
 
 
 class CollectionStateSerializer(StrictSerializer):
@@ -182,7 +181,7 @@ class CollectionStateSerializer(StrictSerializer):
     was = serializers.ChoiceField(choices=Collection.State.choices, required=False)
 
 
-class MorePlacesSerializer(StrictSerializer):
+class NewPlacesSerializer(StrictSerializer):
     """Number of places to add; if the collection no longer has `was` places, the request fails."""
 
     more = serializers.IntegerField(min_value=1, max_value=MOST_PLACES)
@@ -203,14 +202,14 @@ class PanelIdsSerializer(StrictSerializer):
         bad = {
             index: ["An id has at most 255 characters, all of which show."]
             for index, external_id in enumerate(ids)
-            if not links.can_be_id(external_id)
+            if not links.is_valid_worker_id(external_id)
         }
         if bad:
             raise serializers.ValidationError(bad)  # type: ignore[arg-type]
         return list(dict.fromkeys(ids))
 
 
-class AdmittedSerializer(PanelIdsSerializer):
+class NewAdmissionsSerializer(PanelIdsSerializer):
     """Worker ids to add to the admission list, and the reason, which editors of the list read."""
 
     why = serializers.CharField(max_length=200, allow_blank=True, required=False)
@@ -251,7 +250,7 @@ class AdmissionReportSerializer(serializers.Serializer[Any]):
 
 
 @add_renamed_keys(given="n_ids")
-class StruckSerializer(serializers.Serializer[Any]):
+class AdmissionRemovalSerializer(serializers.Serializer[Any]):
     """Result of removing worker ids from the admission list: counts of removed and kept ids."""
 
     given = serializers.IntegerField(help_text="Different ids.")
@@ -306,14 +305,14 @@ class CollectionViewSet(ApiViewSet):
         """Publish the latest version to workers, or change its settings if it is published."""
         question_set = self._load_editable_set(set_id)
         values = self.validate_body(CollectionSerializer, partial=True).validated_data
-        excluded = self._pop_excluded(values)
+        excluded = self._pop_excluded_sets(values)
         here = request.build_absolute_uri("/").rstrip("/")
         with transaction.atomic():
-            published = _apply_rules(lambda: rules.publish(question_set, **values))
+            published = _apply_change(lambda: rules.publish_question_set(question_set, **values))
             collection = published.collection
             if not collection.base_url:
-                _apply_rules(lambda: rules.change(collection, base_url=here))
-            self._exclude(collection, excluded)
+                _apply_change(lambda: rules.change_settings(collection, base_url=here))
+            self._store_excluded(collection, excluded)
         code = status.HTTP_201_CREATED if published.is_new else status.HTTP_200_OK
         return self._build_response(collection, code)
 
@@ -328,10 +327,10 @@ class CollectionViewSet(ApiViewSet):
         """Change the settings in the request body; other settings stay."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.validate_body(CollectionSerializer, partial=True).validated_data
-        excluded = self._pop_excluded(values)
+        excluded = self._pop_excluded_sets(values)
         with transaction.atomic():
-            _apply_rules(lambda: rules.change(collection, **values))
-            self._exclude(collection, excluded)
+            _apply_change(lambda: rules.change_settings(collection, **values))
+            self._store_excluded(collection, excluded)
         return self._build_response(collection)
 
     @extend_schema(
@@ -348,7 +347,7 @@ class CollectionViewSet(ApiViewSet):
         """Open, pause or close the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
         values = self.validate_body(CollectionStateSerializer).validated_data
-        if not rules.set_state(collection, values["state"], values.get("was")):
+        if not rules.set_collection_state(collection, values["state"], values.get("was")):
             text = CHANGES.text("other_state", state=collection.state, was=values["was"])
             fault = Fault(f"It is {collection.state}.", pointer="#/was", code="other_state")
             raise ApiProblem("conflict", text, [fault])
@@ -360,7 +359,7 @@ class CollectionViewSet(ApiViewSet):
         description="409 if the number of places is no longer `was`: another user, or your own "
         "repeated request, has added some.",
         parameters=[IDEMPOTENCY_KEY],
-        request=MorePlacesSerializer,
+        request=NewPlacesSerializer,
         responses=CollectionSerializer,
         examples=[OpenApiExample("Ten more", value={"more": 10, "was": 40}, request_only=True)],
     )
@@ -368,8 +367,8 @@ class CollectionViewSet(ApiViewSet):
     def add_places(self, request: Request, set_id: UUID) -> Response:
         """Add places for further workers to the collection."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.validate_body(MorePlacesSerializer).validated_data
-        added = _apply_rules(
+        values = self.validate_body(NewPlacesSerializer).validated_data
+        added = _apply_change(
             lambda: rules.add_places(collection, values["more"], values.get("was")),
             places="more",
         )
@@ -414,7 +413,7 @@ class CollectionViewSet(ApiViewSet):
         summary="Put workers on the list of who may take part",
         description="At most 20,000 ids at once. An id that was sent stays, whatever its score.",
         parameters=[IDEMPOTENCY_KEY],
-        request=AdmittedSerializer,
+        request=NewAdmissionsSerializer,
         responses=AdmissionReportSerializer,
         examples=[
             OpenApiExample(
@@ -426,8 +425,8 @@ class CollectionViewSet(ApiViewSet):
     def admit(self, request: Request, set_id: UUID) -> Response:
         """Add worker ids to the admission list."""
         collection = _find_collection(self._load_editable_set(set_id))
-        values = self.validate_body(AdmittedSerializer).validated_data
-        new = rules.admit(collection, values["workers"], values.get("why", ""))
+        values = self.validate_body(NewAdmissionsSerializer).validated_data
+        new = rules.admit_workers(collection, values["workers"], values.get("why", ""))
         counts = {"given": len(values["workers"]), "new": new}
         return Response(AdmissionReportSerializer(counts).data)
 
@@ -437,7 +436,7 @@ class CollectionViewSet(ApiViewSet):
         description="At most 20,000 ids at once. Workers who have begun can continue; workers who "
         "are on the list by an earlier score stay on it.",
         request=PanelIdsSerializer,
-        responses=StruckSerializer,
+        responses=AdmissionRemovalSerializer,
         examples=[OpenApiExample("One", value={"workers": ["ada"]}, request_only=True)],
     )
     def strike(self, request: Request, set_id: UUID) -> Response:
@@ -446,15 +445,15 @@ class CollectionViewSet(ApiViewSet):
         ids = self.validate_body(PanelIdsSerializer).validated_data["workers"]
         struck = rules.remove_admissions(collection, ids)
         counts = {"given": len(ids), "off": struck.off, "by_score": struck.by_score}
-        return Response(StruckSerializer(counts).data)
+        return Response(AdmissionRemovalSerializer(counts).data)
 
     def _load_editable_set(self, set_id: UUID) -> QuestionSet:
         """Return a question set that the user may change; raise Http404 or 403 otherwise."""
         get_set_with_answers(self.request, set_id)
         return get_editable(self.request, QuestionSet.objects.all(), set_id)
 
-    def _pop_excluded(self, values: dict[str, Any]) -> list[QuestionSet] | None:
-        """Remove the key "excludes" from the values; return its question sets or None."""
+    def _pop_excluded_sets(self, values: dict[str, Any]) -> list[QuestionSet] | None:
+        """Remove the key "excludes" from the values; return its question sets, None without it."""
         if (ids := values.pop("excludes", None)) is None:
             return None
         sets = {row.public_id: row for row in self._select_visible_sets().filter(public_id__in=ids)}
@@ -464,10 +463,11 @@ class CollectionViewSet(ApiViewSet):
                 raise build_field_problem(f"excludes/{index}", message, "unknown_set")
         return list(sets.values())
 
-    def _exclude(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
-        """Store the question sets whose workers may not take part, if any were sent."""
+    def _store_excluded(self, collection: Collection, excluded: list[QuestionSet] | None) -> None:
+        """Store the question sets whose workers may not take part, if the request has any."""
         if excluded is not None:
-            _apply_rules(lambda: rules.exclude(collection, excluded, self._select_visible_sets()))
+            visible = self._select_visible_sets()
+            _apply_change(lambda: rules.set_excluded_question_sets(collection, excluded, visible))
 
     def _select_visible_sets(self) -> QuerySet[QuestionSet]:
         """Return the question sets that the user may see."""
@@ -488,7 +488,7 @@ def _find_collection(question_set: QuestionSet) -> Collection:
     return collection
 
 
-def _apply_rules(change: Any, **fields: str) -> Any:
+def _apply_change(change: Any, **fields: str) -> Any:
     """Call `change` and return its result; convert a `SettingsError` to an `ApiProblem`."""
     try:
         return change()

@@ -40,7 +40,7 @@ MAX_COLUMN = 1000
 JoinSerializer = build_serializer(DemographicJoin, without=("statuses", "replaced", "file"))
 
 
-class RolesSerializer(StrictSerializer):
+class ColumnRolesSerializer(StrictSerializer):
     """Roles of the columns of a demographic export; columns without a role are not stored."""
 
     worker = serializers.CharField(max_length=MAX_COLUMN, help_text="Column of Prolific's ids.")
@@ -65,10 +65,10 @@ class RolesSerializer(StrictSerializer):
         return attrs
 
 
-class ChoicesSerializer(StrictSerializer):
+class JoinChoicesSerializer(StrictSerializer):
     """Choices for a join: the roles of the columns, and the rule for statuses."""
 
-    mapping = RolesSerializer(required=False)
+    mapping = ColumnRolesSerializer(required=False)
     statuses = serializers.ChoiceField(
         choices=[rule.value for rule in StatusRule],
         required=False,
@@ -90,7 +90,7 @@ class JoinOptionsSerializer(serializers.Serializer[Any]):
     )
 
 
-class PreviewSerializer(JoinSerializer):  # type: ignore[misc, valid-type]
+class JoinPreviewSerializer(JoinSerializer):  # type: ignore[misc, valid-type]
     """Preview of a join, with the workers' ids; `replaced` counts changed values by column."""
 
     statuses = serializers.DictField(
@@ -101,15 +101,15 @@ class PreviewSerializer(JoinSerializer):  # type: ignore[misc, valid-type]
     )
 
 
-class ExampleSerializer(serializers.Serializer[Any]):
-    """A matched worker with the cells that will be stored; missing ones are empty."""
+class JoinedWorkerSerializer(serializers.Serializer[Any]):
+    """A matched worker, with the cells that will be stored; missing cells are empty."""
 
     worker = serializers.CharField()
     cells = serializers.DictField(child=serializers.CharField(allow_blank=True))
 
 
-class OtherSetSerializer(serializers.Serializer[Any]):
-    """Question set in which participants answered, and how many of them."""
+class JoinableSetSerializer(serializers.Serializer[Any]):
+    """Another question set in which participants answered, and how many of them."""
 
     id = serializers.UUIDField()
     name = serializers.CharField()
@@ -137,13 +137,13 @@ class DemographicUploadSerializer(serializers.Serializer[Any]):
     )
     created_at = serializers.DateTimeField()
     columns = serializers.ListField(child=serializers.CharField(), help_text="Of the file.")
-    mapping = RolesSerializer()
+    mapping = ColumnRolesSerializer()
     statuses = serializers.ChoiceField(choices=[rule.value for rule in StatusRule])
     keep_ids = serializers.BooleanField(help_text="Whether ids such as 101.0 are read as typed.")
     version = serializers.IntegerField(allow_null=True, help_text="Whose answers get the facts.")
-    preview = PreviewSerializer(allow_null=True)
-    examples = ExampleSerializer(many=True)
-    other_sets = OtherSetSerializer(many=True)
+    preview = JoinPreviewSerializer(allow_null=True)
+    examples = JoinedWorkerSerializer(many=True)
+    other_sets = JoinableSetSerializer(many=True)
     notes = serializers.ListField(
         child=serializers.CharField(),
         help_text="On ids that are read in another form than in the file.",
@@ -176,7 +176,7 @@ BODIES = {
 
 @extend_schema(tags=["answers"])
 class DemographicViewSet(BulkViewSet):
-    """Demographic exports: upload, preview with other choices, and confirmation."""
+    """API endpoints that upload, preview and join demographic exports."""
 
     queryset = Upload.objects.all()
     lookup_url_kwarg = "upload_id"
@@ -207,7 +207,7 @@ class DemographicViewSet(BulkViewSet):
             arranged = locate_table(self.build_source(), TableChoice())
             options = propose_demographic_options(arranged, read_head(arranged.source))
         staged = self._store_upload(question_set, arranged, name, options, get_user_id(request))
-        body = self._describe(request, question_set, staged)
+        body = self._serialize_upload(request, question_set, staged)
         address = request.build_absolute_uri(f"{staged.public_id}/")
         return Response(body, status.HTTP_201_CREATED, headers={"Location": address})
 
@@ -216,19 +216,19 @@ class DemographicViewSet(BulkViewSet):
     )
     def retrieve(self, request: Request, set_id: Any, upload_id: Any) -> Response:
         """Return the upload with its choices, preview and problems."""
-        question_set, staged = self._load(request, set_id, upload_id)
-        return Response(self._describe(request, question_set, staged))
+        question_set, staged = self._load_upload(request, set_id, upload_id)
+        return Response(self._serialize_upload(request, question_set, staged))
 
     @extend_schema(
         operation_id="demographics_choose",
         summary="Change the choices of a demographic export and preview its join",
-        request=ChoicesSerializer,
+        request=JoinChoicesSerializer,
         responses=DemographicUploadSerializer,
     )
     def partial_update(self, request: Request, set_id: Any, upload_id: Any) -> Response:
         """Store roles and rule of an upload that is not joined yet, and return its preview."""
-        question_set, staged = self._load(request, set_id, upload_id)
-        values = self.validate_body(ChoicesSerializer).validated_data
+        question_set, staged = self._load_upload(request, set_id, upload_id)
+        values = self.validate_body(JoinChoicesSerializer).validated_data
         if staged.state == Upload.State.DONE or not staged.file:
             raise ApiProblem("conflict", "It is joined already, or would change nothing.")
         mapping = staged.options["mapping"]
@@ -244,12 +244,12 @@ class DemographicViewSet(BulkViewSet):
         chosen = {"mapping": mapping, "statuses": rule, "keep_ids": keep_ids}
         staged.options = {**staged.options, **chosen}
         import_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=True)
-        return Response(self._describe(request, question_set, staged))
+        return Response(self._serialize_upload(request, question_set, staged))
 
     @extend_schema(operation_id="demographics_discard", summary="Discard a demographic export")
     def destroy(self, request: Request, set_id: Any, upload_id: Any) -> Response:
         """Delete an upload; facts that were joined stay."""
-        self._load(request, set_id, upload_id)[1].delete()
+        self._load_upload(request, set_id, upload_id)[1].delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -263,7 +263,7 @@ class DemographicViewSet(BulkViewSet):
     )
     def confirm(self, request: Request, set_id: Any, upload_id: Any) -> Response:
         """Join the facts of a checked upload to the answers."""
-        question_set, staged = self._load(request, set_id, upload_id)
+        question_set, staged = self._load_upload(request, set_id, upload_id)
         if staged.state == Upload.State.CHECKED and staged.file:
             try:
                 import_upload(staged, question_set, KINDS[DEMOGRAPHICS], dry_run=False)
@@ -275,7 +275,7 @@ class DemographicViewSet(BulkViewSet):
                 f"{problem['reason']}. {problem['remedy']}" for problem in staged.problems
             )
             raise ApiProblem("conflict", reasons or "The file would change nothing.")
-        return Response(self._describe(request, question_set, staged))
+        return Response(self._serialize_upload(request, question_set, staged))
 
     def _store_upload(
         self,
@@ -293,8 +293,10 @@ class DemographicViewSet(BulkViewSet):
             kind = KINDS[DEMOGRAPHICS]
             return stage_upload(question_set, kind, File(opened), title, options, owner)
 
-    def _load(self, request: Request, set_id: Any, upload_id: Any) -> tuple[QuestionSet, Upload]:
-        """Return the set and the user's own upload of a demographic export into it."""
+    def _load_upload(
+        self, request: Request, set_id: Any, upload_id: Any
+    ) -> tuple[QuestionSet, Upload]:
+        """Return a question set and the user's own upload of an export into it; or Http404."""
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
         uploads = question_set.uploads.filter(kind=DEMOGRAPHICS, owner_id=get_user_id(request))
         staged = uploads.filter(public_id=upload_id).first()
@@ -302,10 +304,10 @@ class DemographicViewSet(BulkViewSet):
             raise Http404("it was discarded, or a day has passed")
         return question_set, staged
 
-    def _describe(
+    def _serialize_upload(
         self, request: Request, question_set: QuestionSet, staged: Upload
     ) -> dict[str, Any]:
-        """Return the response body of an upload; without its file there is no preview."""
+        """Return an upload as JSON data; without its file there is no preview."""
         report = staged.report or {}
         body: dict[str, Any] = {
             "columns": [],
@@ -316,7 +318,7 @@ class DemographicViewSet(BulkViewSet):
             "version": report.get("version") or None,
         }
         if staged.file:
-            body |= self._preview(request, question_set, staged)
+            body |= self._serialize_preview(request, question_set, staged)
         values = {
             **{name: getattr(staged, name) for name in ("public_id", "name", "created_at")},
             "state": staged.state,
@@ -330,10 +332,10 @@ class DemographicViewSet(BulkViewSet):
         }
         return dict(DemographicUploadSerializer(values).data)
 
-    def _preview(
+    def _serialize_preview(
         self, request: Request, question_set: QuestionSet, staged: Upload
     ) -> dict[str, Any]:
-        """Return the preview of a stored file, and its columns."""
+        """Return the values of a stored file's preview, and the file's columns."""
         sets: Any = select_visible(request, QuestionSet.objects.exclude(pk=question_set.pk))
         editable = sets.filter(archived_at=None).annotate_right_to_change(request.user)
         preview = preview_demographic_join(staged, question_set, editable.filter(may_change=True))

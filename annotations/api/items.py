@@ -33,7 +33,7 @@ class ItemViewSet(BulkViewSet):
     row_serializer: ClassVar[Any]
     load: ClassVar[Any]
 
-    def select_rows(self) -> QuerySet[Any]:
+    def build_queryset(self) -> QuerySet[Any]:
         """Return all questions (or passages) with the related data that the serializers need."""
         return self.model.objects.all()
 
@@ -41,7 +41,7 @@ class ItemViewSet(BulkViewSet):
         """Return a page of the version's questions (or passages) with text beginnings."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         version = find_requested_version(request, question_set)
-        rows = self.select_rows().select_related(None).filter(version=version)
+        rows = self.build_queryset().select_related(None).filter(version=version)
         page = load_page(request, rows.defer("text", "metadata"), POSITION)
         return Response(
             build_page_body(request, self.row_serializer(page.rows, many=True).data, page.next)
@@ -77,23 +77,23 @@ class ItemViewSet(BulkViewSet):
             # The raw values, because the reader of files converts them itself.
             sent = {k: v for k, v in checked.initial_data.items() if not fields[k].read_only}
             if sent:
-                self._change(row, sent)
+                self._store_changes(row, sent)
         return Response(self.get_serializer(self._load_item(request, set_id)).data)
 
-    def build_row(self, row: Any) -> dict[str, Any]:
+    def build_file_row(self, row: Any) -> dict[str, Any]:
         """Return a stored question (or passage) with the column names of an import file."""
         raise NotImplementedError
 
-    def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+    def build_model_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
         """Return the model fields for an import record that the file reader has checked."""
         raise NotImplementedError
 
-    def _change(self, row: Any, sent: dict[str, Any]) -> None:
+    def _store_changes(self, row: Any, sent: dict[str, Any]) -> None:
         """Store a row with the changed values, after the file reader has checked the whole row.
 
         Raises `ApiProblem` with the reader's problems.
         """
-        merged = {**self.build_row(row), **sent}
+        merged = {**self.build_file_row(row), **sent}
         try:
             (record,) = self.reader(make_rows_source("row", [merged])).records
         except InputError as error:
@@ -107,13 +107,13 @@ class ItemViewSet(BulkViewSet):
                 for problem in error.problems
             ]
             raise ApiProblem("invalid", faults[0].detail, faults) from error
-        for name, value in self.build_fields(record, row.version).items():
+        for name, value in self.build_model_fields(record, row.version).items():
             setattr(row, name, value)
         row.save()
 
     def _load_item(self, request: Request, set_id: Any) -> Any:
         """Return the question (or passage) named by the URL; raise `Http404` if unknown."""
-        rows = self.select_rows().filter(version__question_set__public_id=set_id)
+        rows = self.build_queryset().filter(version__question_set__public_id=set_id)
         return get_visible_or_404(
             request, rows.select_related("version"), self.kwargs[self.lookup_url_kwarg]
         )

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotations.answering.monitor import (
     find_newest_collection,
-    list_least_answered,
+    list_least_answered_questions,
     load_collection_status,
 )
 from annotations.answering.rank_notice import MESSAGES, find_rank_notice
@@ -35,14 +35,14 @@ class StageSerializer(serializers.Serializer[Any]):
 
 
 @add_renamed_keys(said="message")
-class LeftSerializer(StageSerializer):
+class DropOutSerializer(StageSerializer):
     """Number of workers who dropped out at a stage, also as a sentence."""
 
     said = serializers.CharField()
 
 
 @add_renamed_keys(so_far="cost_to_date", at_the_end="cost_of_all_places")
-class MoneySerializer(serializers.Serializer[Any]):
+class CollectionCostsSerializer(serializers.Serializer[Any]):
     """Pay and costs of a collection; amounts include the panel's fee, except `pay` and `hourly`."""
 
     currency = serializers.CharField()
@@ -60,7 +60,7 @@ class MoneySerializer(serializers.Serializer[Any]):
     is_too_little = serializers.BooleanField()
 
 
-class FromDeviceSerializer(serializers.Serializer[Any]):
+class DeviceCountSerializer(serializers.Serializer[Any]):
     """Numbers of workers who consented and who submitted on one kind of device."""
 
     device = serializers.ChoiceField(
@@ -73,8 +73,8 @@ class FromDeviceSerializer(serializers.Serializer[Any]):
     submitted = serializers.IntegerField()
 
 
-class FewAnswersSerializer(serializers.Serializer[Any]):
-    """One of the questions with the fewest answers, and its counts."""
+class QuestionProgressSerializer(serializers.Serializer[Any]):
+    """One of the questions with the fewest answers: its answers, and the number wanted."""
 
     question = serializers.CharField(help_text="Its own id.")
     answers = serializers.IntegerField(help_text="Handed in.")
@@ -83,8 +83,8 @@ class FewAnswersSerializer(serializers.Serializer[Any]):
     median_minutes = serializers.FloatField(allow_null=True, help_text="That its page took.")
 
 
-class StandingSerializer(serializers.Serializer[Any]):
-    """Progress of a collection: workers by state, then places, answers, times, stages and costs."""
+class CollectionStatusSerializer(serializers.Serializer[Any]):
+    """Status of a collection: workers by state, then places, answers, times, stages and costs."""
 
     version = serializers.IntegerField()
     open = serializers.IntegerField(help_text="People who are answering.")
@@ -107,10 +107,10 @@ class StandingSerializer(serializers.Serializer[Any]):
         help_text="Of those who are submitted: shown the code of who failed the attention checks."
     )
     stages = StageSerializer(many=True, help_text="Of those who are answering.")
-    left = LeftSerializer(many=True, help_text="Where people left, most first.")
-    money = MoneySerializer(allow_null=True, help_text="Null if the pay is not set.")
-    devices = FromDeviceSerializer(many=True, help_text="Empty where no kind is known.")
-    fewest_answers = FewAnswersSerializer(many=True, help_text="At most 15 questions.")
+    left = DropOutSerializer(many=True, help_text="Where people left, most first.")
+    money = CollectionCostsSerializer(allow_null=True, help_text="Null if the pay is not set.")
+    devices = DeviceCountSerializer(many=True, help_text="Empty where no kind is known.")
+    fewest_answers = QuestionProgressSerializer(many=True, help_text="At most 15 questions.")
     rank_notice = serializers.ChoiceField(
         choices=list(MESSAGES),
         allow_null=True,
@@ -121,20 +121,20 @@ class StandingSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["question sets"])
 class MonitorViewSet(ApiViewSet):
-    """API endpoint with the progress of a question set's newest collection."""
+    """API endpoint with the status of a question set's newest collection."""
 
     queryset = Collection.objects.all()
-    serializer_class = StandingSerializer
+    serializer_class = CollectionStatusSerializer
 
     @extend_schema(
         operation_id="question_sets_monitor",
         summary="Watch the collecting of answers",
         description="Of the newest version that was published to workers; 404 if none was. The "
         "number of queries does not depend on the number of people: request it every few seconds.",
-        responses=StandingSerializer,
+        responses=CollectionStatusSerializer,
     )
     def read_progress(self, request: Request, set_id: UUID) -> Response:
-        """Return workers by state, places, times, stages, costs and devices of the collection."""
+        """Return the status of the collection, and the questions with the fewest answers."""
         collection = find_newest_collection(get_set_with_answers(request, set_id))
         if collection is None:
             raise Http404("it is not published to workers")
@@ -142,7 +142,9 @@ class MonitorViewSet(ApiViewSet):
             "version": collection.version.number,
             **load_collection_status(collection).as_dict(),
         }
-        figures["fewest_answers"] = [row.as_dict() for row in list_least_answered(collection)]
+        figures["fewest_answers"] = [
+            row.as_dict() for row in list_least_answered_questions(collection)
+        ]
         notice = find_rank_notice(collection)
         figures["rank_notice"] = None if notice is None else notice.code
         return Response(figures)

@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations import writing as rules
-from annotations.api.writing import convert_error
+from annotations.api.writing import convert_writing_error
 from annotations.models import WritingMember, WritingProject, WrittenProblem
 from annotations.web.paging import NEWEST
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
@@ -23,7 +23,7 @@ from annotations.web.scope import RefusedError, get_user_id
 WRITER, VALIDATOR = WritingMember.Role.WRITER, WritingMember.Role.VALIDATOR
 
 
-class TakingPartSerializer(serializers.ModelSerializer[WritingMember]):
+class WritingMembershipSerializer(serializers.ModelSerializer[WritingMember]):
     """Writing project with the user's role in it; `id` is part of the URLs of its resources."""
 
     id = serializers.UUIDField(source="project.public_id", read_only=True)
@@ -43,7 +43,7 @@ class TakingPartSerializer(serializers.ModelSerializer[WritingMember]):
         return member.project.closed_at is None
 
 
-class WordAboutProblemSerializer(serializers.Serializer[Any]):
+class AnonymousVoteSerializer(serializers.Serializer[Any]):
     """Anonymous vote of one validator on a problem that was returned to its author."""
 
     answerable = serializers.BooleanField()
@@ -72,17 +72,17 @@ class OwnProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
 
     def get_note(self, problem: WrittenProblem) -> str:
         """Return the requester's note on a returned problem; "" if there is none."""
-        return rules.find_last_note(problem) if problem.state == problem.State.RETURNED else ""
+        return rules.find_return_note(problem) if problem.state == problem.State.RETURNED else ""
 
-    @extend_schema_field(WordAboutProblemSerializer(many=True))
+    @extend_schema_field(AnonymousVoteSerializer(many=True))
     def get_words(self, problem: WrittenProblem) -> Any:
         """Return the anonymous votes of the validators on a returned problem; else []."""
         if problem.state != problem.State.RETURNED:
             return []
-        return WordAboutProblemSerializer(rules.list_anonymous_votes(problem), many=True).data
+        return AnonymousVoteSerializer(rules.list_anonymous_votes(problem), many=True).data
 
 
-class WritingOfProblemSerializer(StrictSerializer):
+class ProblemDraftSerializer(StrictSerializer):
     """Text and category of a problem; `hand_in` submits it to the validators."""
 
     text = serializers.CharField(allow_blank=True, trim_whitespace=False, max_length=5_000)
@@ -119,24 +119,24 @@ class CheckVoteSerializer(StrictSerializer):
 
 
 @extend_schema(tags=["writing"])
-class TakingPartViewSet(ApiViewSet):
+class WritingMembershipViewSet(ApiViewSet):
     """API endpoints for invited users who write problems or check them."""
 
     queryset = WritingProject.objects.all()
     lookup_url_kwarg = "project_id"
-    serializer_class = TakingPartSerializer
+    serializer_class = WritingMembershipSerializer
 
     @extend_schema(
         operation_id="taking_part_list",
         summary="List what you write or check",
-        responses=TakingPartSerializer(many=True),
+        responses=WritingMembershipSerializer(many=True),
     )
     def list(self, request: Request) -> Response:
         """List the writing projects of the user, newest first."""
         own = WritingMember.objects.filter_accepted().filter(user=get_user_id(request))
         rows = own.select_related("project__version__question_set")
         page = load_page(request, rows, NEWEST)
-        body = TakingPartSerializer(page.rows, many=True).data
+        body = WritingMembershipSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
     @extend_schema(
@@ -161,9 +161,9 @@ class TakingPartViewSet(ApiViewSet):
         """Assign the next free question to the user and return the new problem."""
         member = self._load_member(project_id, WRITER)
         try:
-            problem = rules.take(member.project, get_user_id(request))
+            problem = rules.take_question(member.project, get_user_id(request))
         except rules.WritingError as error:
-            raise convert_error(error) from None
+            raise convert_writing_error(error) from None
         return Response(OwnProblemSerializer(problem).data, status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -178,18 +178,18 @@ class TakingPartViewSet(ApiViewSet):
     @extend_schema(
         operation_id="taking_part_write",
         summary="Write a problem, and hand it in",
-        request=WritingOfProblemSerializer,
+        request=ProblemDraftSerializer,
         responses=OwnProblemSerializer,
     )
     def write(self, request: Request, project_id: Any, own_id: Any) -> Response:
         """Save one of the user's problems as a draft, or submit it with `hand_in`."""
         problem = get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
-        values = self.validate_body(WritingOfProblemSerializer).validated_data
-        store = rules.submit if values["hand_in"] else rules.save
+        values = self.validate_body(ProblemDraftSerializer).validated_data
+        store = rules.submit_problem if values["hand_in"] else rules.save_problem
         try:
             store(problem, values["text"], values["category"])
         except rules.WritingError as error:
-            raise convert_error(error) from None
+            raise convert_writing_error(error) from None
         return Response(self._serialize_problem(project_id, own_id))
 
     @extend_schema(
@@ -198,11 +198,11 @@ class TakingPartViewSet(ApiViewSet):
     def give_up(self, request: Request, project_id: Any, own_id: Any) -> Response:
         """Withdraw one of the user's problems; its question becomes free for others."""
         try:
-            rules.withdraw(
+            rules.withdraw_problem(
                 get_object_or_404(self._select_own_problems(project_id), public_id=own_id)
             )
         except rules.WritingError as error:
-            raise convert_error(error) from None
+            raise convert_writing_error(error) from None
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     @extend_schema(
@@ -222,7 +222,7 @@ class TakingPartViewSet(ApiViewSet):
     def read_task(self, request: Request, project_id: Any, check_id: Any) -> Response:
         """Return a problem that the user is to check."""
         member = self._load_member(project_id, VALIDATOR)
-        task = rules.find_task(member.project, get_user_id(request), check_id)
+        task = rules.find_problem_task(member.project, get_user_id(request), check_id)
         if task is None:
             raise Http404
         return Response(CheckTaskSerializer(task).data)
@@ -237,14 +237,14 @@ class TakingPartViewSet(ApiViewSet):
     def vote(self, request: Request, project_id: Any, check_id: Any) -> Response:
         """Store the user's vote on a problem, and return the user's remaining tasks."""
         member = self._load_member(project_id, VALIDATOR)
-        if rules.find_task(member.project, get_user_id(request), check_id) is None:
+        if rules.find_problem_task(member.project, get_user_id(request), check_id) is None:
             raise Http404
         values = self.validate_body(CheckVoteSerializer).validated_data
         vote = (values["answerable"], values["category"], values["note"])
         try:
-            rules.vote(member.project, get_user_id(request), check_id, *vote)
+            rules.vote_on_problem(member.project, get_user_id(request), check_id, *vote)
         except rules.WritingError as error:
-            raise convert_error(error) from None
+            raise convert_writing_error(error) from None
         return Response(self._serialize_tasks(member))
 
     def _load_member(self, project_id: Any, role: str) -> WritingMember:
@@ -274,5 +274,5 @@ class TakingPartViewSet(ApiViewSet):
 
     def _serialize_tasks(self, member: WritingMember) -> Any:
         """Return a validator's open tasks and changeable votes as JSON data."""
-        tasks = rules.list_tasks(member.project, get_user_id(self.request))
+        tasks = rules.list_problem_tasks(member.project, get_user_id(self.request))
         return CheckTasksSerializer(tasks).data

@@ -93,12 +93,12 @@ class PassageViewSet(ItemViewSet):
     required_keys = ("passage", "text")
     reader = staticmethod(read_passages)
 
-    def select_rows(self) -> QuerySet[Passage]:
+    def build_queryset(self) -> QuerySet[Passage]:
         """Return all passages with excerpts and images, without the images' bytes."""
         rows = annotate_excerpt(Passage.objects.all())
         return rows.select_related("image").defer("image__content")
 
-    def build_row(self, row: Passage) -> dict[str, Any]:
+    def build_file_row(self, row: Passage) -> dict[str, Any]:
         """Return a stored passage with the column names and values of an import file."""
         return {
             **row.metadata,
@@ -110,6 +110,6 @@ class PassageViewSet(ItemViewSet):
             "image_alt": row.image_alt,
         }
 
-    def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+    def build_model_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
         """Return the model fields of a passage record that the file reader has checked."""
         return build_passage_fields(record)

@@ -16,7 +16,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotations.api.passages import PassageSerializer
-from annotations.editing import attach_image, drop_image
+from annotations.editing import attach_image, remove_image
 from annotations.exchange.importing.target import lock_question_set
 from annotations.exchange.problems import InputError
 from annotations.exchange.reading.images import (
@@ -84,9 +84,9 @@ class PictureViewSet(ApiViewSet):
         self._load_passage(set_id, passage_id)
         values = self.validate_body(PictureSerializer).validated_data
         # Before the transaction: decoding may wait, and SQLite has only one writer.
-        checked = _read_picture(values["picture"], get_user_id(request))
+        checked = _read_image(values["picture"], get_user_id(request))
         with transaction.atomic():
-            passage = self._load_draft(set_id, passage_id)
+            passage = self._load_draft_passage(set_id, passage_id)
             attach_image(passage, checked)
             passage.image_alt = values["image_alt"]
             passage.save(update_fields=["image_alt"])
@@ -101,7 +101,7 @@ class PictureViewSet(ApiViewSet):
     def delete(self, request: Request, set_id: UUID, passage_id: UUID) -> Response:
         """Remove the image of the passage; its alternative text stays."""
         with transaction.atomic():
-            drop_image(self._load_draft(set_id, passage_id))
+            remove_image(self._load_draft_passage(set_id, passage_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
     def _load_passage(self, set_id: UUID, passage_id: UUID) -> Passage:
@@ -110,7 +110,7 @@ class PictureViewSet(ApiViewSet):
         rows = Passage.objects.filter(version__question_set=question_set)
         return get_editable(self.request, rows.select_related("version__question_set"), passage_id)
 
-    def _load_draft(self, set_id: UUID, passage_id: UUID) -> Passage:
+    def _load_draft_passage(self, set_id: UUID, passage_id: UUID) -> Passage:
         """Lock the question set and return the passage; raise a 409 if its version is published."""
         lock_question_set(self._load_passage(set_id, passage_id).version.question_set)
         # Again: another request may have changed the row before the lock.
@@ -145,7 +145,7 @@ class ImageViewSet(ApiViewSet):
         return build_image_response(get_visible_or_404(request, rows, image_id))
 
 
-def _read_picture(file: UploadedFile[Any], sender: int) -> CheckedImage:
+def _read_image(file: UploadedFile[Any], sender: int) -> CheckedImage:
     """Return the checked image of an upload; raise `ApiProblem` if it cannot be read.
 
     `sender` is the user's id: few images of one user may wait for decoding at a time.

@@ -168,7 +168,7 @@ ARCHIVED = OpenApiParameter(
 )
 @extend_schema(tags=["question sets"])
 class QuestionSetViewSet(ApiViewSet):
-    """Question sets, each with versions; a set is the unit of sharing and grading."""
+    """API endpoints that create, list, change and publish question sets."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
@@ -308,26 +308,26 @@ def _save_set(question_set: QuestionSet) -> QuestionSet:
 
 
 def annotate_version(rows: QuerySet[QuestionSet]) -> QuerySet[QuestionSet]:
-    """Annotate each question set with `version`, the number of its latest version."""
+    """Return the question sets annotated with `version`, the number of the latest version."""
     latest = QuestionSetVersion.objects.filter(question_set=OuterRef("pk")).order_by("-number")
     return rows.annotate(version=Subquery(latest.values("number")[:1]))
 
 
 def annotate_counts(rows: Any) -> QuerySet[QuestionSetVersion]:
-    """Annotate each version with its numbers of questions and of workers who answered.
+    """Return the versions annotated with numbers of questions and of workers who answered.
 
     The annotations are `n_questions` and `n_workers`.
 
     Subqueries, because two joins in one query would multiply the counts.
     """
 
-    def count(model: Any) -> Coalesce:
+    def build_count(model: Any) -> Coalesce:
         """Return the subquery that counts a version's rows of `model`."""
         rows_of_version = model.objects.filter(version=OuterRef("pk")).order_by().values("version")
         counts = rows_of_version.annotate(n=Count("pk")).values("n")
         return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
     annotated: QuerySet[QuestionSetVersion] = rows.annotate(
-        n_questions=count(Question), n_workers=count(Submission)
+        n_questions=build_count(Question), n_workers=build_count(Submission)
     )
     return annotated

@@ -110,11 +110,11 @@ class QuestionViewSet(ItemViewSet):
     required_keys = ("question", "text")
     reader = staticmethod(read_questions)
 
-    def select_rows(self) -> QuerySet[Question]:
+    def build_queryset(self) -> QuerySet[Question]:
         """Return all questions with excerpts and their passages."""
         return annotate_excerpt(Question.objects.all()).select_related("passage")
 
-    def build_row(self, row: Question) -> dict[str, Any]:
+    def build_file_row(self, row: Question) -> dict[str, Any]:
         """Return a stored question with the column names and values of an import file."""
         return {
             **row.metadata,
@@ -132,7 +132,7 @@ class QuestionViewSet(ItemViewSet):
             "max_characters": "" if row.max_characters is None else str(row.max_characters),
         }
 
-    def build_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
+    def build_model_fields(self, record: Any, version: QuestionSetVersion) -> dict[str, Any]:
         """Return the model fields of a question record; `ApiProblem` for an unknown passage."""
         passages = dict(
             version.passages.filter(external_id=record.passage).values_list("external_id", "pk")

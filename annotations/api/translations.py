@@ -14,14 +14,14 @@ from rest_framework.response import Response
 
 from annotations.editing import (
     PublishedError,
-    Sheet,
+    TranslationSheet,
     add_language,
-    load_rows,
+    load_translatable_items,
     lock_draft,
-    measure_progress,
+    measure_translation_progress,
     remove_language,
 )
-from annotations.editing.translation import MOST_PARTS, Piece
+from annotations.editing.translation import MOST_PARTS, TranslatableText
 from annotations.languages import (
     LONGEST_TAG,
     LanguageError,
@@ -69,7 +69,7 @@ class NewLanguageSerializer(StrictSerializer):
 
 
 @add_renamed_keys(called="label", said="translation")
-class PieceSerializer(serializers.Serializer[Any]):
+class TranslatableTextSerializer(serializers.Serializer[Any]):
     """One text and its translation; both are lists for choices and accepted answers."""
 
     key = serializers.CharField(help_text="v-, p- or q-, the name of the text, and whose it is.")
@@ -88,10 +88,10 @@ class TranslationSerializer(serializers.Serializer[Any]):
     language = serializers.CharField()
     direction = serializers.CharField(help_text="ltr or rtl.")
     seen = serializers.CharField(help_text="Send it back with a change.")
-    texts = PieceSerializer(many=True)
+    texts = TranslatableTextSerializer(many=True)
 
 
-class TranslatedSerializer(StrictSerializer):
+class NewTranslationsSerializer(StrictSerializer):
     """Translations to store, and the hash `seen` of the state that the client had read."""
 
     seen = serializers.CharField(max_length=64, help_text="As it was read.")
@@ -147,14 +147,18 @@ class TranslationViewSet(ApiViewSet):
     def retrieve(self, request: Request, set_id: UUID, language: str) -> Response:
         """Return all texts of the latest version with their translations into a language."""
         version = _require_language(self._load_set(set_id).latest_version(), language)
-        return Response(_serialize_translation(Sheet(version, language, load_rows(version))))
+        return Response(
+            _serialize_translation(
+                TranslationSheet(version, language, load_translatable_items(version))
+            )
+        )
 
     @extend_schema(
         operation_id="translations_store",
         summary="Store texts of the draft in a language",
         description="The keys that are sent; the others stay. All are stored or none is. 409 if "
         "another user translated since `seen`, and while the latest version is published.",
-        request=TranslatedSerializer,
+        request=NewTranslationsSerializer,
         responses=TranslationSerializer,
         examples=[
             OpenApiExample(
@@ -170,10 +174,12 @@ class TranslationViewSet(ApiViewSet):
     def partial_update(self, request: Request, set_id: UUID, language: str) -> Response:
         """Store the translations in the request body: all or none."""
         question_set = self._load_set(set_id)
-        values = self.validate_body(TranslatedSerializer).validated_data
+        values = self.validate_body(NewTranslationsSerializer).validated_data
         try:
             with lock_draft(question_set) as draft:
-                sheet = Sheet(_require_language(draft, language), language, load_rows(draft))
+                sheet = TranslationSheet(
+                    _require_language(draft, language), language, load_translatable_items(draft)
+                )
                 if values["seen"] != sheet.seen:
                     raise ApiProblem(
                         "conflict",
@@ -182,9 +188,13 @@ class TranslationViewSet(ApiViewSet):
                         [Fault("It is another state by now.", pointer="#/seen")],
                         reason="changed_meanwhile",
                     )
-                sheet.store(_check_texts(sheet, values["texts"]))
+                sheet.store_translations(_check_texts(sheet, values["texts"]))
                 # A new sheet: storing has changed the texts and their hash `seen`.
-                return Response(_serialize_translation(Sheet(draft, language, load_rows(draft))))
+                return Response(
+                    _serialize_translation(
+                        TranslationSheet(draft, language, load_translatable_items(draft))
+                    )
+                )
         except PublishedError:
             raise _build_published_problem() from None
 
@@ -227,12 +237,12 @@ def _serialize_languages(version: QuestionSetVersion | None) -> Any:
         "version": version and version.number,
         "published": version is not None and version.is_published,
         "original": version.text_language if version is not None else "",
-        "languages": measure_progress(version) if version is not None else [],
+        "languages": measure_translation_progress(version) if version is not None else [],
     }
     return LanguagesSerializer(body).data
 
 
-def _serialize_translation(sheet: Sheet) -> Any:
+def _serialize_translation(sheet: TranslationSheet) -> Any:
     """Return all texts of a version and their translations into one language as JSON data."""
     body = {
         "version": sheet.version.number,
@@ -244,14 +254,14 @@ def _serialize_translation(sheet: Sheet) -> Any:
     return TranslationSerializer(body).data
 
 
-def _check_texts(sheet: Sheet, texts: dict[str, Any]) -> dict[Piece, Any]:
-    """Return the translations to store; raise `ApiProblem` with all invalid ones."""
+def _check_texts(sheet: TranslationSheet, texts: dict[str, Any]) -> dict[TranslatableText, Any]:
+    """Return the valid translations by their text; raise `ApiProblem` with all invalid ones."""
     pieces = {piece.key: piece for piece in sheet.pieces}
     faults: list[Fault] = []
-    valid: dict[Piece, Any] = {}
+    valid: dict[TranslatableText, Any] = {}
     for key, value in texts.items():
         piece = pieces.get(key)
-        code, reason = _find_problem(piece, value)
+        code, reason = _find_text_error(piece, value)
         if code:
             # Escaped as RFC 6901 requires.
             pointer = f"#/texts/{key.replace('~', '~0').replace('/', '~1')}"
@@ -274,8 +284,8 @@ TEXTS = Sentences(
 """Why a text of a version cannot be stored."""
 
 
-def _find_problem(piece: Piece | None, value: Any) -> tuple[str, str]:
-    """Return (code, reason) for why a translation cannot be stored; both "" if it can."""
+def _find_text_error(piece: TranslatableText | None, value: Any) -> tuple[str, str]:
+    """Return (code, reason) why a translation cannot be stored; both are "" if it can be."""
     code, values = "", {}
     if piece is None:
         code = "unknown_text"

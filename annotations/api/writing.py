@@ -38,8 +38,8 @@ from annotations.web.scope import (
 STATES = WrittenProblem.State
 
 
-def convert_error(error: rules.WritingError) -> ApiProblem:
-    """Return a refused action as API problem: "invalid" if a field is wrong, else "conflict"."""
+def convert_writing_error(error: rules.WritingError) -> ApiProblem:
+    """Return a refused action as an API problem: "invalid" if a field is wrong, else "conflict"."""
     if error.field:
         pointer = f"#/{error.field}"
         return ApiProblem("invalid", str(error), [Fault(str(error), pointer=pointer)])
@@ -61,7 +61,7 @@ class CategoryCountSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
 
-class WritingPersonSerializer(serializers.ModelSerializer[WritingMember]):
+class WritingMemberSerializer(serializers.ModelSerializer[WritingMember]):
     """Member of a writing project: a writer or a validator."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
@@ -82,7 +82,7 @@ class InvitationSerializer(StrictSerializer):
     role = serializers.ChoiceField(choices=WritingMember.Role.choices)
 
 
-class WritingSerializer(StrictModelSerializer):
+class WritingProjectSerializer(StrictModelSerializer):
     """Settings and progress of a project in which users write unanswerable problems."""
 
     id = serializers.UUIDField(source="public_id", read_only=True)
@@ -176,7 +176,7 @@ class WrittenProblemSerializer(serializers.ModelSerializer[WrittenProblem]):
         read_only_fields = fields
 
 
-class DecisionOnProblemSerializer(StrictSerializer):
+class ProblemDecisionSerializer(StrictSerializer):
     """Decision of the requester: return a problem to its author, or drop it."""
 
     state = serializers.ChoiceField(choices=[STATES.RETURNED.value, STATES.DROPPED.value])
@@ -195,24 +195,24 @@ class AcceptedProblemSerializer(serializers.Serializer[Any]):
     source: Any = serializers.CharField(allow_blank=True)
 
 
-class AcceptedSerializer(serializers.Serializer[Any]):
+class AcceptedProblemsSerializer(serializers.Serializer[Any]):
     """Accepted problems and the original questions they were written from."""
 
     problems = AcceptedProblemSerializer(many=True)
 
 
 @extend_schema(tags=["writing"])
-class WritingViewSet(ApiViewSet):
+class WritingProjectViewSet(ApiViewSet):
     """API endpoints of a writing project for users who see the answers of its question set."""
 
     queryset = WritingProject.objects.all()
     lookup_url_kwarg = "set_id"
-    serializer_class = WritingSerializer
+    serializer_class = WritingProjectSerializer
 
     @extend_schema(
         operation_id="writing_retrieve",
         summary="Read how far the writing is",
-        responses=WritingSerializer,
+        responses=WritingProjectSerializer,
     )
     def retrieve(self, request: Request, set_id: Any) -> Response:
         """Return the settings and progress of the writing project."""
@@ -224,7 +224,7 @@ class WritingViewSet(ApiViewSet):
         description="Again changes nothing. 409 while the version is a draft, or no question of "
         "it is marked as answerable.",
         request=None,
-        responses={201: WritingSerializer},
+        responses={201: WritingProjectSerializer},
     )
     def create(self, request: Request, set_id: Any) -> Response:
         """Start the writing project of the latest version, which must be published."""
@@ -233,9 +233,9 @@ class WritingViewSet(ApiViewSet):
         try:
             if latest is None:
                 raise rules.WritingError("no_originals")
-            project = rules.start(latest)
+            project = rules.start_project(latest)
         except rules.WritingError as error:
-            raise convert_error(error) from None
+            raise convert_writing_error(error) from None
         return Response(_serialize_project(project), status.HTTP_201_CREATED)
 
     @extend_schema(
@@ -246,13 +246,13 @@ class WritingViewSet(ApiViewSet):
         """Change the settings of the writing project; close or reopen it."""
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
-        values = self.validate_body(WritingSerializer, partial=True).validated_data
+        values = self.validate_body(WritingProjectSerializer, partial=True).validated_data
         is_open = values.pop("is_open", None)
         for name, value in values.items():
             setattr(project, name, value)
         project.save()
         if is_open is not None:
-            rules.set_open(project, is_open)
+            rules.set_project_open(project, is_open)
         return Response(_serialize_project(project))
 
     @extend_schema(
@@ -285,7 +285,7 @@ class WritingViewSet(ApiViewSet):
     @extend_schema(
         operation_id="writing_decide",
         summary="Send a problem back, or leave it out",
-        request=DecisionOnProblemSerializer,
+        request=ProblemDecisionSerializer,
         responses=WrittenProblemSerializer,
     )
     def decide(self, request: Request, set_id: Any, problem_id: Any) -> Response:
@@ -293,24 +293,26 @@ class WritingViewSet(ApiViewSet):
         self._load_editable_set(set_id)
         project = self._load_project(set_id)
         problem = get_object_or_404(self._select_problems(project), public_id=problem_id)
-        values = self.validate_body(DecisionOnProblemSerializer).validated_data
-        decide = rules.drop if values["state"] == STATES.DROPPED else rules.send_back
+        values = self.validate_body(ProblemDecisionSerializer).validated_data
+        decide = (
+            rules.discard_problem if values["state"] == STATES.DROPPED else rules.return_problem
+        )
         try:
             decide(problem, get_user_id(request), values["note"])
         except rules.WritingError as error:
-            raise convert_error(error) from None
+            raise convert_writing_error(error) from None
         return Response(self._serialize_problem(set_id, problem_id))
 
     @extend_schema(
         operation_id="writing_people",
         summary="List who writes and who checks",
-        responses=WritingPersonSerializer(many=True),
+        responses=WritingMemberSerializer(many=True),
     )
     def list_members(self, request: Request, set_id: Any) -> Response:
         """List the writers and validators of the project."""
         rows = self._load_managed_project(set_id).members.select_related("user")
         page = load_page(request, rows, NEWEST)
-        body = WritingPersonSerializer(page.rows, many=True).data
+        body = WritingMemberSerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
     @extend_schema(
@@ -320,7 +322,7 @@ class WritingViewSet(ApiViewSet):
         "the set's votes by another role. An account that has never signed in is `pending`: it "
         "takes part once that person signed in on the site and accepted.",
         request=InvitationSerializer,
-        responses={201: WritingPersonSerializer},
+        responses={201: WritingMemberSerializer},
     )
     def invite(self, request: Request, set_id: Any) -> Response:
         """Invite a user as writer or validator, by the exact user name."""
@@ -333,8 +335,8 @@ class WritingViewSet(ApiViewSet):
             raise build_field_problem("username", f"There is no account with the name “{name}”.")
         if reason := rules.find_invitation_error(project, person, values["role"]):
             raise ApiProblem("conflict", reason, [Fault(reason, pointer="#/username")])
-        member = rules.invite(project, person, values["role"])
-        return Response(WritingPersonSerializer(member).data, status.HTTP_201_CREATED)
+        member = rules.invite_user(project, person, values["role"])
+        return Response(WritingMemberSerializer(member).data, status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="writing_remove", summary="End a user's participation")
     def remove(self, request: Request, set_id: Any, member_id: Any) -> Response:
@@ -347,11 +349,13 @@ class WritingViewSet(ApiViewSet):
     @extend_schema(
         operation_id="writing_accepted",
         summary="Read what was accepted, as pairs of UMWP",
-        responses=AcceptedSerializer,
+        responses=AcceptedProblemsSerializer,
     )
     def list_accepted(self, request: Request, set_id: Any) -> Response:
         """Return the accepted problems and their originals in UMWP format."""
-        return Response({"problems": list(rules.export_accepted(self._load_project(set_id)))})
+        return Response(
+            {"problems": list(rules.export_accepted_problems(self._load_project(set_id)))}
+        )
 
     def _load_project(self, set_id: Any) -> WritingProject:
         """Return the writing project of the newest version that has one; else raise Http404."""
@@ -398,4 +402,4 @@ def _serialize_project(project: WritingProject) -> Any:
         {"category": category, "words": Category(category).label, "n": n}
         for category, _, n in overview.categories
     ]
-    return WritingSerializer(annotated).data
+    return WritingProjectSerializer(annotated).data

@@ -46,12 +46,12 @@ class Question:
 
 def load_passages() -> list[Passage]:
     """Return the demo's passages, in the order of the file."""
-    return [Passage(**row) for row in _rows(PASSAGES)]
+    return [Passage(**row) for row in _load_json_lines(PASSAGES)]
 
 
 def load_questions() -> list[Question]:
     """Return the demo's questions, in the order of the file, passage after passage."""
-    return [Question(**row) for row in _rows(QUESTIONS)]
+    return [Question(**row) for row in _load_json_lines(QUESTIONS)]
 
 
 def load_recording() -> dict[str, Any]:
@@ -60,6 +60,7 @@ def load_recording() -> dict[str, Any]:
     return details
 
 
-def _rows(path: Path) -> list[dict[str, str]]:
+def _load_json_lines(path: Path) -> list[dict[str, str]]:
+    """Return the JSON objects of a JSON Lines file, in its order; empty lines are skipped."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [json.loads(line) for line in lines if line]

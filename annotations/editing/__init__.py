@@ -1,20 +1,20 @@
 """Editing of question sets: order, checks, translations, differences between versions.
 
-    with draft_of(question_set) as draft:      # locks the set for other editors and imports
-        order = Order.from_version(draft)
-        order.move(question, -1)
+    with lock_draft(question_set) as draft:    # locks the set for other editors and imports
+        order = ItemOrder.from_version(draft)
+        order.move_by(question, -1)
         order.save(draft)
-    findings(draft)                            # what is missing or odd before publishing
-    add_language(draft, "ar")                  # a Sheet holds the translations
+    list_findings(draft)                       # what is missing or odd before publishing
+    add_language(draft, "ar")                  # a TranslationSheet holds the texts
     compare_versions(older, newer)             # what changed between two versions
 
 The pages of the editor, the REST API and the commands all use these.
 """
 
 from annotations.editing.checks import Finding, list_blocking_findings, list_findings
-from annotations.editing.consent import is_about_data_use, select_consent_template
-from annotations.editing.deletion import Dependents, count_dependents, delete_item
-from annotations.editing.differences import Change, Part, compare_versions
+from annotations.editing.consent import has_data_use_notice, select_consent_template
+from annotations.editing.deletion import DependentRows, count_dependents, delete_item
+from annotations.editing.differences import ItemChange, TextPart, compare_versions
 from annotations.editing.drafts import (
     PublishedError,
     StaleError,
@@ -22,41 +22,41 @@ from annotations.editing.drafts import (
     hash_fields,
     lock_draft,
 )
-from annotations.editing.images import attach_image, drop_image
-from annotations.editing.order import Order
+from annotations.editing.images import attach_image, remove_image
+from annotations.editing.order import ItemOrder
 from annotations.editing.translation import (
-    Progress,
-    Sheet,
+    TranslationProgress,
+    TranslationSheet,
     add_language,
-    load_rows,
-    measure_progress,
+    load_translatable_items,
+    measure_translation_progress,
     remove_language,
 )
 
 __all__ = [
-    "Change",
-    "Dependents",
+    "DependentRows",
     "Finding",
-    "Order",
-    "Part",
-    "Progress",
+    "ItemChange",
+    "ItemOrder",
     "PublishedError",
-    "Sheet",
     "StaleError",
+    "TextPart",
+    "TranslationProgress",
+    "TranslationSheet",
     "add_language",
     "attach_image",
     "compare_versions",
     "count_dependents",
     "delete_item",
-    "drop_image",
     "find_free_id",
+    "has_data_use_notice",
     "hash_fields",
-    "is_about_data_use",
     "list_blocking_findings",
     "list_findings",
-    "load_rows",
+    "load_translatable_items",
     "lock_draft",
-    "measure_progress",
+    "measure_translation_progress",
+    "remove_image",
     "remove_language",
     "select_consent_template",
 ]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from annotations.editing.consent import has_signals_notice
-from annotations.editing.translation import Sheet, arrange_rows, build_sheets
+from annotations.editing.translation import TranslationSheet, arrange_items, build_sheets
 from annotations.languages import get_english_language_name
 from annotations.models import Passage, Question, QuestionSetVersion, Response, is_counting_signals
 from annotations.models.questions import normalise_for_matching
@@ -109,7 +109,7 @@ def list_findings(
     version: QuestionSetVersion,
     passages: Sequence[Passage] | None = None,
     questions: Sequence[Question] | None = None,
-    sheets: Sequence[Sheet] | None = None,
+    sheets: Sequence[TranslationSheet] | None = None,
 ) -> list[Finding]:
     """Return the errors of a version, then its warnings, both in the version's order.
 
@@ -127,7 +127,7 @@ def list_findings(
     ]
     if version.languages:
         if sheets is None:
-            sheets = build_sheets(version, arrange_rows(version, passages, questions))
+            sheets = build_sheets(version, arrange_items(version, passages, questions))
         all_findings.extend(_check_languages(version, sheets))
     counts: Counter[str] = Counter()
     listed = []
@@ -147,7 +147,7 @@ def list_blocking_findings(version: QuestionSetVersion) -> list[Finding]:
 
 
 def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -> Iterator[Finding]:
-    """Yield the findings on a version as a whole."""
+    """Yield the findings on a version as a whole: consent, guidelines, language, questions."""
     n_graded = sum(question.is_graded for question in questions)
     if not questions:
         yield Finding("no_question")
@@ -168,8 +168,10 @@ def _check_version(version: QuestionSetVersion, questions: Sequence[Question]) -
         yield Finding("no_language")
 
 
-def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> Iterator[Finding]:
-    """Yield the findings on the translations of a version."""
+def _check_languages(
+    version: QuestionSetVersion, sheets: Sequence[TranslationSheet]
+) -> Iterator[Finding]:
+    """Yield the findings on the translations of a version: missing or outdated texts."""
     if not version.text_language:
         yield Finding("unnamed_original")
     elif version.text_language.lower() in map(str.lower, version.languages):
@@ -187,7 +189,7 @@ def _check_languages(version: QuestionSetVersion, sheets: Sequence[Sheet]) -> It
 def _check_passages(
     passages: Sequence[Passage], questions: Sequence[Question]
 ) -> Iterator[Finding]:
-    """Yield the findings on the passages."""
+    """Yield the findings on the passages: missing texts, and passages without a question."""
     used = {question.passage_id for question in questions}
     for passage in passages:
         if passage.image_id and not passage.image_alt.strip():
@@ -203,7 +205,7 @@ def _check_passages(
 def _check_questions(
     version: QuestionSetVersion, questions: Sequence[Question]
 ) -> Iterator[Finding]:
-    """Yield the findings on the questions."""
+    """Yield the findings on the questions: missing texts, repetitions, right answers."""
     # Imported answers may come without the texts of their questions, and are graded all the same.
     answered = Response.objects.filter(question__version=version).exists()
     earlier: set[tuple[int | None, str]] = set()
@@ -216,11 +218,11 @@ def _check_questions(
         if key in earlier:
             yield Finding("same_question", question)
         earlier.add(key)
-        yield from _check_answering(question)
+        yield from _check_answer_format(question)
 
 
-def _check_answering(question: Question) -> Iterator[Finding]:
-    """Yield the findings on how a question is answered."""
+def _check_answer_format(question: Question) -> Iterator[Finding]:
+    """Yield the findings on a question's choices, right answers and feedback."""
     if question.kind == Question.Kind.CHOICE:
         choices = [normalise_for_matching(choice) for choice in question.choices]
         if len(choices) < 2:

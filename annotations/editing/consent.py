@@ -141,7 +141,7 @@ TEMPLATES: Final = {"en": ENGLISH, "de": GERMAN, "ar": ARABIC}
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TemplatePhrases:
     """Headings and bold phrases of a consent template that describe the use of data.
 
     `counted` is what is collected only if the collection counts how answers are written.
@@ -152,7 +152,7 @@ class Parts:
     counted: str
 
     @classmethod
-    def from_template(cls, template: str) -> Parts:
+    def from_template(cls, template: str) -> TemplatePhrases:
         """Return the headings and bold phrases of a template."""
         headings = re.findall(r"^## (.+)$", template, re.MULTILINE)
         collected = re.findall(r"\*\*(.+?)\*\*", template)
@@ -161,7 +161,7 @@ class Parts:
         return cls(tuple(headings[2:]), tuple(collected), collected[2])
 
 
-PARTS: Final = tuple(map(Parts.from_template, TEMPLATES.values()))
+PARTS: Final = tuple(map(TemplatePhrases.from_template, TEMPLATES.values()))
 
 PASTING: Final = re.compile(
     r"\bpast(e|ing)|ein(ge|zu)?füg|لصق|\bcoll(er|é|ag|ez)|\bpeg(ar|ad|a|ue)|incoll|\bcol(ar|ad|ag)"
@@ -180,18 +180,20 @@ def select_consent_template(language: str) -> str:
     return TEMPLATES.get(language.lower().partition("-")[0], ENGLISH)
 
 
-def is_about_data_use(text: str, is_counting: bool) -> bool:
+def has_data_use_notice(text: str, is_counting: bool) -> bool:
     """Return whether a consent text has all parts of a template on the use of data.
 
     These are the headings after the first two, and what is collected (in bold); what is counted
     only if something is (`is_counting`). The consent page then does not repeat it.
     """
     plain = " ".join(text.split())
-    return any(all(part in plain for part in _list_parts(parts, is_counting)) for parts in PARTS)
+    return any(
+        all(part in plain for part in _list_required_phrases(parts, is_counting)) for parts in PARTS
+    )
 
 
-def _list_parts(parts: Parts, is_counting: bool) -> list[str]:
-    """Return the headings and phrases that a consent text must contain."""
+def _list_required_phrases(parts: TemplatePhrases, is_counting: bool) -> list[str]:
+    """Return the headings and phrases of a template that a consent text must contain."""
     needed = [*parts.headings, *parts.collected]
     return needed if is_counting else [part for part in needed if part != parts.counted]
 

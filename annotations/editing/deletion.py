@@ -9,8 +9,8 @@ from annotations.models import Passage, Question, Translation, Variant
 
 
 @dataclass(frozen=True, slots=True)
-class Dependents:
-    """Number of rows of one kind that depend on an item; `holds` if they prevent deletion."""
+class DependentRows:
+    """Number of rows of one kind that depend on an item; `holds` if they prevent its deletion."""
 
     count: int
     name: str
@@ -20,8 +20,8 @@ class Dependents:
         return f"{self.count:,} {self.name}"
 
 
-def count_dependents(item: Passage | Question) -> list[Dependents]:
-    """Count the rows that depend on a passage or question, one entry for each kind of row.
+def count_dependents(item: Passage | Question) -> list[DependentRows]:
+    """Return the numbers of rows that depend on a passage or question, one entry for each kind.
 
     A passage is deleted with its questions, a question with its other wordings, both with their
     translations. Answers, model replies and results of runs prevent the deletion of a question.
@@ -32,7 +32,7 @@ def count_dependents(item: Passage | Question) -> list[Dependents]:
         keys = list(item.questions.values_list("pk", flat=True))
         if keys:
             dependents.append(
-                Dependents(len(keys), "question" if len(keys) == 1 else "questions", False)
+                DependentRows(len(keys), "question" if len(keys) == 1 else "questions", False)
             )
     for relation in Question._meta.related_objects:
         if not relation.one_to_many:
@@ -42,12 +42,12 @@ def count_dependents(item: Passage | Question) -> list[Dependents]:
         if count := rows.count():
             options = model._meta
             name = options.verbose_name if count == 1 else options.verbose_name_plural
-            dependents.append(Dependents(count, str(name), model not in (Variant, Translation)))
+            dependents.append(DependentRows(count, str(name), model not in (Variant, Translation)))
     return dependents
 
 
-def delete_item(item: Passage | Question) -> list[Dependents]:
-    """Delete a passage or question and return []; or return the rows that prevent it.
+def delete_item(item: Passage | Question) -> list[DependentRows]:
+    """Delete a passage or question and return []; if other rows prevent it, return their counts.
 
     The caller holds the lock of the question set.
     """

@@ -47,7 +47,7 @@ QUESTION_FIELDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class TextPart:
     """A piece of a compared text: in both versions, or only in the older or newer one."""
 
     kind: PartKind
@@ -55,8 +55,8 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A difference between two versions in one passage, question or other text.
+class ItemChange:
+    """A difference between two versions in one passage, question or text of the version.
 
     `what` is version, passage or question; `name` is the item's id in files, "" for the version.
     `fields` has the label of each field that differs, with its parts.
@@ -65,17 +65,17 @@ class Change:
     what: Literal["version", "passage", "question"]
     how: ChangeKind
     name: str
-    fields: list[tuple[str, list[Part]]]
+    fields: list[tuple[str, list[TextPart]]]
 
 
-def compare_versions(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[Change]:
+def compare_versions(older: QuestionSetVersion, newer: QuestionSetVersion) -> list[ItemChange]:
     """Return the differences between two versions, in the order of the newer one.
 
     Items with the same id in files are the same. All texts of a new or deleted item are listed.
     An item is "moved" if only its place among the common items changed.
     """
     fields = _compare_fields(older, newer, VERSION_FIELDS)
-    changes = [Change("version", "changed", "", fields)] if fields else []
+    changes = [ItemChange("version", "changed", "", fields)] if fields else []
     changes.extend(
         _compare_items("passage", _load_passages(older), _load_passages(newer), PASSAGE_FIELDS)
     )
@@ -85,24 +85,24 @@ def compare_versions(older: QuestionSetVersion, newer: QuestionSetVersion) -> li
     return changes
 
 
-def compare_words(old: str, new: str) -> list[Part]:
-    """Return two texts as equal and differing parts, compared word by word."""
+def compare_words(old: str, new: str) -> list[TextPart]:
+    """Return the equal and the differing parts of two texts, compared word by word."""
     if old == new:
-        return [Part("same", old)] if old else []
+        return [TextPart("same", old)] if old else []
     before, after = TOKENS.findall(old), TOKENS.findall(new)
     if max(len(before), len(after)) > MOST_WORDS:
-        return [part for part in (Part("gone", old), Part("new", new)) if part.text]
+        return [part for part in (TextPart("gone", old), TextPart("new", new)) if part.text]
     # `autojunk` would ignore tokens that are frequent in a long text, such as spaces.
-    parts: list[Part] = []
+    parts: list[TextPart] = []
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for tag, i, j, k, m in matcher.get_opcodes():
         if tag == "equal":
-            parts.append(Part("same", "".join(before[i:j])))
+            parts.append(TextPart("same", "".join(before[i:j])))
             continue
         if i < j:
-            parts.append(Part("gone", "".join(before[i:j])))
+            parts.append(TextPart("gone", "".join(before[i:j])))
         if k < m:
-            parts.append(Part("new", "".join(after[k:m])))
+            parts.append(TextPart("new", "".join(after[k:m])))
     return parts
 
 
@@ -124,25 +124,25 @@ def _compare_items(
     older: dict[str, Any],
     newer: dict[str, Any],
     names: dict[str, str],
-) -> Iterator[Change]:
+) -> Iterator[ItemChange]:
     """Yield the changes of passages or questions; `names` holds the compared fields' labels."""
     unmoved = _find_unmoved(
         [name for name in older if name in newer], [n for n in newer if n in older]
     )
     for name, row in newer.items():
         if name not in older:
-            yield Change(what, "new", name, _compare_fields(None, row, names))
+            yield ItemChange(what, "new", name, _compare_fields(None, row, names))
         elif fields := _compare_fields(older[name], row, names):
-            yield Change(what, "changed", name, fields)
+            yield ItemChange(what, "changed", name, fields)
         elif name not in unmoved:
-            yield Change(what, "moved", name, [])
+            yield ItemChange(what, "moved", name, [])
     for name, row in older.items():
         if name not in newer:
-            yield Change(what, "gone", name, _compare_fields(row, None, names))
+            yield ItemChange(what, "gone", name, _compare_fields(row, None, names))
 
 
 def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
-    """Return the ids that have the same relative order in both lists.
+    """Return the ids that keep their relative order in both lists.
 
     It is not always the longest: difflib matches the longest block first.
     """
@@ -154,7 +154,9 @@ def _find_unmoved(before: list[str], after: list[str]) -> set[str]:
     }
 
 
-def _compare_fields(older: Any, newer: Any, names: dict[str, str]) -> list[tuple[str, list[Part]]]:
+def _compare_fields(
+    older: Any, newer: Any, names: dict[str, str]
+) -> list[tuple[str, list[TextPart]]]:
     """Return (label, text parts) of each field that differs; a missing item is passed as None."""
     parts = []
     for field, name in names.items():
@@ -182,5 +184,5 @@ def _format_field(row: Any, field: str) -> str:
 
 
 def _format_entries(values: list[Any]) -> Iterable[str]:
-    """Return the entries of a list as texts; alternative spellings are joined by "|"."""
+    """Yield the entries of a list as texts; alternative spellings are joined by "|"."""
     return (" | ".join(value) if isinstance(value, list) else str(value) for value in values)

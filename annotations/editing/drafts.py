@@ -38,9 +38,9 @@ def lock_draft(question_set: QuestionSet, *, anew: bool = False) -> Iterator[Que
 
 
 def hash_fields(row: Any, fields: Iterable[str]) -> str:
-    """Return a short hash of fields of a row, to detect changes by other editors.
+    """Return a short hash of a row's fields, by which changes of other editors are detected.
 
-    A form carries it, so that a change made meanwhile is detected.
+    A form carries the hash and sends it back.
     """
     values = {name: getattr(row, name) for name in fields}
     # `default` covers dates, decimals and related objects.

@@ -21,7 +21,7 @@ def attach_image(passage: Passage, image_data: CheckedImage) -> None:
     _set_image(passage, image)
 
 
-def drop_image(passage: Passage) -> None:
+def remove_image(passage: Passage) -> None:
     """Remove the image of a passage; delete the image if it is unused."""
     _set_image(passage, None)
 

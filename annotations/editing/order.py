@@ -14,7 +14,7 @@ PassageKey = int | None
 
 
 @dataclass
-class Order:
+class ItemOrder:
     """Order of a version's passages and questions, stored as primary keys.
 
     `questions` has an entry for every passage, and for None.
@@ -24,13 +24,13 @@ class Order:
     questions: dict[PassageKey, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def from_version(cls, version: QuestionSetVersion) -> Order:
+    def from_version(cls, version: QuestionSetVersion) -> ItemOrder:
         """Return the order of a version's passages and questions as stored."""
         passages = version.passages.order_by("position", "pk").only("pk")
         return cls.from_rows(passages, version.questions.order_by("position", "pk").only("passage"))
 
     @classmethod
-    def from_rows(cls, passages: Iterable[Passage], questions: Iterable[Question]) -> Order:
+    def from_rows(cls, passages: Iterable[Passage], questions: Iterable[Question]) -> ItemOrder:
         """Return the order of the passages and questions, given sorted as in their version."""
         keys = [passage.pk for passage in passages]
         order = cls(keys, {key: [] for key in (*keys, None)})
@@ -45,7 +45,7 @@ class Order:
         text = repr((self.passages, [self.questions[key] for key in self._list_passage_keys()]))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def move(self, item: Passage | Question, step: int) -> bool:
+    def move_by(self, item: Passage | Question, step: int) -> bool:
         """Move a passage or question one position up (-1) or down (1); return False at an end.
 
         A question at the edge of its passage moves into the next passage.
@@ -71,19 +71,21 @@ class Order:
         target.insert(len(target) if step < 0 else 0, item.pk)
         return True
 
-    def put(self, item: Passage | Question, before: int | None, passage: PassageKey = None) -> None:
-        """Move a passage or question before `before` (a key); to the end if it is None.
+    def move_before(
+        self, item: Passage | Question, before: int | None, passage: PassageKey = None
+    ) -> None:
+        """Move a passage or question before the one with the key `before`; to the end if None.
 
         A question moves into that `passage`. Raises ValueError if the other item is not there.
         """
         if isinstance(item, Passage):
             self.passages.remove(item.pk)
-            _insert(self.passages, item.pk, before)
+            _insert_key(self.passages, item.pk, before)
             return
         if passage not in self.questions:
             raise ValueError("there is no such passage")
         self.questions[item.passage_id].remove(item.pk)
-        _insert(self.questions[passage], item.pk, before)
+        _insert_key(self.questions[passage], item.pk, before)
 
     def save(self, version: QuestionSetVersion) -> None:
         """Store the order in the database, writing only rows whose position changed."""
@@ -111,6 +113,6 @@ class Order:
         return [*self.passages, None]
 
 
-def _insert(keys: list[int], key: int, before: int | None) -> None:
+def _insert_key(keys: list[int], key: int, before: int | None) -> None:
     """Insert a key before another key; at the end if that is None."""
     keys.insert(len(keys) if before is None else keys.index(before), key)

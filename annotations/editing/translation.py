@@ -1,9 +1,9 @@
 """Texts of a version in a further language: read, check and store translations.
 
     add_language(draft, "ar")
-    sheet = Sheet(draft, "ar", rows_of(draft))
+    sheet = TranslationSheet(draft, "ar", load_translatable_items(draft))
     [piece for piece in sheet.pieces if not piece.is_done]     # texts without a translation
-    sheet.store({piece: "..."})
+    sheet.store_translations({piece: "..."})
 
 A piece is one text of one row: of the version itself, of a passage or of a question. Languages and
 translations are copied and frozen together with their version.
@@ -49,7 +49,7 @@ MOST_PARTS: Final = 1_000
 
 # Compared by identity: pieces are keys of a dict, and their lists have no hash.
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class TranslatableText:
     """A text of a version and its translation; lists for choices and accepted answers.
 
     `original` is the text in the original language, `said` its translation. `was` is the hash of
@@ -105,7 +105,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class TranslationProgress:
     """Numbers of translated, outdated and all texts of a version in one language.
 
     `done` of `total` texts are translated, `old` of these from an earlier original.
@@ -117,16 +117,16 @@ class Progress:
     old: int
 
 
-def load_rows(version: QuestionSetVersion) -> list[Row]:
+def load_translatable_items(version: QuestionSetVersion) -> list[Row]:
     """Return the version, its passages each followed by its questions, then other questions."""
-    return arrange_rows(
+    return arrange_items(
         version,
         version.passages.order_by("position", "pk"),
         version.questions.order_by("position", "pk"),
     )
 
 
-def arrange_rows(
+def arrange_items(
     version: QuestionSetVersion, passages: Iterable[Passage], questions: Iterable[Question]
 ) -> list[Row]:
     """Return the version, each passage followed by its questions, then the other questions."""
@@ -139,7 +139,7 @@ def arrange_rows(
     return [*rows, *by_passage.get(None, [])]
 
 
-class Sheet:
+class TranslationSheet:
     """Texts of a version, or of some of its items, with translations into one language.
 
     Pass the `translations` into that language if they are loaded already.
@@ -168,14 +168,14 @@ class Sheet:
         texts = [[piece.key, piece.said] for piece in self.pieces]
         return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
-    def store(self, texts: Mapping[Piece, Any]) -> None:
-        """Store translations (by text); an empty one deletes the stored translation.
+    def store_translations(self, texts: Mapping[TranslatableText, Any]) -> None:
+        """Store translations by their text; an empty one deletes the stored translation.
 
         The caller holds the lock of the draft.
         """
         changed: dict[tuple[int | None, int | None], Translation] = {}
         for piece, text in texts.items():
-            key = _get_key(piece.row)
+            key = _get_translation_key(piece.row)
             # Several pieces share the row of their passage or question.
             row = changed.get(key) or self._stored.get(key) or self._create_translation(piece.row)
             changed[key] = row
@@ -195,62 +195,65 @@ class Sheet:
                 row.delete()
                 self._stored.pop(key, None)
 
-    def _build_pieces(self, row: Row) -> list[Piece]:
+    def _build_pieces(self, row: Row) -> list[TranslatableText]:
         """Return the translatable texts of one version, passage or question."""
-        stored = self._stored.get(_get_key(row))
+        stored = self._stored.get(_get_translation_key(row))
         texts, originals = (stored.texts, stored.originals) if stored else ({}, {})
         texts_to_translate = collect_translatable_texts(row, self.language)
         if isinstance(row, QuestionSetVersion):
             texts_to_translate = {TITLE: row.question_set.name, **texts_to_translate}
         return [
-            Piece(row, name, original, texts.get(name, type(original)()), originals.get(name, ""))
+            TranslatableText(
+                row, name, original, texts.get(name, type(original)()), originals.get(name, "")
+            )
             for name, original in texts_to_translate.items()
         ]
 
     def _create_translation(self, row: Row) -> Translation:
         """Return a new, unsaved translation of a version, passage or question."""
-        passage, question = _get_key(row)
+        passage, question = _get_translation_key(row)
         return Translation(
             version=self.version, language=self.language, passage_id=passage, question_id=question
         )
 
 
-def build_sheets(version: QuestionSetVersion, rows: Sequence[Row]) -> list[Sheet]:
-    """Return the translations of `rows`, one `Sheet` for each further language; one query."""
+def build_sheets(version: QuestionSetVersion, rows: Sequence[Row]) -> list[TranslationSheet]:
+    """Return a sheet of the rows' translations for each further language; one query."""
     if not version.languages:
         return []
     translations: dict[str, list[Translation]] = {language: [] for language in version.languages}
     for translation in version.translations.filter(language__in=version.languages):
         translations[translation.language].append(translation)
     return [
-        Sheet(version, language, rows, translations[language]) for language in version.languages
+        TranslationSheet(version, language, rows, translations[language])
+        for language in version.languages
     ]
 
 
-def measure_progress(
-    version: QuestionSetVersion, sheets: Sequence[Sheet] | None = None
-) -> list[Progress]:
+def measure_translation_progress(
+    version: QuestionSetVersion, sheets: Sequence[TranslationSheet] | None = None
+) -> list[TranslationProgress]:
     """Return the progress of the translation into each further language, in order.
 
-    Pass the `build_sheets` all its rows if they are loaded already.
+    Pass as `sheets` those of all its rows (`build_sheets`) if they are loaded already.
     """
     if not version.languages:
         return []
-    sheets = build_sheets(version, load_rows(version)) if sheets is None else sheets
+    sheets = build_sheets(version, load_translatable_items(version)) if sheets is None else sheets
     results = []
     for sheet in sheets:
         pieces = [piece for piece in sheet.pieces if not piece.is_optional]
         done = [piece for piece in pieces if piece.is_done]
         old = sum(piece.is_old for piece in done)
-        results.append(Progress(sheet.language, len(done), len(pieces), old))
+        results.append(TranslationProgress(sheet.language, len(done), len(pieces), old))
     return results
 
 
 def add_language(draft: QuestionSetVersion, tag: str) -> str:
     """Add a further language to a draft; return its tag in canonical form.
 
-    The caller holds the lock of the draft. Raises LanguageError for an invalid tag, and for a
-    language that it has already. Also raised if the language of the originals is not set.
+    The caller holds the lock of the draft. Raises LanguageError for an invalid tag, for a language
+    that the draft has already, and if the language of the originals is not set.
     """
     if not draft.text_language:
         raise LanguageError("original_missing")
@@ -273,7 +276,7 @@ def remove_language(draft: QuestionSetVersion, language: str) -> int:
     return n
 
 
-def _get_key(row: Row) -> tuple[int | None, int | None]:
+def _get_translation_key(row: Row) -> tuple[int | None, int | None]:
     """Return (passage key, question key), by which the translation of a row is found."""
     if isinstance(row, Passage):
         return (row.pk, None)

@@ -4,7 +4,7 @@ Imported workers have no page of their own and write to the panel. A requester t
 text into an appeal.
 
 An answer may approve the submission. It then adds a row to the log of decisions
-(`annotations.ledger.decisions.decide`).
+(`annotations.ledger.decisions.decide_on_submission`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from annotations.ledger.decisions import (
     KEYS_PER_QUERY,
     DecidedMeanwhileError,
-    decide,
+    decide_on_submission,
     load_newest_decisions,
     lock_submissions,
 )
@@ -36,7 +36,7 @@ NOT_STORED_REASONS = {
 
 
 class AppealError(ValueError):
-    """Error for an appeal or an answer to one that is not allowed; nothing is stored.
+    """Error for an appeal, or an answer to one, that is not allowed; nothing is stored.
 
     `code` is empty, too_long, not_rejected, appealed, answered or own_page.
     """
@@ -47,8 +47,8 @@ class AppealError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class RejectionStanding:
-    """A submission's newest rejection and its appeal, with the decision in force."""
+class RejectionStatus:
+    """Newest rejection of a submission, its appeal, and the newest decision on the submission."""
 
     rejection: Decision
     newest: Decision
@@ -70,7 +70,7 @@ class RejectionStanding:
         return self.is_rejected and self.appeal is None
 
 
-def find_rejection(submission: Submission) -> RejectionStanding | None:
+def find_newest_rejection(submission: Submission) -> RejectionStatus | None:
     """Return a submission's newest rejection with its appeal; None without a rejection."""
     rows = Decision.objects.filter(submission=submission).order_by("-pk")
     newest = rows.first()
@@ -80,10 +80,10 @@ def find_rejection(submission: Submission) -> RejectionStanding | None:
     rejection = rejected.select_related("appeal__answer").first()
     if rejection is None:
         return None
-    return RejectionStanding(rejection, newest, getattr(rejection, "appeal", None))
+    return RejectionStatus(rejection, newest, getattr(rejection, "appeal", None))
 
 
-def has_page(submission: Submission) -> bool:
+def has_worker_page(submission: Submission) -> bool:
     """Return whether the worker has a page on this site to appeal and read the answer.
 
     True for collected submissions, False for imported ones.
@@ -98,12 +98,12 @@ def create_appeal(submission: Submission, text: str, noted_by: Any = None) -> Ap
     from elsewhere. This is refused for workers with a page, whose only appeal it would use up.
     Line breaks are stored as one character. Raises AppealError, WithdrawnError.
     """
-    text = _clean_text(text)
-    if noted_by is not None and has_page(submission):
+    text = _clean_appeal_text(text)
+    if noted_by is not None and has_worker_page(submission):
         raise AppealError("own_page")
     with transaction.atomic():
         lock_submissions([submission.pk])
-        standing = find_rejection(submission)
+        standing = find_newest_rejection(submission)
         if standing is None or not standing.is_rejected:
             raise AppealError("not_rejected")
         if standing.appeal is not None:
@@ -121,7 +121,7 @@ def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> App
     Raises AppealError, WithdrawnError. Raises DecidedMeanwhileError if the rejection no longer
     counts: the worker has already seen the newer decision.
     """
-    text = _clean_text(text)
+    text = _clean_appeal_text(text)
     with transaction.atomic():
         submission = appeal.decision.submission
         lock_submissions([submission.pk])
@@ -136,16 +136,17 @@ def answer_appeal(appeal: Appeal, user: Any, text: str, *, approve: bool) -> App
             raise DecidedMeanwhileError(newest)
         approval = None
         if approve:
-            # `decide` compares again; under our lock the newest decision cannot have changed.
+            # `decide_on_submission` compares again; under our lock the newest decision cannot
+            # have changed.
             seen = newest.public_id
-            approval = decide(submission, user, Decision.Kind.APPROVE, seen=seen)
+            approval = decide_on_submission(submission, user, Decision.Kind.APPROVE, seen=seen)
         return AppealAnswer.objects.create(
             appeal=appeal, text=text, approval=approval, answered_by=user
         )
 
 
 def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
-    """Return the newest appeal of each submission (by key) with its answer; others are left out."""
+    """Return the newest appeal, with its answer, of each submission that has one, by its key."""
     keys, appeals = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         rows = Appeal.objects.filter(decision__submission__in=keys[begin : begin + KEYS_PER_QUERY])
@@ -154,26 +155,26 @@ def load_newest_appeals(submissions: Sequence[int]) -> dict[int, Appeal]:
     return appeals
 
 
-def filter_with_appeal(submissions: QuerySet[Any, Any], *, waiting: bool) -> QuerySet[Any, Any]:
-    """Return the submissions with an appeal; with `waiting`, only unanswered ones.
+def filter_appealed(submissions: QuerySet[Any, Any], *, unanswered: bool) -> QuerySet[Any, Any]:
+    """Return the submissions with an appeal; with `unanswered`, those whose appeal has no answer.
 
-    An appeal waits while its rejection counts. Approval without an answer therefore ends it too.
+    An appeal against a rejection that no longer counts is not unanswered: an approval also ends it.
     """
-    if not waiting:
+    if not unanswered:
         appeals = Appeal.objects.filter(decision__submission=OuterRef("pk"))
         return submissions.filter(Exists(appeals))
     newest = Decision.objects.filter(submission=OuterRef("pk")).order_by("-pk").values("pk")[:1]
-    unanswered = Appeal.objects.filter(decision=OuterRef("newest"), answer=None)
-    return submissions.alias(newest=Subquery(newest)).filter(Exists(unanswered))
+    open_appeals = Appeal.objects.filter(decision=OuterRef("newest"), answer=None)
+    return submissions.alias(newest=Subquery(newest)).filter(Exists(open_appeals))
 
 
-def count_waiting_appeals(version: QuestionSetVersion) -> int:
+def count_unanswered_appeals(version: QuestionSetVersion) -> int:
     """Return the number of a version's workers with an unanswered appeal."""
-    return filter_with_appeal(Submission.objects.filter(version=version), waiting=True).count()
+    return filter_appealed(Submission.objects.filter(version=version), unanswered=True).count()
 
 
-def _clean_text(text: str) -> str:
-    """Return a text, stripped; raise `AppealError` if it is empty or too long."""
+def _clean_appeal_text(text: str) -> str:
+    """Return a text of an appeal, stripped; raise `AppealError` if it is empty or too long."""
     # PostgreSQL stores neither NUL nor lone surrogates; the latter become question marks.
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "").strip()
     text = text.encode("utf-8", "replace").decode("utf-8")

@@ -86,8 +86,8 @@ class Payment:
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Payments that were reserved together to be sent as one list."""
+class PaymentBatch:
+    """Payments that were reserved together, to be sent to the panel as one list."""
 
     id: UUID
     payments: tuple[Payment, ...]
@@ -99,9 +99,9 @@ class Batch:
 
 
 class Payer(Protocol):
-    """Interface of objects that pay a batch through a panel."""
+    """Interface of objects that have a panel pay a batch."""
 
-    def pay(self, batch: Batch) -> str:
+    def pay_batch(self, batch: PaymentBatch) -> str:
         """Pay all payments of a batch and return the panel's reference.
 
         Raises PanelRefusedError if the panel paid nothing. Any other error leaves open whether it
@@ -129,14 +129,15 @@ def load_payments(
     return [_build_payment(events) for events in entries.values()]
 
 
-def split_confirmed(
+def split_confirmed_payments(
     payments: Iterable[Payment], log: Mapping[int, Sequence[Decision]] | None = None
 ) -> tuple[list[Payment], list[Payment]]:
-    """Return (payments that can be sent, payments held back) among confirmed, unsent ones.
+    """Split the confirmed, unsent payments into those that can be sent and those held back.
 
     A payment is held back if the work was rejected after the payment was planned. If the work was
     already rejected then, the bonus was intended: no rule plans that. Pass as `log` the decisions
-    of submissions with a confirmed payment (`has_confirmed`) if they are loaded already.
+    of submissions with a confirmed payment (`build_confirmed_condition`) if they are loaded
+    already.
     """
     waiting = [payment for payment in payments if payment.state == "confirmed"]
     if log is None:
@@ -157,14 +158,14 @@ def split_confirmed(
     return sendable, held_back
 
 
-def has_confirmed(version: QuestionSetVersion) -> Q:
-    """Return the database condition that a decision's submission has a confirmed payment."""
+def build_confirmed_condition(version: QuestionSetVersion) -> Q:
+    """Return the query condition that a decision's submission has a confirmed payment."""
     rows = BonusPayment.objects.filter(submission__version=version, event=Event.CONFIRMED)
     return Q(submission__in=rows.values("submission"))
 
 
 def is_in_round(payment: Payment, round_: str | None) -> bool:
-    """Return whether a payment is in the round; for None, whether it is a bonus."""
+    """Return whether a payment is in the round; for None, whether it is a bonus of any round."""
     return payment.round != PART if round_ is None else payment.round == round_
 
 
@@ -186,16 +187,14 @@ def validate_bonus_round(name: str) -> str:
     return name
 
 
-def plan(
+def plan_bonuses(
     version: QuestionSetVersion,
     amounts: dict[int, Decimal],
     user: Any,
     round_: str = ROUND,
     reason: str = "",
 ) -> int:
-    """Plan a bonus for each submission (amounts by key); return the number of new ones.
-
-    All bonuses are planned or none.
+    """Plan a bonus for each submission (amounts by key), all or none; return how many are new.
 
     A payment of this round with the same amount stays, unless it is cancelled or failed.
     Raises OtherAmountError and WithdrawnError. Raises CurrencyError if the round has payments in
@@ -251,36 +250,38 @@ def _refuse_other_currency(version: QuestionSetVersion, round_: str, currency: s
             raise CurrencyError("other_currency", round=round_, there=other_name, now=currency_name)
 
 
-def confirm(
+def confirm_payments(
     version: QuestionSetVersion,
     user: Any,
     round_: str | None = None,
     submissions: Collection[int] | None = None,
-) -> Batch:
+) -> PaymentBatch:
     """Confirm the planned payments of a round and return them.
 
     Without a round, all bonuses and no partial payments. Raises CurrencyError if they have several
     currencies, which have no sum.
     """
-    return _advance(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
+    return _advance_payments(version, {"planned"}, Event.CONFIRMED, user, round_, submissions)
 
 
-def cancel(version: QuestionSetVersion, user: Any, round_: str | None = None) -> Batch:
+def cancel_payments(
+    version: QuestionSetVersion, user: Any, round_: str | None = None
+) -> PaymentBatch:
     """Cancel unsent payments and return them; the same round can be planned again.
 
     Without a round, all bonuses and no partial payments.
     """
-    return _advance(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
+    return _advance_payments(version, {"planned", "confirmed"}, Event.CANCELLED, user, round_)
 
 
-def claim(
+def claim_payments(
     version: QuestionSetVersion,
     user: Any,
     round_: str | None = None,
     most: int | None = None,
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
-) -> Batch:
+) -> PaymentBatch:
     """Reserve confirmed payments for sending, each only once; return them as a batch.
 
     At most `most`, the oldest first; restricted to `submissions` if these are passed. Without a
@@ -288,7 +289,7 @@ def claim(
     `total`, and CurrencyError if they have several currencies.
     """
     with transaction.atomic():
-        batch = _advance(
+        batch = _advance_payments(
             version, {"confirmed"}, Event.SENT, user, round_, submissions, uuid.uuid4(), most
         )
         # Raised inside the transaction, so that the claim is rolled back.
@@ -297,13 +298,13 @@ def claim(
         return batch
 
 
-def load_claimed(version: QuestionSetVersion, batch: UUID) -> Batch:
+def load_claimed_batch(version: QuestionSetVersion, batch: UUID) -> PaymentBatch:
     """Return the payments of a reserved batch, to write its list again; empty if unknown."""
     payments = tuple(payment for payment in load_payments(version) if payment.batch == batch)
-    return Batch(batch, payments)
+    return PaymentBatch(batch, payments)
 
 
-def pay(
+def claim_and_pay(
     version: QuestionSetVersion,
     user: Any,
     payer: Payer,
@@ -312,18 +313,18 @@ def pay(
     most: int | None = None,
     total: Decimal | None = None,
     submissions: Collection[int] | None = None,
-) -> Batch:
-    """Reserve confirmed payments, have a panel pay them, and store the result.
+) -> PaymentBatch:
+    """Reserve confirmed payments, have a panel pay them, and store the result; return the batch.
 
     Each payment is requested at most once, also after repeated clicks or a crash. Raises
-    NothingToSendError, and the errors of `pay_claimed`.
+    NothingToSendError, and the errors of `pay_claimed_batch`.
     """
-    batch = claim(version, user, round_, most, total, submissions)
-    return pay_claimed(batch, user, payer)
+    batch = claim_payments(version, user, round_, most, total, submissions)
+    return pay_claimed_batch(batch, user, payer)
 
 
-def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
-    """Have a panel pay a reserved batch, at most once, and store the result.
+def pay_claimed_batch(batch: PaymentBatch, user: Any, payer: Payer) -> PaymentBatch:
+    """Have a panel pay a reserved batch, at most once; store the result and return the batch.
 
     Raises NothingToSendError for an empty batch. Errors of the panel are raised again, after the
     payments were marked failed (PanelRefusedError) or unknown (any other error).
@@ -331,27 +332,27 @@ def pay_claimed(batch: Batch, user: Any, payer: Payer) -> Batch:
     if not batch.payments:
         raise NothingToSendError
     try:
-        reference = payer.pay(batch)
+        reference = payer.pay_batch(batch)
     # Only a refusal proves that no money moved. After any other error the panel may have paid,
     # so the state is unknown, and a person must look there.
     except PanelRefusedError:
-        add_event(batch.payments, Event.FAILED, user)
+        add_payment_event(batch.payments, Event.FAILED, user)
         raise
     except Exception as error:
-        add_event(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
+        add_payment_event(batch.payments, Event.UNKNOWN, user, getattr(error, "reference", ""))
         raise
     # If this write fails, the payments stay "sent", and a person settles them as after a crash.
-    add_event(batch.payments, Event.PAID, user, reference)
+    add_payment_event(batch.payments, Event.PAID, user, reference)
     return batch
 
 
-def settle(
+def store_panel_reports(
     version: QuestionSetVersion, user: Any, reports: dict[UUID, tuple[Event, str]]
 ) -> tuple[int, int]:
-    """Store a panel's reports on payments (by payment id): paid or failed.
+    """Store a panel's reports (paid or failed) by payment; return how many are new and known.
 
-    Returns the number of new reports, and of those that were stored already. Raises UnsettledError
-    for a payment that was never sent or has the opposite report; nothing is stored then.
+    Raises UnsettledError for a payment that was never sent or has the opposite report; nothing is
+    stored then.
     """
     with transaction.atomic():
         known = {payment.id: payment for payment in load_payments(version)}
@@ -372,19 +373,19 @@ def settle(
                 raise UnsettledError(
                     key, "settled_otherwise", state=payment.state, event=str(event)
                 )
-            add_event([payment], event, user, reference)
+            add_payment_event([payment], event, user, reference)
             n_new += 1
         return n_new, len(reports) - n_new
 
 
-def add_event(
+def add_payment_event(
     payments: Iterable[Payment],
     event: Event,
     user: Any,
     reference: str = "",
     batch: UUID | None = None,
 ) -> None:
-    """Store an event for each payment; raise `IntegrityError` if it is already stored."""
+    """Store an event for each payment; raise `IntegrityError` if one is already stored."""
     entries = [
         BonusPayment(
             payment=payment.id,
@@ -406,7 +407,7 @@ def add_event(
         BonusPayment.objects.bulk_create(entries, batch_size=BATCH)
 
 
-def _advance(
+def _advance_payments(
     version: QuestionSetVersion,
     states: set[str],
     event: Event,
@@ -415,26 +416,26 @@ def _advance(
     submissions: Collection[int] | None = None,
     batch: UUID | None = None,
     most: int | None = None,
-) -> Batch:
-    """Add an event to the payments of a round in given states; return these payments.
+) -> PaymentBatch:
+    """Add an event to the payments of a round that are in given states; return them as a batch.
 
-    Locks their submissions. The arguments are those of `claim`.
+    Locks their submissions. The arguments are those of `claim_payments`.
     """
 
-    def select() -> Sequence[Payment]:
+    def select_payments() -> Sequence[Payment]:
         """Return the payments in the given states and round."""
         payments = [
             payment
             for payment in load_payments(version, submissions)
             if payment.state in states and is_in_round(payment, round_)
         ]
-        return (split_confirmed(payments)[0] if event == Event.SENT else payments)[:most]
+        return (split_confirmed_payments(payments)[0] if event == Event.SENT else payments)[:most]
 
     with transaction.atomic():
-        keys = {payment.submission for payment in select()}
+        keys = {payment.submission for payment in select_payments()}
         lock_submissions(list(keys), also_withdrawn=True)
         # Read again: while we waited for the lock, another process may have changed the states.
-        payments = [payment for payment in select() if payment.submission in keys]
+        payments = [payment for payment in select_payments() if payment.submission in keys]
         currencies = sorted({payment.currency for payment in payments})
         # A cancellation moves no money and is the way out of a round of several currencies.
         if len(currencies) > 1 and event != Event.CANCELLED:
@@ -442,8 +443,8 @@ def _advance(
                 "several_currencies",
                 currencies=", ".join(name or NO_CURRENCY for name in currencies),
             )
-        add_event(payments, event, user, batch=batch)
-    return Batch(batch or NO_BATCH, tuple(payments))
+        add_payment_event(payments, event, user, batch=batch)
+    return PaymentBatch(batch or NO_BATCH, tuple(payments))
 
 
 def _build_payment(entries: Sequence[BonusPayment]) -> Payment:

@@ -12,33 +12,37 @@ from annotations.ledger import bonuses, errors, parts
 from annotations.models import QuestionSetVersion
 
 
-def confirm(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
+def confirm_round(
+    version: QuestionSetVersion, user: Any, round_: str, total: Decimal
+) -> bonuses.PaymentBatch:
     """Confirm a round's planned payments; raise `OtherTotalError` if their sum is not `total`."""
-    return _check_total(total, lambda: bonuses.confirm(version, user, round_))
+    return _run_with_total(total, lambda: bonuses.confirm_payments(version, user, round_))
 
 
-def cancel(version: QuestionSetVersion, user: Any, round_: str, total: Decimal) -> bonuses.Batch:
+def cancel_round(
+    version: QuestionSetVersion, user: Any, round_: str, total: Decimal
+) -> bonuses.PaymentBatch:
     """Cancel a round's unsent payments; raise `OtherTotalError` if their sum is not `total`."""
-    return _check_total(total, lambda: bonuses.cancel(version, user, round_))
+    return _run_with_total(total, lambda: bonuses.cancel_payments(version, user, round_))
 
 
-def plan_parts(version: QuestionSetVersion, user: Any, total: Decimal) -> bonuses.Batch:
+def plan_parts_of_total(
+    version: QuestionSetVersion, user: Any, total: Decimal
+) -> bonuses.PaymentBatch:
     """Plan all owed partial payments; raise `OtherTotalError` if their sum is not `total`.
 
     If no worker is owed one, nothing is planned, with any `total`. A second click thus does no
     harm. Raises OtherTotalError.
     """
-    return _check_total(total, lambda: parts.plan_parts(version, user), accept_none=True)
+    return _run_with_total(total, lambda: parts.plan_parts(version, user), accept_none=True)
 
 
-def _check_total(
-    total: Decimal, act: Callable[[], bonuses.Batch], *, accept_none: bool = False
-) -> bonuses.Batch:
-    """Run `act` and return its batch; undo it if its sum differs from `total`.
+def _run_with_total(
+    total: Decimal, act: Callable[[], bonuses.PaymentBatch], *, accept_none: bool = False
+) -> bonuses.PaymentBatch:
+    """Run `act` and return its batch; undo it and raise if its sum is not `total`.
 
-    Then `OtherTotalError` is raised.
-
-    With `accept_none`, an empty batch passes with any total.
+    Raises `OtherTotalError`. With `accept_none`, an empty batch passes with any total.
     """
     with transaction.atomic():
         batch = act()

@@ -8,8 +8,8 @@ from annotations.models import Decision, QuestionSetVersion
 COLUMNS = ("worker", "panel", "decision", "category", "reason", "by", "at", "counts")
 
 
-def build_log_table(version: QuestionSetVersion) -> Table:
-    """Return the table of all decisions, oldest first; a column marks those in force.
+def build_decision_log_table(version: QuestionSetVersion) -> Table:
+    """Return the table of all decisions on a version's submissions, oldest first.
 
     The column `counts` is true for the newest decision of each worker.
     """

@@ -70,7 +70,7 @@ class NewDecision:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCounts:
-    """Numbers of decisions that were added and that were already stored."""
+    """Numbers of decisions that were added and of those that were already stored."""
 
     n_new: int
     n_unchanged: int
@@ -89,7 +89,7 @@ def validate_decision(kind: str, category: str, reason: str) -> tuple[str, str, 
     return kind, category, reason
 
 
-def decide(
+def decide_on_submission(
     submission: Submission,
     user: Any,
     kind: str,
@@ -97,7 +97,7 @@ def decide(
     reason: str = "",
     seen: UUID | Unseen | None = UNSEEN,
 ) -> Decision:
-    """Store a decision on one submission; repeating the newest decision has no effect.
+    """Store and return a decision on one submission; repeating the newest one stores nothing.
 
     `seen` is the newest decision that the user saw, None for none. Raises DecisionError and
     WithdrawnError. Raises DecidedMeanwhileError if another decision is newer.
@@ -107,7 +107,7 @@ def decide(
         lock_submissions([submission.pk])
         newest = load_newest_decisions([submission.pk]).get(submission.pk)
         # Checked before `seen`, so that a repeated request succeeds although its page is outdated.
-        if newest is not None and _is_same(newest, *validated):
+        if newest is not None and _is_same_decision(newest, *validated):
             return newest
         if newest is not None and not isinstance(seen, Unseen) and newest.public_id != seen:
             raise DecidedMeanwhileError(newest)
@@ -119,8 +119,8 @@ def decide(
         return decision
 
 
-def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
-    """Store many valid decisions, all or none; return counts of new and existing ones.
+def decide_on_submissions(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
+    """Store many valid decisions, all or none; return the numbers of new and existing ones.
 
     Check them first with `validate_decision`. Raises WithdrawnError.
     """
@@ -132,7 +132,7 @@ def decide_all(user: Any, decisions: Sequence[NewDecision]) -> DecisionCounts:
             decision
             for decision in decisions
             if (before := newest.get(decision.submission)) is None
-            or not _is_same(before, decision.kind, decision.category, decision.reason)
+            or not _is_same_decision(before, decision.kind, decision.category, decision.reason)
         ]
         rows = store_decisions(user, new_decisions)
         if rows:
@@ -170,13 +170,15 @@ def approve_undecided(user: Any, submissions: Sequence[int]) -> DecisionCounts:
         for row in load_newest_decisions(submissions).values():
             if row.kind != Decision.Kind.OPEN:
                 raise DecidedMeanwhileError(row)
-        return decide_all(user, [NewDecision(key, Decision.Kind.APPROVE) for key in submissions])
+        return decide_on_submissions(
+            user, [NewDecision(key, Decision.Kind.APPROVE) for key in submissions]
+        )
 
 
 def find_answered_version(
     question_set: QuestionSet, number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the version with this number, or by default the newest with submissions.
+    """Return the version with this number, by default the newest with submissions.
 
     If no version has any, the newest of all; None if there is no such version.
     """
@@ -186,35 +188,39 @@ def find_answered_version(
 def select_answered_version(
     versions: QuerySet[QuestionSetVersion], number: int | None = None
 ) -> QuestionSetVersion | None:
-    """Return the version with this number; by default the newest one with submissions.
+    """Return the version with this number, by default the newest with submissions.
+
+    The number is that of one of `versions`.
 
     Same as `find_answered_version`, but the set and the collection are loaded too.
     """
     versions = versions.select_related("question_set", "collection")
     if number is not None:
         return versions.filter(number=number).first()
-    newest = versions.order_by(_has_submissions().desc(), "-number")
+    newest = versions.order_by(_build_answered_condition().desc(), "-number")
     return newest.annotate(is_newest_answered=Value(True)).first()
 
 
-def is_newest_answered(version: QuestionSetVersion) -> bool:
+def is_newest_answered_version(version: QuestionSetVersion) -> bool:
     """Return whether a version is the newest with submissions; at most one query."""
     if hasattr(version, "is_newest_answered"):  # annotated by select_answered_version
         return True
     versions = QuestionSetVersion.objects.filter(question_set=version.question_set_id)
-    newest = versions.order_by(_has_submissions().desc(), "-number").values_list("pk", flat=True)
+    newest = versions.order_by(_build_answered_condition().desc(), "-number").values_list(
+        "pk", flat=True
+    )
     return newest.first() == version.pk
 
 
-def _has_submissions() -> Exists:
+def _build_answered_condition() -> Exists:
     """Return the query condition that a version has submissions."""
     return Exists(Submission.objects.filter(version=OuterRef("pk")))
 
 
 def load_newest_decisions(submissions: Iterable[int]) -> dict[int, Decision]:
-    """Return the newest decision on each decided submission, by key.
+    """Return the newest decision on each decided submission, by its key.
 
-    Reopened ones are included.
+    A decision that reopened a submission is included.
     """
     keys, decisions = sorted(submissions), {}
     for begin in range(0, len(keys), KEYS_PER_QUERY):
@@ -241,7 +247,7 @@ def load_decision_log(submissions: Iterable[int], *related: str) -> dict[int, li
 
 
 def load_decisions_where(condition: Q, *related: str) -> dict[int, list[Decision]]:
-    """Return the decisions that meet a condition, by submission key, oldest first; one query.
+    """Return the decisions that meet a query condition, by submission key, oldest first; one query.
 
     `related` names relations to load with each decision.
     """
@@ -253,7 +259,7 @@ def load_decisions_where(condition: Q, *related: str) -> dict[int, list[Decision
 
 
 def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False) -> None:
-    """Lock submissions (by key) until the transaction ends, so that payments do not overlap.
+    """Lock submissions (by key) until the transaction ends, so that decisions cannot overlap.
 
     Raises WithdrawnError for a withdrawn submission, unless `also_withdrawn`.
     """
@@ -269,6 +275,6 @@ def lock_submissions(submissions: Sequence[int], *, also_withdrawn: bool = False
             raise WithdrawnError("withdrawn", worker=str(withdrawn[0]))
 
 
-def _is_same(row: Decision, kind: str, category: str, reason: str) -> bool:
+def _is_same_decision(row: Decision, kind: str, category: str, reason: str) -> bool:
     """Return whether a stored decision has the same kind, category and reason."""
     return (row.kind, row.category, row.reason) == (kind, category, reason)

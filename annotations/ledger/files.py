@@ -14,17 +14,17 @@ from annotations.exchange.reading.decisions import DecisionFile, DecisionRow, re
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.ledger.bonuses import (
     ROUND,
-    confirm,
+    confirm_payments,
     find_currency,
     load_payments,
-    plan,
-    split_confirmed,
+    plan_bonuses,
+    split_confirmed_payments,
 )
-from annotations.ledger.decisions import NewDecision, decide_all
+from annotations.ledger.decisions import NewDecision, decide_on_submissions
 from annotations.ledger.errors import CurrencyError, OtherAmountError
 from annotations.ledger.sentences import DECISIONS
 from annotations.models import Decision, QuestionSetVersion, Submission
-from annotations.panels.people import describe_contradictions, load_decided_people
+from annotations.panels.people import describe_contradictions, load_submissions_with_decisions
 from annotations.panels.sentences import REPORTS
 
 NO_PANEL = "(none)"
@@ -32,7 +32,7 @@ NO_PANEL = "(none)"
 
 
 @dataclass(slots=True)
-class DecideReport:
+class DecisionImportReport:
     """Result of importing a file of decisions: counts, sum of bonuses, warnings.
 
     `n_by_kind` counts the rows by decision; `kinds` has the decision by submission key.
@@ -80,17 +80,15 @@ class DecideReport:
             yield REPORTS.text("dry_run")
 
 
-def decide_by_file(
+def import_decisions(
     version: QuestionSetVersion,
     source: Readable,
     user: Any,
     *,
     round_: str = ROUND,
     dry_run: bool = False,
-) -> DecideReport:
-    """Import decisions on a version's workers and their bonuses from a file.
-
-    All rows are imported or none.
+) -> DecisionImportReport:
+    """Import decisions on a version's workers, and their bonuses, from a file: all rows or none.
 
     The user who decides wrote each amount, so the bonuses are confirmed at once. A worker has one
     bonus in a round. Raises `InputError` with every invalid row; nothing is stored then. With
@@ -106,7 +104,7 @@ def decide_by_file(
         decisions = [
             NewDecision(keys[row.line], row.decision, row.category, row.reason) for row in file.rows
         ]
-        outcome = decide_all(user, decisions)
+        outcome = decide_on_submissions(user, decisions)
         amounts = {keys[row.line]: row.bonus for row in file.rows if row.bonus is not None}
         n_new_bonuses = _store_bonuses(version, amounts, user, round_, keys, problems)
         submissions = {decision.submission for decision in decisions}
@@ -114,7 +112,7 @@ def decide_by_file(
         warnings = list(_warn_bonus_of_rejected(version, rejected_with_bonus, round_))
         contradictions = list(
             describe_contradictions(
-                [p for p in load_decided_people(version) if p.key in submissions]
+                [p for p in load_submissions_with_decisions(version) if p.key in submissions]
             )
         )
         # After all checks and writes, so that a dry run finds the same problems. Without an
@@ -124,7 +122,7 @@ def decide_by_file(
     counts: dict[str, int] = {}
     for row in file.rows:
         counts[row.decision] = counts.get(row.decision, 0) + 1
-    return DecideReport(
+    return DecisionImportReport(
         file=file.name,
         version=str(version),
         n_rows=len(file.rows),
@@ -142,7 +140,7 @@ def decide_by_file(
 
 
 def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
-    """Yield a warning about unknown columns, whose names may be misspelled."""
+    """Yield a warning if a file has unknown columns, whose names may be misspelled."""
     if file.kept_aside:
         yield REPORTS.text("columns_left_out", names=file.kept_aside)
 
@@ -150,10 +148,10 @@ def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
 def _warn_bonus_of_rejected(
     version: QuestionSetVersion, rejected: Sequence[int], round_: str
 ) -> Iterator[str]:
-    """Yield a warning about bonuses of workers that the same row rejects."""
+    """Yield a warning about bonuses of workers whom the same row rejects."""
     if not rejected:
         return
-    sendable, held_back = split_confirmed(load_payments(version, rejected, round_))
+    sendable, held_back = split_confirmed_payments(load_payments(version, rejected, round_))
     n_held, n_paid = len(held_back), len(sendable)
     if n_paid:
         yield DECISIONS.text("bonus_of_rejected", n=n_paid)
@@ -166,8 +164,8 @@ def _has_bonus_for_rejected(row: DecisionRow) -> bool:
     return row.decision == Decision.Kind.REJECT and row.bonus is not None
 
 
-def _select_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
-    """Return the submissions of a panel's workers; case matters only if it decides."""
+def _filter_by_panel(submissions: Sequence[Submission], panel: str) -> list[Submission]:
+    """Return the submissions of a panel's workers; ignore case unless a panel matches exactly."""
     named = [(submission.worker.panel or NO_PANEL, submission) for submission in submissions]
     exactly = [submission for name, submission in named if name == panel]
     return exactly or [
@@ -190,7 +188,7 @@ def _store_bonuses(
     if not amounts:
         return 0
     try:
-        plan(version, amounts, user, round_)
+        plan_bonuses(version, amounts, user, round_)
     except OtherAmountError as error:
         line = next(number for number, key in lines.items() if key == error.payment.submission)
         problems.add_code(line, "bonus", "bonus_of_other_amount", reason=str(error))
@@ -198,16 +196,13 @@ def _store_bonuses(
     except CurrencyError as error:
         problems.add_code(None, "bonus", "bonus_of_other_currency", reason=str(error))
         problems.raise_if_any()
-    return len(confirm(version, user, round_, list(amounts)).payments)
+    return len(confirm_payments(version, user, round_, list(amounts)).payments)
 
 
 def _match_submissions(
     version: QuestionSetVersion, rows: tuple[DecisionRow, ...], problems: Problems
 ) -> dict[int, int]:
-    """Return the submission key of each row, by line number.
-
-    Record a problem for rows without a submission.
-    """
+    """Return the submission key of each row by line number; record a problem if there is none."""
     by_worker: dict[str, list[Submission]] = {}
     for submission in Submission.objects.filter(version=version).select_related("worker"):
         by_worker.setdefault(submission.worker.external_id, []).append(submission)
@@ -215,7 +210,7 @@ def _match_submissions(
     first_lines: dict[int, int] = {}
     for row in rows:
         same_id = by_worker.get(row.worker, [])
-        matches = _select_panel(same_id, row.panel) if row.panel else same_id
+        matches = _filter_by_panel(same_id, row.panel) if row.panel else same_id
         name = row.worker[:40]
         if not matches:
             problems.add_code(

@@ -19,7 +19,11 @@ from annotations.ledger.sentences import PAYMENTS, SENDING
 from annotations.models import PanelSession, QuestionSetVersion, Submission
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
 from annotations.panels.lists import PanelLists
-from annotations.panels.people import PanelDecision, load_decided_people, load_people
+from annotations.panels.people import (
+    PanelDecision,
+    load_panel_submissions,
+    load_submissions_with_decisions,
+)
 from annotations.panels.prolific import MOST_BONUSES
 from annotations.sentences import CodedError
 
@@ -31,20 +35,20 @@ class WhichStudyError(CodedError, ValueError):
 
 
 @dataclass(slots=True)
-class PanelPayer:
+class BonusPayer:
     """Pays a batch as bonuses on the panel, if the panel computes the same sum."""
 
     client: PanelClient
     study: str
 
-    def pay(self, batch: bonuses.Batch) -> str:
+    def pay_batch(self, batch: bonuses.PaymentBatch) -> str:
         """Pay all bonuses of a batch and return the panel's id of the payment.
 
         Raises PanelRefusedError, UnsureError.
         """
         lines = b"".join(format_payment_lines(batch)).decode()
         try:
-            setup = self.client.set_up_bonuses(self.study, lines)
+            setup = self.client.register_bonuses(self.study, lines)
             # Exact: amounts are decimals with two places.
             cents = int(batch.total * 100)
             # The last check before money moves.
@@ -78,7 +82,7 @@ class ScreenOutPayer:
     ids: Mapping[int, str]
     more_places: bool = False
 
-    def pay(self, batch: bonuses.Batch) -> str:
+    def pay_batch(self, batch: bonuses.PaymentBatch) -> str:
         """Screen out and pay the workers of a batch; return the study's id.
 
         Raises PanelRefusedError, UnsureError.
@@ -88,7 +92,7 @@ class ScreenOutPayer:
             raise errors.PanelRefusedError("several_amounts")
         session_ids = [self.ids[payment.submission] for payment in batch.payments]
         try:
-            self.client.screen_out(
+            self.client.screen_out_submissions(
                 self.study, session_ids, amounts.pop(), more_places=self.more_places
             )
         except NotDoneError as error:
@@ -96,7 +100,7 @@ class ScreenOutPayer:
         return self.study
 
 
-def find_study(version: QuestionSetVersion, study: str = "") -> str:
+def find_study_id(version: QuestionSetVersion, study: str = "") -> str:
     """Return the panel's study id: `study` if given, else the one that all workers came from.
 
     Raises WhichStudyError if no worker came with a study, or if they came from several.
@@ -113,29 +117,31 @@ def find_study(version: QuestionSetVersion, study: str = "") -> str:
 def select_next_bonuses(
     version: QuestionSetVersion, round_: str | None = None
 ) -> list[bonuses.Payment]:
-    """Return the bonuses for the next request: the oldest ones that can be sent.
+    """Return the bonuses for the next request to the panel: the oldest ones that can be sent.
 
     Workers of Mechanical Turk are left out. The panel does not know their ids and would refuse the
     whole list.
     """
-    sendable, _ = _split_confirmed(version, round_)
+    sendable, _ = _split_confirmed_in_round(version, round_)
     return [payment for payment in sendable if payment.panel != MTURK][:MOST_BONUSES]
 
 
-def count_left_out(version: QuestionSetVersion, round_: str | None = None) -> list[tuple[int, str]]:
-    """Return (number, reason code) for confirmed payments that cannot be sent."""
-    sendable, held_back = _split_confirmed(version, round_)
+def count_unsendable_bonuses(
+    version: QuestionSetVersion, round_: str | None = None
+) -> list[tuple[int, str]]:
+    """Return (number, reason code) pairs for confirmed payments that cannot be sent."""
+    sendable, held_back = _split_confirmed_in_round(version, round_)
     n_mturk = sum(payment.panel == MTURK for payment in sendable)
     counts = [(len(held_back), "held_back"), (n_mturk, "of_mturk")]
     return [(n, why) for n, why in counts if n]
 
 
-def _split_confirmed(
+def _split_confirmed_in_round(
     version: QuestionSetVersion, round_: str | None
 ) -> tuple[list[bonuses.Payment], list[bonuses.Payment]]:
-    """Return a round's confirmed payments: (those that can be sent, those held back)."""
+    """Split a round's confirmed payments into those that can be sent and those held back."""
     payments = bonuses.load_payments(version, round_=round_)
-    return bonuses.split_confirmed(
+    return bonuses.split_confirmed_payments(
         payment for payment in payments if bonuses.is_in_round(payment, round_)
     )
 
@@ -147,16 +153,16 @@ def send_bonuses(
     study: str,
     total: Decimal,
     round_: str | None = None,
-) -> bonuses.Batch:
-    """Pay the next bonuses through the panel, if their sum is the confirmed total.
+) -> bonuses.PaymentBatch:
+    """Have the panel pay the next bonuses, if their sum is the confirmed total; return them.
 
-    Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
-    nothing is claimed then.
+    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the
+    total has changed; nothing is claimed then.
     """
-    payer = PanelPayer(client, study)
-    # Selected without a lock: `claim` selects again under the lock and compares the total.
+    payer = BonusPayer(client, study)
+    # Selected without a lock: `claim_payments` selects again under the lock and compares the total.
     keys = [payment.submission for payment in select_next_bonuses(version, round_)]
-    return bonuses.pay(
+    return bonuses.claim_and_pay(
         version, user, payer, round_, most=MOST_BONUSES, total=total, submissions=keys
     )
 
@@ -183,7 +189,7 @@ class NextParts:
 
 
 def select_next_parts(version: QuestionSetVersion) -> NextParts:
-    """Return the partial payments of the next request; empty if none is left.
+    """Return the partial payments for the next request to the panel; empty if none is left.
 
     The panel screens out workers who failed the practice. Workers who failed the attention checks
     have submitted, and are paid by a list of bonuses.
@@ -193,14 +199,14 @@ def select_next_parts(version: QuestionSetVersion) -> NextParts:
     ]
     kinds = parts.load_part_kinds(version)
     keys = [payment.submission for payment in waiting]
-    people = load_people(Submission.objects.filter(version=version, pk__in=keys), {})
+    people = load_panel_submissions(Submission.objects.filter(version=version, pk__in=keys), {})
     ids = {person.key: person.submission for person in people if person.submission}
 
-    def needs_id(payment: bonuses.Payment) -> bool:
-        """Return whether a payment needs the panel's submission id, which is unknown."""
+    def lacks_submission_id(payment: bonuses.Payment) -> bool:
+        """Return whether a payment needs the panel's id of the submission and it is unknown."""
         return kinds.get(payment.submission) == parts.SCREENED_OUT and payment.submission not in ids
 
-    sendable = [payment for payment in waiting if not needs_id(payment)]
+    sendable = [payment for payment in waiting if not lacks_submission_id(payment)]
     kind = kinds.get(sendable[0].submission, parts.FAILED_CHECKS) if sendable else ""
     same_kind = [
         payment
@@ -221,28 +227,28 @@ def send_parts(
     total: Decimal,
     *,
     more_places: bool = False,
-) -> bonuses.Batch:
-    """Pay the next partial payments through the panel, if their sum is the confirmed total.
+) -> bonuses.PaymentBatch:
+    """Have the panel pay the next partial payments, if their sum is the total; return them.
 
-    Raises the errors of `bonuses.pay`. Raises `errors.OtherTotalError` if the total has changed;
-    nothing is claimed then.
+    Raises the errors of `bonuses.claim_and_pay`. Raises `errors.OtherTotalError` if the
+    total has changed; nothing is claimed then.
     """
     with transaction.atomic():
         # Lock first: decisions wait, and a decision made meanwhile stops the partial payment.
         parts.lock_submissions_with_part(version)
         selected = select_next_parts(version)
         keys = [payment.submission for payment in selected.payments]
-        batch = bonuses.claim(version, user, bonuses.PART, total=total, submissions=keys)
+        batch = bonuses.claim_payments(version, user, bonuses.PART, total=total, submissions=keys)
     # Outside the transaction: the claim must be committed before the panel is asked.
-    payer: bonuses.Payer = PanelPayer(client, study)
+    payer: bonuses.Payer = BonusPayer(client, study)
     if selected.kind == parts.SCREENED_OUT:
         payer = ScreenOutPayer(client, study, selected.ids, more_places)
-    return bonuses.pay_claimed(batch, user, payer)
+    return bonuses.pay_claimed_batch(batch, user, payer)
 
 
 @dataclass(slots=True)
 class SendingReport:
-    """Result of sending decisions to a panel: counts, and a message for each failure.
+    """Result of sending decisions to a panel: counts, and a message for each failed rejection.
 
     `problems` has a message for each rejection that failed or was not answered. Sending it again
     is safe: the panel ignores a repeated rejection.
@@ -268,12 +274,14 @@ class SendingReport:
 def send_decisions(
     version: QuestionSetVersion, client: PanelClient | None, *, do: bool = False
 ) -> SendingReport:
-    """Send the approvals and rejections to the panel; without `do`, only count them.
+    """Send approvals and rejections to the panel, or only count them; return the report.
+
+    Nothing is sent without `do`.
 
     The panel ignores repeated decisions, so call this again after an interruption. A failed
     rejection is reported and the others continue; errors of approvals are raised.
     """
-    lists = PanelLists(version.pk, load_decided_people(version))
+    lists = PanelLists(version.pk, load_submissions_with_decisions(version))
     people = list(lists.select_for_prolific())
     report = SendingReport(n_past=lists.n_all_settled)
     report.n_without_id = sum(not person.submission for person in people)
@@ -289,19 +297,19 @@ def send_decisions(
         return report
     # Approvals first: they go in few requests, and an error ends the call before any rejection.
     if approved:
-        client.approve(approved)
+        client.approve_submissions(approved)
         report.n_approved = len(approved)
     for key, decision in rejected:
-        report.n_rejected += _reject(client, key, decision, report.problems)
+        report.n_rejected += _reject_on_panel(client, key, decision, report.problems)
     return report
 
 
-def _reject(
+def _reject_on_panel(
     client: PanelClient, submission: str, decision: PanelDecision, problems: list[str]
 ) -> bool:
-    """Reject a submission on the panel; return False and record the problem if it fails."""
+    """Reject a submission on the panel; return False and record the problem if that fails."""
     try:
-        client.reject(submission, decision.category, decision.message)
+        client.reject_submission(submission, decision.category, decision.message)
     except (NotDoneError, UnsureError) as error:
         problems.append(f"{submission}: {error}")
         return False

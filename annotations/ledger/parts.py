@@ -25,7 +25,7 @@ from annotations.ledger import bonuses
 from annotations.ledger.decisions import lock_submissions
 from annotations.ledger.sentences import WHY_PART
 from annotations.models import Collection, QuestionSetVersion, Submission
-from annotations.panels.people import Person, load_people
+from annotations.panels.people import PanelSubmission, load_panel_submissions
 
 State = Submission.State
 SCREENED_OUT, FAILED_CHECKS = "screened_out", "failed_checks"
@@ -39,16 +39,16 @@ ENDED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class OwedPart:
     """A partial payment owed to a worker; `kind` is the reason, such as screened out."""
 
-    person: Person
+    person: PanelSubmission
     kind: str
     amount: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class OwedParts:
     """Partial payments owed to workers, and numbers of workers without one, by reason.
 
     Attributes
@@ -60,7 +60,7 @@ class Parts:
     n_there : their partial payment exists, and is neither failed nor cancelled.
     """
 
-    owed: tuple[Part, ...]
+    owed: tuple[OwedPart, ...]
     currency: str
     n_without: int
     n_decided: int
@@ -74,7 +74,7 @@ class Parts:
 
     @property
     def n_unknown(self) -> int:
-        """Number of owed workers whose panel status was never imported."""
+        """Number of owed payments to workers whose status on the panel was never imported."""
         return sum(not part.person.status for part in self.owed)
 
     @property
@@ -91,8 +91,10 @@ class Parts:
 
 def find_owed_parts(
     version: QuestionSetVersion, payments: Sequence[bonuses.Payment] | None = None
-) -> Parts:
-    """Return the partial payments owed to workers of a version; constant number of queries.
+) -> OwedParts:
+    """Return the partial payments owed to a version's workers, and counts of workers without one.
+
+    The number of queries is constant.
 
     Pass all `payments` of the version if they are loaded already.
     """
@@ -102,9 +104,11 @@ def find_owed_parts(
         FAILED_CHECKS: collection.failed_checks_pay if collection else None,
     }
     existing = load_current_parts(version, payments)
-    owed: dict[str, list[Part]] = {kind: [] for kind in ENDED}
+    owed: dict[str, list[OwedPart]] = {kind: [] for kind in ENDED}
     counts: Counter[str] = Counter()
-    for person in load_people(_select_collected(version).filter(_has_ended())):
+    for person in load_panel_submissions(
+        _select_collected(version).filter(_build_ended_condition())
+    ):
         kind = FAILED_CHECKS if person.handed_in else SCREENED_OUT
         amount = amounts[kind]
         if person.key in existing:
@@ -116,8 +120,8 @@ def find_owed_parts(
         elif amount is None:
             counts["without"] += 1
         else:
-            owed[kind].append(Part(person, kind, amount))
-    return Parts(
+            owed[kind].append(OwedPart(person, kind, amount))
+    return OwedParts(
         tuple(chain(*owed.values())),
         collection.currency if collection else "",
         *(counts["without"], counts["decided"], counts["settled"], counts["there"]),
@@ -127,7 +131,7 @@ def find_owed_parts(
 def load_current_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None = None
 ) -> dict[int, bonuses.Payment]:
-    """Return the partial payment of each submission, without failed and cancelled ones.
+    """Return the partial payment of each submission by key, without failed and cancelled ones.
 
     Pass all `payments` of the version if they are loaded already.
     """
@@ -135,26 +139,32 @@ def load_current_parts(
     return {part.submission: part for part in parts if part.state not in bonuses.ENDED_STATES}
 
 
-def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
-    """Plan the owed partial payments and return them; a second call plans nothing."""
+def plan_parts(version: QuestionSetVersion, user: Any) -> bonuses.PaymentBatch:
+    """Plan the owed partial payments and return them as a batch; a second call plans nothing."""
     with transaction.atomic():
         # Lock first: a decision in another transaction waits, or is already visible here.
         lock_submissions(
-            list(_select_collected(version).filter(_has_ended()).values_list("pk", flat=True))
+            list(
+                _select_collected(version)
+                .filter(_build_ended_condition())
+                .values_list("pk", flat=True)
+            )
         )
         owed = find_owed_parts(version).owed
         for kind, why in PART_REASONS.items():
             amounts = {part.person.key: part.amount for part in owed if part.kind == kind}
             if amounts:
-                bonuses.plan(version, amounts, user, bonuses.PART, why)
+                bonuses.plan_bonuses(version, amounts, user, bonuses.PART, why)
         planned = load_current_parts(version)
-        return bonuses.Batch(bonuses.NO_BATCH, tuple(planned[part.person.key] for part in owed))
+        return bonuses.PaymentBatch(
+            bonuses.NO_BATCH, tuple(planned[part.person.key] for part in owed)
+        )
 
 
 def _load_parts(
     version: QuestionSetVersion | int, payments: Sequence[bonuses.Payment] | None
 ) -> list[bonuses.Payment]:
-    """Return a version's partial payments; without `payments`, they are loaded."""
+    """Return a version's partial payments, from `payments` or else from the database."""
     if payments is None:
         return bonuses.load_payments(version, round_=bonuses.PART)
     return [payment for payment in payments if payment.round == bonuses.PART]
@@ -163,7 +173,7 @@ def _load_parts(
 def select_sendable_parts(
     version: QuestionSetVersion,
     payments: Sequence[bonuses.Payment] | None = None,
-    people: Iterable[Person] | None = None,
+    people: Iterable[PanelSubmission] | None = None,
 ) -> list[bonuses.Payment]:
     """Return the confirmed partial payments that can be sent, the oldest first.
 
@@ -175,7 +185,9 @@ def select_sendable_parts(
     if not confirmed:
         return []
     if people is None:
-        people = load_people(_select_collected(version).filter(bonus_payments__round=bonuses.PART))
+        people = load_panel_submissions(
+            _select_collected(version).filter(bonus_payments__round=bonuses.PART)
+        )
     settled = {
         person.key
         for person in people
@@ -187,33 +199,33 @@ def select_sendable_parts(
 
 
 def lock_submissions_with_part(version: QuestionSetVersion) -> None:
-    """Lock submissions with a partial payment, so that decisions about them wait."""
+    """Lock the submissions with a partial payment, so that decisions about them wait."""
     lock_submissions(list(load_current_parts(version)), also_withdrawn=True)
 
 
-def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.Batch:
+def claim_parts(version: QuestionSetVersion, user: Any) -> bonuses.PaymentBatch:
     """Reserve all partial payments that can be sent, each only once, as one list."""
     with transaction.atomic():
         # Lock before selecting: a rejection made meanwhile must keep the part off the list.
         lock_submissions_with_part(version)
         keys = [part.submission for part in select_sendable_parts(version)]
-        return bonuses.claim(version, user, bonuses.PART, submissions=keys)
+        return bonuses.claim_payments(version, user, bonuses.PART, submissions=keys)
 
 
-def select_panel_ids(version: QuestionSetVersion, batch: bonuses.Batch) -> Mapping[int, str]:
-    """Return the panel's ids for the lines of a list, by submission key.
+def load_panel_ids(version: QuestionSetVersion, batch: bonuses.PaymentBatch) -> Mapping[int, str]:
+    """Return the panel's id for each payment of a batch, by submission key.
 
     These are the panel's ids of the submissions if all are known, else those of the workers.
     """
     keys = [payment.submission for payment in batch.payments]
-    people = load_people(Submission.objects.filter(version=version, pk__in=keys), {})
+    people = load_panel_submissions(Submission.objects.filter(version=version, pk__in=keys), {})
     # One list has ids of one type only; the panel refuses a mixture.
     by_submission = all(person.submission for person in people)
     return {person.key: person.submission if by_submission else person.name for person in people}
 
 
 def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
-    """Return the kind of partial payment of each submission entitled to one, by key."""
+    """Return the kind of partial payment that each entitled submission gets, by its key."""
     return {
         key: kind
         for kind, ended in ENDED.items()
@@ -221,8 +233,8 @@ def load_part_kinds(version: QuestionSetVersion) -> dict[int, str]:
     }
 
 
-def _has_ended() -> Q:
-    """Return the condition that a submission ended with a partial payment."""
+def _build_ended_condition() -> Q:
+    """Return the query condition that a submission ended in a way that gets a partial payment."""
     return ENDED[SCREENED_OUT] | ENDED[FAILED_CHECKS]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from annotations.exchange.defusing import defuse_text
 from annotations.exchange.writing.formats import Table
-from annotations.ledger.bonuses import Batch, Payment
+from annotations.ledger.bonuses import Payment, PaymentBatch
 
 COLUMNS = (
     *("payment", "worker", "panel", "amount", "currency", "round", "attempt", "state", "batch"),
@@ -17,8 +17,10 @@ COLUMNS = (
 """The columns of the ledger's table."""
 
 
-def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> Iterator[bytes]:
-    """Yield the lines "id,amount" of a batch, such as "5f1a,1.50".
+def format_payment_lines(
+    batch: PaymentBatch, ids: Mapping[int, str] | None = None
+) -> Iterator[bytes]:
+    """Yield a line "id,amount" for each payment of a batch, such as "5f1a,1.50".
 
     The id is the worker's or submission's id on the panel.
 
@@ -35,9 +37,9 @@ def format_payment_lines(batch: Batch, ids: Mapping[int, str] | None = None) -> 
 
 
 def build_ledger_table(payments: list[Payment]) -> Table:
-    """Return a table with one row for each payment.
+    """Return the table of a version's payments, one row for each.
 
-    `settlement.read_settled` reads the same table back, with other states.
+    `settlement.read_panel_reports` reads the same table back, with other states.
     """
     return Table(
         COLUMNS,

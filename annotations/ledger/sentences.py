@@ -24,18 +24,18 @@ def _format_amount(amount: Decimal, currency: str) -> str:
 
 
 def _format_counts(kinds: Mapping[str, int]) -> str:
-    """Return numbers by kind as text, such as "2 paid, 1 failed"."""
+    """Return numbers by kind as text, such as "2 reject, 14 approve"."""
     return ", ".join(f"{n:,} {kind}" for kind, n in sorted(kinds.items()))
 
 
 def _explain_no_bonus_left(n_held: int, batch: str) -> str:
     """Return the message that no confirmed bonus can be sent."""
     held = f"; left out: {n_held:,} {_HELD_BACK}" if n_held else ""
-    return f"no confirmed bonus is left to be sent{held}{_suggest_again(batch)}"
+    return f"no confirmed bonus is left to be sent{held}{_suggest_repeating_list(batch)}"
 
 
-def _suggest_again(batch: str) -> str:
-    """Return the hint that the list of a batch can be written again; "" without one."""
+def _suggest_repeating_list(batch: str) -> str:
+    """Return the hint that the list of a batch can be written again; "" without a batch."""
     return f"; write its list again with --batch {batch}" if batch else ""
 
 
@@ -74,7 +74,7 @@ LISTS = Sentences(
         "no_bonus_left": _explain_no_bonus_left,
         "no_part_left": lambda batch: (
             "no confirmed part of the pay is left to be sent: plan them with payments --parts, "
-            f"confirm them with payments --parts --confirm{_suggest_again(batch)}"
+            f"confirm them with payments --parts --confirm{_suggest_repeating_list(batch)}"
         ),
         "taken_meanwhile": "another user took the list at the same moment",
         "no_such_list": "no list of {noun} {key} here",

@@ -11,7 +11,7 @@ from annotations.exchange.problems import Problems
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
-from annotations.ledger.bonuses import load_payments, settle
+from annotations.ledger.bonuses import load_payments, store_panel_reports
 from annotations.models import BonusPayment, QuestionSetVersion
 
 Event = BonusPayment.Event
@@ -25,21 +25,24 @@ FILE_COLUMNS = (
 )
 
 
-def settle_by_file(version: QuestionSetVersion, user: Any, source: Readable) -> tuple[int, int]:
+def import_panel_reports(
+    version: QuestionSetVersion, user: Any, source: Readable
+) -> tuple[int, int]:
     """Import a panel's report on sent payments; return the numbers of new and known rows.
 
-    Returns the number of new reports, and of those that were stored already. Raises `InputError` as
-    `read_settled` does, also for a payment of another version.
+    Raises `InputError` as `read_panel_reports` does, also for a payment of another version.
     """
     problems = Problems(make_source(source).name)
-    reports = read_settled(source, problems, {payment.id for payment in load_payments(version)})
-    return settle(version, user, reports)
+    reports = read_panel_reports(
+        source, problems, {payment.id for payment in load_payments(version)}
+    )
+    return store_panel_reports(version, user, reports)
 
 
-def read_settled(
+def read_panel_reports(
     source: Readable, problems: Problems, known: Container[UUID]
 ) -> dict[UUID, tuple[Event, str]]:
-    """Read a panel's report on payments; return (event, reference) by payment id.
+    """Read a file of a panel's reports on payments; return (event, reference) by payment id.
 
     The columns are payment, state and reference.
 

@@ -23,8 +23,8 @@ class StateCount:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
-    """Payments of one round or one list in planned order, with their sums."""
+class PaymentTally:
+    """Payments of one round or one list, in planned order, with their sums."""
 
     payments: tuple[Payment, ...]
 
@@ -41,7 +41,7 @@ class Tally:
     @property
     def total(self) -> Decimal:
         """Sum of all amounts, without the panel's fee."""
-        return self._sum(STATES.values())
+        return self._sum_amounts(STATES.values())
 
     @property
     def currency(self) -> str:
@@ -51,13 +51,13 @@ class Tally:
 
     @property
     def planned(self) -> Decimal:
-        """Sum of the planned payments, which the user repeats to confirm them."""
-        return self._sum({"planned"})
+        """Sum of the planned payments, which the user enters to confirm them."""
+        return self._sum_amounts({"planned"})
 
     @property
     def unsent(self) -> Decimal:
-        """Sum of the payments that were not sent, which the user repeats to cancel them."""
-        return self._sum({"planned", "confirmed"})
+        """Sum of the payments that were not sent, which the user enters to cancel them."""
+        return self._sum_amounts({"planned", "confirmed"})
 
     @property
     def states(self) -> list[StateCount]:
@@ -69,7 +69,7 @@ class Tally:
                 counts.append(StateCount(state, len(amounts), sum(amounts, Decimal(0))))
         return counts
 
-    def _sum(self, states: Iterable[str]) -> Decimal:
+    def _sum_amounts(self, states: Iterable[str]) -> Decimal:
         """Return the sum of the payments in the given states."""
         wanted = set(states)
         return sum(
@@ -77,21 +77,23 @@ class Tally:
         )
 
 
-def group_by_round(payments: Sequence[Payment]) -> list[Tally]:
+def group_by_round(payments: Sequence[Payment]) -> list[PaymentTally]:
     """Return a tally of payments for each round, in the order in which rounds began."""
-    return list(_group(payments, lambda payment: payment.round).values())
+    return list(_group_payments(payments, lambda payment: payment.round).values())
 
 
-def group_by_list(payments: Sequence[Payment]) -> dict[UUID, Tally]:
+def group_by_list(payments: Sequence[Payment]) -> dict[UUID, PaymentTally]:
     """Return a tally of payments for each written list, by list id, oldest first."""
     listed = [payment for payment in payments if payment.batch is not None]
-    tallies = _group(listed, lambda payment: payment.batch)
+    tallies = _group_payments(listed, lambda payment: payment.batch)
     return {key: tally for key, tally in tallies.items() if key is not None}
 
 
-def _group(payments: Iterable[Payment], get_key: Callable[[Payment], Key]) -> dict[Key, Tally]:
+def _group_payments(
+    payments: Iterable[Payment], get_key: Callable[[Payment], Key]
+) -> dict[Key, PaymentTally]:
     """Return the payments grouped by `get_key`, each group with its sums."""
     groups: dict[Key, list[Payment]] = {}
     for payment in payments:
         groups.setdefault(get_key(payment), []).append(payment)
-    return {key: Tally(tuple(group)) for key, group in groups.items()}
+    return {key: PaymentTally(tuple(group)) for key, group in groups.items()}

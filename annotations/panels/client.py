@@ -17,7 +17,7 @@ from annotations.sentences import CodedError
 
 
 class PanelError(CodedError, RuntimeError):
-    """Error of a request to a panel; it failed, or its result is unknown."""
+    """Error of a request to a panel: it failed, or its result is unknown."""
 
     sentences = PANEL
 
@@ -70,25 +70,25 @@ class PanelClient(Protocol):
 
     name: str
 
-    def study(self, study: str) -> Study:
+    def load_study(self, study: str) -> Study:
         """Return the panel's study with this id."""
 
-    def statuses(self, study: str) -> Source:
+    def load_statuses(self, study: str) -> Source:
         """Return the statuses of a study's submissions in the format of the panel's export."""
 
-    def approve(self, submissions: Sequence[str]) -> None:
+    def approve_submissions(self, submissions: Sequence[str]) -> None:
         """Approve submissions, given by the panel's ids."""
 
-    def reject(self, submission: str, category: str, message: str) -> None:
+    def reject_submission(self, submission: str, category: str, message: str) -> None:
         """Reject a submission, given by the panel's id; the worker reads the message."""
 
-    def set_up_bonuses(self, study: str, lines: str) -> BonusSetup:
+    def register_bonuses(self, study: str, lines: str) -> BonusSetup:
         """Register bonuses (lines "id,amount") on the panel without paying them."""
 
     def pay_bonuses(self, set_up: str) -> None:
         """Pay registered bonuses; a second call would pay them twice."""
 
-    def screen_out(
+    def screen_out_submissions(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
         """Screen out submissions and pay each the same amount; a second call may pay twice.
@@ -96,5 +96,5 @@ class PanelClient(Protocol):
         With `more_places`, the study gets as many new places.
         """
 
-    def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
+    def create_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
         """Create a group of participants on the panel for a later study; return its id."""

@@ -42,7 +42,7 @@ class RequestedBeforeError(ValueError):
         self.earlier = earlier
 
 
-def make_group(
+def create_panel_group(
     question_set: QuestionSet,
     user: Any,
     client: PanelClient,
@@ -50,17 +50,19 @@ def make_group(
     name: str,
     participants: Sequence[str],
 ) -> str:
-    """Create a group of participants on the panel and log it; return the panel's id.
+    """Create a group of participants on the panel and log it; return the panel's id of it.
 
     The request is logged before the panel receives it. After a crash, or without an answer, the
     same name is therefore not requested again: a second request would create a second group. A
-    refused group can be requested again. Raises AskedBeforeError, NotDoneError (nothing was
+    refused group can be requested again. Raises RequestedBeforeError, NotDoneError (nothing was
     created), UnsureError.
     """
     with transaction.atomic():
         # Lock the set, so that two simultaneous requests see each other's log entry.
         QuestionSet.objects.select_for_update(of=("self",), no_key=True).get(pk=question_set.pk)
-        earlier = next((group for group in load_groups(question_set) if group.name == name), None)
+        earlier = next(
+            (group for group in load_requested_groups(question_set) if group.name == name), None
+        )
         if earlier is not None:
             state = (
                 f"was made ({earlier.key})" if earlier.key else "was asked for without an answer"
@@ -70,19 +72,19 @@ def make_group(
                 f"{earlier.at:%d %B %Y}: look on the panel, and take another name for another group"
             )
             raise RequestedBeforeError(message, earlier)
-        _log_request(question_set, user, Action.GROUP_ASKED, name, len(participants))
+        _log_group_request(question_set, user, Action.GROUP_ASKED, name, len(participants))
     try:
-        key = client.make_group(workspace, name, participants)
+        key = client.create_group(workspace, name, participants)
     # An UnsureError is not logged: the open request then prevents a repetition.
     except NotDoneError:
-        _log_request(question_set, user, Action.GROUP_REFUSED, name, len(participants))
+        _log_group_request(question_set, user, Action.GROUP_REFUSED, name, len(participants))
         raise
-    _log_request(question_set, user, Action.GROUP_MADE, name, len(participants), key)
+    _log_group_request(question_set, user, Action.GROUP_MADE, name, len(participants), key)
     return key
 
 
-def load_groups(question_set: QuestionSet) -> list[RequestedGroup]:
-    """Return the requested groups of a question set, newest first, without refused ones."""
+def load_requested_groups(question_set: QuestionSet) -> list[RequestedGroup]:
+    """Return the groups requested for a question set, newest first, without refused ones."""
     entries = AuditEntry.objects.filter(kind=KIND, object_id=question_set.public_id)
     groups: dict[str, RequestedGroup] = {}
     for entry in entries.select_related("done_by").order_by("pk"):
@@ -97,10 +99,10 @@ def load_groups(question_set: QuestionSet) -> list[RequestedGroup]:
     return sorted(groups.values(), key=lambda group: group.at, reverse=True)
 
 
-def _log_request(
+def _log_group_request(
     question_set: QuestionSet, user: Any, action: str, name: str, people: int, key: str = ""
 ) -> None:
-    """Store a request for a group in the audit log."""
+    """Store a request for a group, or its result, in the audit log."""
     AuditEntry.objects.create(
         owner_id=question_set.owner_id,
         done_by=user,

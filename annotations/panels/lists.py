@@ -19,7 +19,7 @@ from annotations.exchange.prolific import PAST_APPROVING, PAST_REJECTING
 from annotations.exchange.reading.mturk import PANEL as MTURK
 from annotations.exchange.writing.formats import Table
 from annotations.models import PanelFile, Response
-from annotations.panels.people import Person
+from annotations.panels.people import PanelSubmission
 
 SETTLED = ("approved", "rejected")
 """States of assignments that Mechanical Turk does not change any more."""
@@ -33,30 +33,30 @@ REJECTED_COLUMNS = ("submission_id", "participant_id", "rejection_category", "me
 
 @dataclass
 class PanelLists:
-    """The decisions on a version's workers as files for a panel, with counts for notes.
+    """Decisions on a version's workers as files for a panel, with counts for notes.
 
     The files hold only workers with a decision. Each query runs once, at first use; the query for
     batches is skipped where the version has none (`may_have_batches`).
     """
 
     version: int
-    people: list[Person]
+    people: list[PanelSubmission]
     may_have_batches: bool = True
     of_rows: Counter[str] = field(default_factory=Counter)
     """Rows of a batch by their mark (a code), complete once all its rows were read."""
 
     @cached_property
-    def decided(self) -> list[Person]:
+    def decided(self) -> list[PanelSubmission]:
         """Workers with a decision."""
         return [person for person in self.people if person.decision is not None]
 
     @property
-    def of_mturk(self) -> bool:
+    def has_mturk_workers(self) -> bool:
         """Whether any worker comes from Mechanical Turk."""
         return any(person.panel == MTURK for person in self.people)
 
     @property
-    def of_prolific(self) -> bool:
+    def may_have_prolific_workers(self) -> bool:
         """Whether any worker may come from Prolific, because no other panel is known."""
         return any(person.panel != MTURK for person in self.people)
 
@@ -101,14 +101,14 @@ class PanelLists:
 
     @property
     def n_closed(self) -> int:
-        """Number of assignments approved or rejected before; they are omitted from the files."""
-        return sum(_is_closed(assignment) for assignment in self.assignments)
+        """Number of assignments already approved or rejected at the import; the files omit them."""
+        return sum(_is_assignment_closed(assignment) for assignment in self.assignments)
 
     @cached_property
     def by_submission(self) -> bool:
         """Whether Prolific's submission ids are known for all workers with a decision."""
         # A list has ids of one type: Prolific refuses a mixture.
-        people = list(self._select_prolific())
+        people = list(self._iterate_prolific_decisions())
         return bool(people) and all(person.submission for person in people)
 
     def build_mturk_table(self) -> Table:
@@ -123,7 +123,7 @@ class PanelLists:
                     *_format_marks(assignment["person"]),
                 )
                 for assignment in self.assignments
-                if not _is_closed(assignment)
+                if not _is_assignment_closed(assignment)
             )
             return Table(MTURK_COLUMNS, rows)
         # A worker imported without a panel may be of Mechanical Turk.
@@ -160,7 +160,7 @@ class PanelLists:
             # A file may leave out empty cells at the end of a row.
             row = [*cells, *[""] * (len(header) - len(cells))]
             marks: tuple[str, str] | None = None
-            if was_settled(row, status_column):
+            if was_assignment_settled(row, status_column):
                 marks = ("", "")
                 self.of_rows["settled"] += 1
             elif worker in decided:
@@ -175,32 +175,36 @@ class PanelLists:
                     row[column] = mark
             yield tuple(row)
 
-    def count_settled(self, *, rejected: bool) -> int:
+    def count_settled_workers(self, *, rejected: bool) -> int:
         """Return the number of rejected (or approved) workers whose status on Prolific is final.
 
         They were approved or rejected there, returned, or timed out; no list has them.
         """
         return sum(
-            person.rejected == rejected and _is_settled(person)
-            for person in self._select_prolific()
+            person.rejected == rejected and _is_status_final(person)
+            for person in self._iterate_prolific_decisions()
         )
 
     @property
     def n_all_settled(self) -> int:
-        """Number of workers with a decision that Prolific already carried out."""
-        return self.count_settled(rejected=True) + self.count_settled(rejected=False)
+        """Number of workers with a decision whose status on Prolific is final already."""
+        return self.count_settled_workers(rejected=True) + self.count_settled_workers(
+            rejected=False
+        )
 
-    def select_for_prolific(self) -> Iterator[Person]:
+    def select_for_prolific(self) -> Iterator[PanelSubmission]:
         """Yield the workers with a decision whose status on Prolific is not final."""
-        return (person for person in self._select_prolific() if not _is_settled(person))
+        return (
+            person for person in self._iterate_prolific_decisions() if not _is_status_final(person)
+        )
 
-    def prolific_approved(self) -> Iterator[str]:
+    def list_prolific_approvals(self) -> Iterator[str]:
         """Yield the ids to approve: submission ids if all are known, else participant ids."""
         for person in self.select_for_prolific():
             if not person.rejected:
                 yield person.submission if self.by_submission else person.name
 
-    def prolific_rejected(self) -> Table:
+    def build_prolific_rejections(self) -> Table:
         """Return the rejections as a table, with Prolific's category and a message."""
         rows = (
             (
@@ -214,13 +218,13 @@ class PanelLists:
         )
         return Table(REJECTED_COLUMNS, rows)
 
-    def _select_prolific(self) -> Iterator[Person]:
-        """Return the workers with a decision who are not from Mechanical Turk."""
+    def _iterate_prolific_decisions(self) -> Iterator[PanelSubmission]:
+        """Yield the workers with a decision who are not from Mechanical Turk."""
         return (person for person in self.decided if person.panel != MTURK)
 
 
 def read_batch_rows(file: PanelFile) -> Iterator[tuple[list[str], UUID]]:
-    """Yield (cells, worker id) of each row of a batch file, without withdrawn workers."""
+    """Yield (cells, worker's public id) of each row of a batch file, without withdrawn workers."""
     rows = file.rows.filter(submission__withdrawn_at=None).order_by("position")
     return rows.values_list("cells", "submission__worker__public_id").iterator()
 
@@ -230,7 +234,7 @@ def find_status_column(header: Sequence[str]) -> int | None:
     return header.index("AssignmentStatus") if "AssignmentStatus" in header else None
 
 
-def was_settled(row: Sequence[str], status_column: int | None) -> bool:
+def was_assignment_settled(row: Sequence[str], status_column: int | None) -> bool:
     """Return whether a row's assignment was approved or rejected before the batch's download."""
     return (
         status_column is not None
@@ -238,8 +242,8 @@ def was_settled(row: Sequence[str], status_column: int | None) -> bool:
     )
 
 
-def _is_settled(person: Person) -> bool:
-    """Return whether Prolific's status is final, so that the decision need not be sent there."""
+def _is_status_final(person: PanelSubmission) -> bool:
+    """Return whether a worker's status on Prolific is final, so that no decision is sent there."""
     return person.status in (PAST_REJECTING if person.rejected else PAST_APPROVING)
 
 
@@ -252,7 +256,7 @@ def _replace_bullets(message: str) -> str:
     return _BULLET.sub("–", message)
 
 
-def _format_marks(person: Person) -> tuple[str, str]:
+def _format_marks(person: PanelSubmission) -> tuple[str, str]:
     """Return the cells (Approve, Reject) for a worker with a decision."""
     return (
         ("", _replace_bullets(person.decision.message))
@@ -261,6 +265,6 @@ def _format_marks(person: Person) -> tuple[str, str]:
     )
 
 
-def _is_closed(assignment: dict[str, Any]) -> bool:
+def _is_assignment_closed(assignment: dict[str, Any]) -> bool:
     """Return whether Mechanical Turk had approved or rejected an assignment before the import."""
     return assignment["status"].strip().casefold() in SETTLED

@@ -24,7 +24,7 @@ from annotations.panels.sentences import REPORTS
 
 # Columns of a decision that a panel gets.
 DECISION_COLUMNS = ("kind", "category", "reason")
-# The arguments of `measure_seconds`.
+# The arguments of `compute_seconds_taken`.
 TIME_COLUMNS = ("state", "started_at", "submitted_at", "status", "timed")
 # Columns of a submission that hold how its worker answered.
 ANSWERING_COLUMNS = ("source", "language", "device", "signals_off", "assistive")
@@ -57,8 +57,8 @@ APPROVED = PanelDecision(APPROVE)
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """A worker's submission with panel ids, status on the panel, and decision.
+class PanelSubmission:
+    """A worker's submission with the panel's ids, its status there, and the decision.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class Person:
     status : its state on the panel by the last import; "" if never imported.
     decision : of the panel; None if undecided.
     handed_in : whether the worker submitted all answers.
-    seconds : the time taken (`measure_seconds`).
+    seconds : the time taken (`compute_seconds_taken`).
     withdrew : whether the worker withdrew the answers.
     collected : whether the worker answered on this site.
     language, device, signals_off, assistive : as stored with the submission.
@@ -96,7 +96,7 @@ class Person:
         return self.decision is not None and self.decision.rejected
 
 
-def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Decision]:
+def load_decisions_in_force(version: QuestionSetVersion | int) -> dict[int, Decision]:
     """Return the decision in force on each decided submission, by submission key."""
     rows = Decision.objects.filter(submission__version=version).order_by("pk")
     # Rows are in order of creation, so the newest of each submission wins.
@@ -104,16 +104,17 @@ def load_standing_decisions(version: QuestionSetVersion | int) -> dict[int, Deci
     return {key: row for key, row in newest.items() if row.kind != OPEN}
 
 
-def convert_decisions(decisions: Mapping[int, Decision]) -> dict[int, PanelDecision]:
+def convert_to_panel_decisions(decisions: Mapping[int, Decision]) -> dict[int, PanelDecision]:
     """Return decisions as a panel receives them, by submission key, without reopened ones."""
     converted = {
-        key: _convert_decision(row.kind, row.category, row.reason) for key, row in decisions.items()
+        key: _convert_to_panel_decision(row.kind, row.category, row.reason)
+        for key, row in decisions.items()
     }
     return {key: decision for key, decision in converted.items() if decision is not None}
 
 
-def build_time_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquery]:
-    """Return query annotations with a submission's newest panel status and time taken.
+def build_status_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquery]:
+    """Return query annotations for a submission's newest panel status and the panel's time.
 
     `statuses` are the states of the outer submission, the newest first.
     """
@@ -125,7 +126,7 @@ def build_time_annotations(statuses: QuerySet[PanelStatus]) -> dict[str, Subquer
     }
 
 
-def measure_seconds(
+def compute_seconds_taken(
     state: str,
     started_at: datetime | None,
     submitted_at: datetime | None,
@@ -145,10 +146,10 @@ def measure_seconds(
     return panel_seconds if status in HANDED_IN and panel_seconds and panel_seconds > 0 else None
 
 
-def load_people(
+def load_panel_submissions(
     submissions: QuerySet[Submission], decisions: Mapping[int, PanelDecision | None] | None = None
-) -> list[Person]:
-    """Return the workers of submissions by name, each with the decision; one query.
+) -> list[PanelSubmission]:
+    """Return submissions by their workers' names, each with panel data and decision; one query.
 
     `decisions` replaces the newest decisions of the log, by submission key.
     """
@@ -162,7 +163,7 @@ def load_people(
         submissions.annotate(
             extra=Subquery(responses[:1], output_field=JSONField()),
             session=Subquery(sessions[:1]),
-            **build_time_annotations(statuses),
+            **build_status_annotations(statuses),
             listed=Subquery(statuses.values("session_id")[:1]),
             **{
                 name: Subquery(newest_decisions.values(name)[:1])
@@ -180,16 +181,16 @@ def load_people(
         )
     )
     return [
-        Person(
+        PanelSubmission(
             # The panel's own list knows best; the link or a survey's file may have a wrong id.
             *(key, worker, name, panel, listed or session or find_submission_id(extra)),
             *(
                 status or "",
-                _convert_decision(*decision) if decisions is None else decisions.get(key),
+                _convert_to_panel_decision(*decision) if decisions is None else decisions.get(key),
             ),
             *(
                 state == Submission.State.SUBMITTED,
-                measure_seconds(state, start, end, status, timed),
+                compute_seconds_taken(state, start, end, status, timed),
             ),
             *(withdrawn_at is not None, source == Submission.Source.COLLECTED),
             *answering,
@@ -200,7 +201,7 @@ def load_people(
     ]
 
 
-def _convert_decision(
+def _convert_to_panel_decision(
     kind: str | None, category: str | None, reason: str | None
 ) -> PanelDecision | None:
     """Return a decision as a panel receives it; None if undecided or reopened."""
@@ -209,16 +210,16 @@ def _convert_decision(
     return PanelDecision(REJECT, category or "", reason or "") if kind == REJECT else APPROVED
 
 
-def load_decided_people(version: QuestionSetVersion) -> list[Person]:
-    """Return all workers of a version with the decisions in force.
+def load_submissions_with_decisions(version: QuestionSetVersion) -> list[PanelSubmission]:
+    """Return all submissions of a version, each with the decision in force or None.
 
     Withdrawn submissions are left out: nothing is decided about them any more.
     """
     submissions = Submission.objects.filter(version=version, withdrawn_at=None)
-    return load_people(submissions)
+    return load_panel_submissions(submissions)
 
 
-def describe_contradictions(people: Sequence[Person]) -> Iterator[str]:
+def describe_contradictions(people: Sequence[PanelSubmission]) -> Iterator[str]:
     """Yield a sentence for each kind of decision that the panel's status contradicts."""
     for here, there, is_rejected, status in (
         ("rejected", "approved", True, APPROVED_THERE),

@@ -59,7 +59,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryLimits:
     """Limits for repeating failed read requests: their number, and times in seconds."""
 
     timeout: float = 30.0
@@ -81,16 +81,16 @@ class Prolific:
 
     name = "Prolific"
 
-    def __init__(self, address: str = "", patience: Patience | None = None) -> None:
+    def __init__(self, address: str = "", patience: RetryLimits | None = None) -> None:
         address = address or settings.PROLIFIC_API
         if not address:
             raise NotDoneError("switched_off", address=ADDRESS, token=TOKEN)
         self.address = address.rstrip("/")
-        self.patience = patience or Patience()
+        self.patience = patience or RetryLimits()
 
-    def study(self, study: str) -> Study:
+    def load_study(self, study: str) -> Study:
         """Return the study with this id on Prolific."""
-        study_data = self._read(f"studies/{_validate_id(study)}/")
+        study_data = self._get_json(f"studies/{_validate_id(study)}/")
         pay = study_data.get("reward")
         return Study(
             id=_convert_to_text(study_data.get("id")) or study,
@@ -102,7 +102,7 @@ class Prolific:
             ),
         )
 
-    def statuses(self, study: str) -> Source:
+    def load_statuses(self, study: str) -> Source:
         """Return all submissions of a study in the format of Prolific's export.
 
         A submission that moved between pages meanwhile is listed once, in its latest state.
@@ -112,40 +112,40 @@ class Prolific:
         count: int | None = None
         for page in range(1, MOST_PAGES + 1):
             params = {"study": _validate_id(study), "page": str(page), "page_size": str(PAGE)}
-            response_page = self._read("submissions/", params)
+            response_page = self._get_json("submissions/", params)
             rows = response_page.get("results")
             if not isinstance(rows, list):
                 raise UnsureError("no_list")
             submissions.update(
                 (_convert_to_text(row.get("id")), row) for row in rows if isinstance(row, dict)
             )
-            count = _read_count(response_page, count)
+            count = _read_submission_count(response_page, count)
             # An empty page ends the loop, too; a count that was not reached is an error below.
-            if not rows or _is_last(response_page, len(submissions), count):
+            if not rows or _is_last_page(response_page, len(submissions), count):
                 break
         if count is not None and len(submissions) < count:
             raise UnsureError("list_changed", n=count, n_given=len(submissions))
         text = io.StringIO(newline="")
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(COLUMNS)
-        writer.writerows(_format_row(row, study) for row in submissions.values())
+        writer.writerows(_build_export_row(row, study) for row in submissions.values())
         return make_bytes_source(f"prolific_api_{study}.csv", text.getvalue().encode())
 
-    def approve(self, submissions: Sequence[str]) -> None:
+    def approve_submissions(self, submissions: Sequence[str]) -> None:
         """Approve submissions, given by Prolific's ids; a repetition has no effect."""
         for begin in range(0, len(submissions), MOST_APPROVALS):
             ids = [_validate_id(key) for key in submissions[begin : begin + MOST_APPROVALS]]
-            self._write("submissions/bulk-approve/", {"submission_ids": ids})
+            self._post_json("submissions/bulk-approve/", {"submission_ids": ids})
 
-    def reject(self, submission: str, category: str, message: str) -> None:
+    def reject_submission(self, submission: str, category: str, message: str) -> None:
         """Reject a submission, given by Prolific's id; a repetition has no effect."""
         body = {"action": "REJECT", "rejection_category": category, "message": message}
-        self._write(f"submissions/{_validate_id(submission)}/transition/", body)
+        self._post_json(f"submissions/{_validate_id(submission)}/transition/", body)
 
-    def set_up_bonuses(self, study: str, lines: str) -> BonusSetup:
-        """Register bonuses (lines "id,amount") for a study without paying them."""
+    def register_bonuses(self, study: str, lines: str) -> BonusSetup:
+        """Register bonuses (lines "id,amount") for a study without paying them; return their id."""
         body = {"study_id": _validate_id(study), "csv_bonuses": lines}
-        answer = self._write("submissions/bonus-payments/", body)
+        answer = self._post_json("submissions/bonus-payments/", body)
         key = _convert_to_text(answer.get("id")) if isinstance(answer, dict) else ""
         if not _ID.fullmatch(key):
             raise UnsureError("no_bonus_id")
@@ -154,9 +154,9 @@ class Prolific:
 
     def pay_bonuses(self, set_up: str) -> None:
         """Have Prolific pay registered bonuses; **a second call pays twice**, so no retries."""
-        self._write(f"bulk-bonus-payments/{_validate_id(set_up)}/pay/", {})
+        self._post_json(f"bulk-bonus-payments/{_validate_id(set_up)}/pay/", {})
 
-    def screen_out(
+    def screen_out_submissions(
         self, study: str, submissions: Sequence[str], each: Decimal, *, more_places: bool
     ) -> None:
         """Screen out submissions and pay each the same amount, in one request without retries.
@@ -169,16 +169,16 @@ class Prolific:
             "bonus_per_submission": float(each),
             "increase_places": more_places,
         }
-        answer = self._write(f"studies/{_validate_id(study)}/screen-out-submissions/", body)
+        answer = self._post_json(f"studies/{_validate_id(study)}/screen-out-submissions/", body)
         pays = answer.get("payment_per_participant") if isinstance(answer, dict) else None
         amount = pays.get("amount") if isinstance(pays, dict) else None
         # Compared in hundredths, because the API reports floats.
         if isinstance(amount, int | float) and round(100 * amount) != round(100 * each):
             raise UnsureError("other_amount_each", amount=amount, each=each)
 
-    def make_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
+    def create_group(self, workspace: str, name: str, participants: Sequence[str]) -> str:
         """Create a group of participants in a workspace; return its id."""
-        answer = self._write(
+        answer = self._post_json(
             "participant-groups/",
             {
                 "workspace_id": _validate_id(workspace),
@@ -191,17 +191,17 @@ class Prolific:
             raise UnsureError("no_group_id")
         return key
 
-    def _read(self, path: str, params: dict[str, str] | None = None) -> dict[str, Any]:
-        """Return the JSON object at an API path; repeat failed requests until a time limit."""
+    def _get_json(self, path: str, params: dict[str, str] | None = None) -> dict[str, Any]:
+        """Return the JSON object at an API path; repeat a failed request a few times."""
         patience = self.patience
         retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception_type(_RetryableError),
             stop=tenacity.stop_after_attempt(patience.attempts),
-            wait=self._wait,
+            wait=self._compute_wait,
             reraise=True,
         )
         try:
-            answer = retrying(self._request, "GET", path, params=params)
+            answer = retrying(self._request_json, "GET", path, params=params)
         except _RetryableError as last:
             raise last.error from None
         # A proxy's error page with status 200, for example.
@@ -209,26 +209,28 @@ class Prolific:
             raise UnsureError("other_answer")
         return answer
 
-    def _write(self, path: str, body: dict[str, Any]) -> Any:
+    def _post_json(self, path: str, body: dict[str, Any]) -> Any:
         """Send a request that changes data, once, and return its JSON response."""
         try:
-            return self._request("POST", path, json=body)
+            return self._request_json("POST", path, json=body)
         except _RetryableError as only:
             raise only.error from None
 
-    def _wait(self, state: tenacity.RetryCallState) -> float:
+    def _compute_wait(self, state: tenacity.RetryCallState) -> float:
         """Return the seconds before the next attempt: as requested, else doubled each time."""
         reason = state.outcome.exception() if state.outcome else None
         requested = reason.wait if isinstance(reason, _RetryableError) else None
         doubling = self.patience.first_wait * 2 ** (state.attempt_number - 1)
         return min(doubling if requested is None else requested, self.patience.longest_wait)
 
-    def _request(self, method: str, path: str, **options: Any) -> Any:
-        """Send one request and return its JSON; temporary errors become _RetryableError."""
+    def _request_json(self, method: str, path: str, **options: Any) -> Any:
+        """Send one request and return its JSON value; temporary errors become `_RetryableError`."""
         headers = {"Authorization": f"Token {_read_token()}"}
         try:
             # The vetted transport, which checks the resolved address, exists for asyncio only.
-            response, content = asyncio.run(self._send(method, path, headers=headers, **options))
+            response, content = asyncio.run(
+                self._fetch_response(method, path, headers=headers, **options)
+            )
         except AddressRefusedError as error:
             raise NotDoneError("address_refused", reason=str(error)) from None
         except (httpx.ConnectError, httpx.ConnectTimeout):
@@ -242,7 +244,9 @@ class Prolific:
             raise _RetryableError(cut, None) from None
         return self._parse_response(response, content)
 
-    async def _send(self, method: str, path: str, **options: Any) -> tuple[httpx.Response, bytes]:
+    async def _fetch_response(
+        self, method: str, path: str, **options: Any
+    ) -> tuple[httpx.Response, bytes]:
         """Send a request and return the response with its body, up to a size limit."""
         content = bytearray()
         limits = httpx.Limits(max_connections=1)
@@ -296,21 +300,24 @@ def _read_token() -> str:
 
 
 def _validate_id(key: str) -> str:
-    """Return `key` if it is a valid Prolific id; other texts could change the URL."""
+    """Return `key` if it is a valid Prolific id; raise NotDoneError otherwise.
+
+    Other texts could change the URL.
+    """
     if not _ID.fullmatch(key):
         raise NotDoneError("bad_id", key=key[:40])
     return key
 
 
-def _read_count(response_page: dict[str, Any], before: int | None) -> int | None:
+def _read_submission_count(response_page: dict[str, Any], before: int | None) -> int | None:
     """Return the number of submissions that a response page reports, else `before`."""
     meta = response_page.get("meta")
     count = meta.get("count") if isinstance(meta, dict) else None
     return count if isinstance(count, int) else before
 
 
-def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
-    """Return whether a page of submissions is the last one."""
+def _is_last_page(response_page: dict[str, Any], n_found: int, count: int | None) -> bool:
+    """Return whether a response page of submissions is the last one."""
     # The link decides where there is one: the panel may give fewer rows a page than requested, and
     # its count may change while the pages are read.
     links = response_page.get("_links")
@@ -320,7 +327,7 @@ def _is_last(response_page: dict[str, Any], n_found: int, count: int | None) -> 
     return count is not None and n_found >= count
 
 
-def _format_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
+def _build_export_row(submission: dict[str, Any], study: str) -> tuple[str, ...]:
     """Return a submission of the API as a row of Prolific's export."""
     return (
         _convert_to_text(submission.get("id")),

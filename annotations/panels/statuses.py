@@ -19,7 +19,7 @@ from annotations.models.panel_files import LONGEST_NAME
 from annotations.panels.people import (
     describe_contradictions,
     find_submission_id,
-    load_decided_people,
+    load_submissions_with_decisions,
 )
 from annotations.panels.sentences import REPORTS
 
@@ -98,15 +98,15 @@ def import_statuses(
     problems = Problems(file.name)
     with transaction.atomic():
         submissions = _lock_submissions(version)
-        sessions = _load_sessions(version)
-        _refuse_another_study(version, file, submissions, sessions, problems)
+        sessions = _load_session_ids(version)
+        _check_study(version, file, submissions, sessions, problems)
         newest = load_newest_statuses([submission.pk for submission in submissions.values()])
         if not instead:
-            _refuse_other_submissions(file, submissions, sessions, newest, problems)
+            _check_submission_ids(file, submissions, sessions, newest, problems)
         problems.raise_if_any()
         new, known = _build_new_statuses(file, submissions, newest, user, instead=instead)
         PanelStatus.objects.bulk_create(new, batch_size=BATCH)
-        contradictions = list(describe_contradictions(load_decided_people(version)))
+        contradictions = list(describe_contradictions(load_submissions_with_decisions(version)))
         # After all checks and writes, so that a dry run finds the same problems.
         if dry_run:
             transaction.set_rollback(True)
@@ -121,7 +121,7 @@ def import_statuses(
         strangers=dict(Counter(row.status for row in file.rows if row.participant not in seen)),
         n_missing=len(submissions) - len(seen),
         kept_aside=file.kept_aside,
-        warnings=[*file.warnings, *_warn_reopened(new, newest), *contradictions],
+        warnings=[*file.warnings, *_warn_about_reopened(new, newest), *contradictions],
         dry_run=dry_run,
     )
 
@@ -159,7 +159,7 @@ def _build_new_statuses(
     *,
     instead: bool,
 ) -> tuple[list[PanelStatus], list[StatusRow]]:
-    """Return the changed statuses to store, and the rows on workers who took part."""
+    """Return the changed statuses to store, and the export's rows on workers who took part."""
     new: list[PanelStatus] = []
     known = [row for row in file.rows if row.participant in submissions]
     for row in known:
@@ -190,8 +190,8 @@ def _build_new_statuses(
     return new, known
 
 
-def _warn_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
-    """Yield a warning if a submission is active in the export but had a final status before."""
+def _warn_about_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> Iterator[str]:
+    """Yield a warning if submissions are active in the export but had a final status before."""
     reopened = [
         (before.status, row.status)
         for row in new
@@ -204,7 +204,7 @@ def _warn_reopened(new: list[PanelStatus], newest: dict[int, PanelStatus]) -> It
         yield REPORTS.text("settled_before", n=len(reopened), before=status_before, now=status_now)
 
 
-def _refuse_another_study(
+def _check_study(
     version: QuestionSetVersion,
     file: StatusFile,
     submissions: dict[str, Submission],
@@ -233,7 +233,7 @@ def _refuse_another_study(
             problems.add_code(row.line, "Study id", "study_unknown", study=row.study[:40])
         submission = submissions.get(row.participant)
         known_sessions = sessions.get(submission.pk, set()) if submission else set()
-        if row.status in HANDED_IN and not _can_match(row, known_sessions):
+        if row.status in HANDED_IN and not _may_match_sessions(row, known_sessions):
             problems.add_code(
                 row.line,
                 "Submission id",
@@ -241,10 +241,10 @@ def _refuse_another_study(
                 worker=row.participant[:40],
                 session=row.submission[:40],
             )
-    _refuse_strangers(file.rows, submissions, problems)
+    _check_participants(file.rows, submissions, problems)
 
 
-def _refuse_other_submissions(
+def _check_submission_ids(
     file: StatusFile,
     submissions: dict[str, Submission],
     sessions: Mapping[int, set[str]],
@@ -258,13 +258,13 @@ def _refuse_other_submissions(
     """
     for row in file.rows:
         submission = submissions.get(row.participant)
-        # Known sessions were compared in `_refuse_another_study`, which is the stricter check.
+        # Known sessions were compared in `_check_study`, which is the stricter check.
         if submission is None or row.status not in HANDED_IN or sessions.get(submission.pk):
             continue
         before = newest.get(submission.pk)
         if before is None or before.status not in HANDED_IN or not before.session_id:
             continue
-        if not _can_match(row, {before.session_id}):
+        if not _may_match_sessions(row, {before.session_id}):
             problems.add_code(
                 row.line,
                 "Submission id",
@@ -275,12 +275,12 @@ def _refuse_other_submissions(
             )
 
 
-def _can_match(row: StatusRow, sessions: Collection[str]) -> bool:
+def _may_match_sessions(row: StatusRow, sessions: Collection[str]) -> bool:
     """Return whether a row may describe one of the sessions; True without known sessions."""
     return not sessions or not row.submission or row.submission in sessions
 
 
-def _load_sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
+def _load_session_ids(version: QuestionSetVersion) -> dict[int, set[str]]:
     """Return the known panel session ids of each submission, by its key."""
     sessions: dict[int, set[str]] = {}
     panel_sessions = PanelSession.objects.filter(submission__version=version)
@@ -292,7 +292,7 @@ def _load_sessions(version: QuestionSetVersion) -> dict[int, set[str]]:
     return sessions
 
 
-def _refuse_strangers(
+def _check_participants(
     rows: Sequence[StatusRow], submissions: dict[str, Submission], problems: Problems
 ) -> None:
     """Record a problem if the export's workers, or most who finished, are unknown here."""

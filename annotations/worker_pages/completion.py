@@ -11,10 +11,10 @@ from django.urls import reverse
 from annotations.answering import assistive, devices, finishing, signals
 from annotations.answering.errors import AnsweringError
 from annotations.answering.languages import find_language
-from annotations.answering.places import keep_place
+from annotations.answering.places import extend_reservation
 from annotations.answering.progress import PAGE, REVIEW, NextStep
 from annotations.answering.wording import wording
-from annotations.ledger.appeals import find_rejection
+from annotations.ledger.appeals import find_newest_rejection
 from annotations.models import Consent, Submission
 from annotations.worker_pages.consent import ASSISTIVE_FIELD, UNCOUNTED_FIELD
 from annotations.worker_pages.outcomes import render_end_page
@@ -33,7 +33,7 @@ def show_answer_review(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Show all answers, with links to change them; POST submits them for good."""
     if request.method == "POST":
         return _submit_answers(request, visit)
-    step = visit.progress.next_step()
+    step = visit.progress.find_next_step()
     if step.kind != REVIEW:
         return visit.redirect_to_step(step)
     unfinished = finishing.find_unfinished_page(visit.progress)
@@ -69,7 +69,7 @@ def show_thanks(request: HttpRequest, visit: Visit) -> HttpResponse:
         "code": code,
         "way_back": build_return_url(collection, code),
         "place": visit.token,
-        "standing": find_rejection(submission),
+        "standing": find_newest_rejection(submission),
         "failed_checks": submission.failed_checks,
     }
     return render_worker_page(request, "thanks.html", collection, context)
@@ -86,10 +86,10 @@ def show_data_use(request: HttpRequest, visit: Visit) -> HttpResponse:
     if request.method == "POST":
         response = redirect("worker:data", visit.token)
         if request.POST.get("do") == ASSISTIVE_FIELD:
-            assistive.record_use(submission, used=ASSISTIVE_FIELD in request.POST)
+            assistive.record_assistive_use(submission, used=ASSISTIVE_FIELD in request.POST)
             response["Location"] += f"?set={ASSISTIVE_FIELD}#{ASSISTIVE_FIELD}"
         else:
-            signals.switch_counting(submission, off=UNCOUNTED_FIELD in request.POST)
+            signals.switch_signal_counting(submission, off=UNCOUNTED_FIELD in request.POST)
             response["Location"] += "?set=yes#counting"
         return disable_caching(response)
     version = submission.version
@@ -101,14 +101,14 @@ def show_data_use(request: HttpRequest, visit: Visit) -> HttpResponse:
         "before": replace(intro, consent=wording.load_intro(version, agreed_in).consent),
         "place": visit.token,
         "is_uncounted": submission.signals_off,
-        "counted": signals.load_totals(submission),
+        "counted": signals.load_signal_totals(submission),
         "was_set": request.GET.get("set") == "yes",
         "can_state": submission.withdrawn_at is None
         and submission.source == Submission.Source.COLLECTED,
         "is_assistive": submission.assistive,
         "was_stated": request.GET.get("set") == ASSISTIVE_FIELD,
         "device": submission.device,
-        "standing": find_rejection(submission) if submission.withdrawn_at is None else None,
+        "standing": find_newest_rejection(submission) if submission.withdrawn_at is None else None,
     }
     return render_worker_page(request, "data.html", visit.collection, context)
 
@@ -123,7 +123,7 @@ def withdraw_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
         return render_end_page(request, "excluded", collection)
     is_sure = request.method == "POST" and "sure" in request.POST
     if is_sure:
-        finishing.withdraw(visit.submission)
+        finishing.withdraw_answers(visit.submission)
         return render_end_page(request, "withdrawn", collection, status=200)
     context = {
         "place": visit.token,
@@ -136,14 +136,14 @@ def withdraw_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
 
 def _submit_answers(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Submit all answers; redirect to the thanks page, or to the first unfinished page."""
-    keep_place(visit.submission)
+    extend_reservation(visit.submission)
     try:
-        finishing.submit(visit.submission, devices.detect_device(request.headers))
+        finishing.submit_answers(visit.submission, devices.detect_device(request.headers))
     except AnsweringError as error:
         if error.code != "not_yet":
             return render_ended_submission(request, visit, error.code)
         unfinished = finishing.find_unfinished_page(visit.progress)
-        step = visit.progress.next_step()
+        step = visit.progress.find_next_step()
         return visit.redirect_to_step(
             step if unfinished is None or step.kind != REVIEW else NextStep(PAGE, unfinished)
         )

@@ -12,19 +12,24 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from annotations.answering import devices
-from annotations.answering.collecting import note_declined
+from annotations.answering.collecting import count_declined_consent
 from annotations.answering.errors import AnsweringError, TooManyError
 from annotations.answering.languages import choose_language, switch_language
-from annotations.answering.links import Visitor, build_token, find_submission, read_visitor
+from annotations.answering.links import (
+    Visitor,
+    build_submission_token,
+    find_submission_by_token,
+    read_visitor,
+)
 from annotations.answering.places import (
     compute_questions_per_worker,
     find_refusal,
     find_worker_submission,
-    note_session,
-    reserve,
+    reserve_place,
+    store_panel_session,
 )
 from annotations.answering.wording import wording
-from annotations.editing import is_about_data_use
+from annotations.editing import has_data_use_notice
 from annotations.languages import get_native_language_name
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
@@ -100,7 +105,7 @@ def _find_earlier_submission(
     """Return the worker's earlier submission, by panel id or cookie; None if there is none."""
     if visitor.external_id:
         return find_worker_submission(collection, visitor.external_id)
-    submission = find_submission(request.COOKIES.get(_build_cookie_name(collection), ""))
+    submission = find_submission_by_token(request.COOKIES.get(_build_cookie_name(collection), ""))
     if submission is None or submission.version_id != collection.version_id:
         return None
     return submission
@@ -110,8 +115,8 @@ def _redirect_returning_worker(submission: Submission, visitor: Visitor) -> Http
     """Redirect a returning worker to the next step; raise `AnsweringError` if it was imported."""
     if submission.source == Submission.Source.IMPORTED:
         raise AnsweringError("excluded")
-    note_session(submission, visitor)
-    return disable_caching(redirect("worker:go-on", build_token(submission)))
+    store_panel_session(submission, visitor)
+    return disable_caching(redirect("worker:go-on", build_submission_token(submission)))
 
 
 def _handle_consent_form(
@@ -122,7 +127,7 @@ def _handle_consent_form(
     An anonymous worker gets a cookie, by which the browser is recognised later.
     """
     if request.POST.get("do") == "decline":
-        note_declined(collection)
+        count_declined_consent(collection)
         return render_end_page(request, "no_consent", collection)
     if "agree" not in request.POST:
         reason = find_refusal(collection, visitor.external_id)
@@ -133,7 +138,7 @@ def _handle_consent_form(
             "is_assistive": ASSISTIVE_FIELD in request.POST,
         }
         return _render_consent(request, collection, {"is_unticked": True, **ticked})
-    submission = reserve(
+    submission = reserve_place(
         collection,
         visitor,
         collection.version.shown_in,
@@ -143,7 +148,7 @@ def _handle_consent_form(
         is_uncounted=UNCOUNTED_FIELD in request.POST,
         is_assistive=ASSISTIVE_FIELD in request.POST,
     )
-    token = build_token(submission)
+    token = build_submission_token(submission)
     response = disable_caching(redirect("worker:go-on", token))
     if not visitor.external_id:
         response.set_cookie(
@@ -188,12 +193,12 @@ def _list_language_links(
 def build_consent_context(collection: Collection) -> dict[str, Any]:
     """Return the template context of the consent page, also used by the preview."""
     version = collection.version
-    outline = wording.load_outline(version)
+    outline = wording.load_question_counts(version)
     each, n = compute_questions_per_worker(collection), outline.n_graded
     before = wording.load_intro(version, version.shown_in)
     return {
         "before": before,
-        "consent_has_data_use": is_about_data_use(before.consent.text, collection.signals),
+        "consent_has_data_use": has_data_use_notice(before.consent.text, collection.signals),
         "n_questions": n if each is None else min(each, n),
         "has_passages": outline.n_about_passages > 0,
         "has_practice": outline.n_practice > 0,

@@ -7,7 +7,7 @@ from django.shortcuts import redirect
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from annotations.ledger.appeals import LONGEST, AppealError, create_appeal, find_rejection
+from annotations.ledger.appeals import LONGEST, AppealError, create_appeal, find_newest_rejection
 from annotations.ledger.decisions import WithdrawnError
 from annotations.models import Submission
 from annotations.worker_pages.outcomes import render_end_page
@@ -46,7 +46,7 @@ def _render_rejection(
     request: HttpRequest, visit: Visit, text: str = "", wrong: str = ""
 ) -> HttpResponse:
     """Return a rejection's page; `wrong` is the code for why the appeal was refused."""
-    standing = find_rejection(visit.submission)
+    standing = find_newest_rejection(visit.submission)
     if standing is None:
         return disable_caching(redirect("worker:go-on", visit.token))
     errors = {

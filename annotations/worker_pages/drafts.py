@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from annotations.answering import drafts, signals
 from annotations.answering.errors import AnsweringError
-from annotations.answering.places import has_place, keep_place, reserve_again
+from annotations.answering.places import extend_reservation, has_place, reserve_place_again
 from annotations.answering.progress import SurveyProgress
 from annotations.models import Question
 from annotations.worker_pages.rendering import disable_caching
@@ -59,7 +59,7 @@ def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
     sent = request.POST.get(signals.FIELD, "")
     # One commit for both: every worker sends a draft every few seconds.
     with transaction.atomic() if sent else nullcontext():
-        saved = drafts.save(
+        saved = drafts.save_draft(
             visit.submission,
             question,
             text,
@@ -67,10 +67,10 @@ def save_draft(request: HttpRequest, visit: Visit) -> HttpResponse:
             tab=request.POST.get("tab", "").replace("\x00", "")[:MAX_TAB_LENGTH],
             take_over=False,
         )
-        signals.store_counts(visit.submission, {question.pk: sent})
-    keep_place(visit.submission)
+        signals.store_signal_counts(visit.submission, {question.pk: sent})
+    extend_reservation(visit.submission)
     facts: dict[str, object] = {"revision": saved.revision}
-    if sent and not signals.are_counted(visit.submission):
+    if sent and not signals.are_signals_counted(visit.submission):
         facts["counted"] = False
     status = STATUS_BY_OUTCOME.get(saved.outcome, 200)
     if status == 409:
@@ -87,7 +87,7 @@ def _reserve_expired_place(visit: Visit) -> str:
     if has_place(visit.submission):
         return ""
     try:
-        visit.submission = reserve_again(visit.submission)
+        visit.submission = reserve_place_again(visit.submission)
     except AnsweringError as error:
         return error.code
     visit.progress = SurveyProgress(visit.submission)
@@ -103,7 +103,7 @@ def _find_open_question(visit: Visit, value: str) -> Question | None:
     for page in visit.progress.pages:
         for assignment in page.assignments:
             if assignment.question.public_id == public_id:
-                is_open = visit.progress.has_reached(page) and not page.answers_are_final
+                is_open = visit.progress.may_show_page(page) and not page.answers_are_final
                 return assignment.question if is_open else None
     return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.http import HttpRequest, HttpResponse
 
 from annotations.answering.errors import AnsweringError
-from annotations.answering.places import keep_place
+from annotations.answering.places import extend_reservation
 from annotations.answering.progress import TEXT, AnswerPage, NextStep
 from annotations.answering.reading import finish_reading, open_passage
 from annotations.models import Image
@@ -28,20 +28,20 @@ def show_passage(request: HttpRequest, visit: Visit, page_number: int) -> HttpRe
     if page is None or page.passage is None or not visit.progress.is_recall():
         return render_not_found(request)
     if request.method == "POST":
-        keep_place(visit.submission)
+        extend_reservation(visit.submission)
         try:
             return _handle_reading_form(request, visit, page)
         except AnsweringError as error:
             return render_end_page(
                 request, error.code, visit.collection, context=_build_continue_context(visit)
             )
-    if visit.progress.was_read(page):
+    if visit.progress.may_show_questions(page):
         return render_end_page(
             request, "gone", visit.collection, status=410, context=_build_continue_context(visit)
         )
-    if visit.progress.may_read(page):
+    if visit.progress.is_being_read(page):
         return _render_passage(request, visit, page)
-    if visit.progress.next_step() != NextStep(TEXT, page.number):
+    if visit.progress.find_next_step() != NextStep(TEXT, page.number):
         return visit.redirect_to_next_step()
     context = {
         "progress": summarize_progress(visit.progress, page),
@@ -59,9 +59,9 @@ def serve_passage_image(request: HttpRequest, visit: Visit, page_number: int) ->
     if page is None or page.passage is None or page.passage.image_id is None:
         return render_not_found(request)
     progress = visit.progress
-    if progress.is_recall() and progress.was_read(page):
+    if progress.is_recall() and progress.may_show_questions(page):
         return disable_caching(HttpResponse(status=410))
-    if not (progress.may_read(page) if progress.is_recall() else progress.has_reached(page)):
+    if not (progress.is_being_read(page) if progress.is_recall() else progress.may_show_page(page)):
         return render_not_found(request)
     # The cached passage has the image without its content.
     return build_image_response(Image.objects.get(pk=page.passage.image_id), "private, no-store")
@@ -81,7 +81,7 @@ def _render_passage(request: HttpRequest, visit: Visit, page: AnswerPage) -> Htt
     assert page.passage is not None
     reading = visit.progress.find_reading(page)
     assert reading is not None
-    left = (visit.progress.compute_deadline(reading) - visit.progress.now).total_seconds()
+    left = (visit.progress.compute_reading_deadline(reading) - visit.progress.now).total_seconds()
     context = {
         "progress": summarize_progress(visit.progress, page),
         "page": page,

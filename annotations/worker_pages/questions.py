@@ -15,10 +15,14 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from annotations.answering import drafts, signals
-from annotations.answering.finishing import resolve_max_characters, screen_out
+from annotations.answering.finishing import resolve_max_characters, screen_out_worker
 from annotations.answering.languages import switch_language
-from annotations.answering.places import keep_place
-from annotations.answering.practice import grade_practice, has_failed, record_feedback_read
+from annotations.answering.places import extend_reservation
+from annotations.answering.practice import (
+    grade_practice_page,
+    has_failed_practice,
+    record_feedback_read,
+)
 from annotations.answering.progress import FEEDBACK, AnswerPage, NextStep
 from annotations.models import Assignment, OtherText, Question, Response
 from annotations.worker_pages.not_found import render_not_found
@@ -139,7 +143,7 @@ def show_questions(request: HttpRequest, visit: Visit, page_number: int) -> Http
         return render_not_found(request)
     if request.method == "POST":
         return _handle_answers_form(request, visit, page)
-    if not visit.progress.has_reached(page):
+    if not visit.progress.may_show_page(page):
         return visit.redirect_to_next_step()
     if page.answers_are_final:
         return visit.redirect_to_step(NextStep(FEEDBACK, page.number))
@@ -159,13 +163,13 @@ def show_feedback(request: HttpRequest, visit: Visit, page_number: int) -> HttpR
         return visit.redirect_to_next_step()
     if request.method == "POST":
         record_feedback_read(visit.progress, page)
-        if has_failed(visit.progress):
-            screen_out(visit.submission)
+        if has_failed_practice(visit.progress):
+            screen_out_worker(visit.submission)
             return render_end_page(request, "screened_out", visit.collection, status=200)
         return visit.redirect_to_next_step()
     context = {
         "progress": summarize_progress(visit.progress, page),
-        "results": grade_practice(visit.progress, page),
+        "results": grade_practice_page(visit.progress, page),
         "place": visit.token,
     }
     return render_worker_page(request, "feedback.html", visit.collection, context)
@@ -178,7 +182,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
     are no longer on the page are shown, not stored.
     """
     texts = read_posted_texts(request)
-    if not visit.progress.has_reached(page):
+    if not visit.progress.may_show_page(page):
         context = {"texts": list(filter(None, texts.values())), "go_on": True, "place": visit.token}
         return render_end_page(request, "not_yet", visit.collection, context=context)
     do = request.POST.get("do", "next")
@@ -188,7 +192,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
             return render_ended_submission(request, visit, "withdrawn")
         if _is_finished_practice(visit, page):
             return _redirect_after_page(visit, page)
-        keep_place(visit.submission)
+        extend_reservation(visit.submission)
         fields = _build_answer_fields(visit, page)
         # Answers of an outdated form, from before the questions were selected again.
         foreign = [texts[name] for name in texts.keys() - {row.name for row in fields}]
@@ -207,7 +211,7 @@ def _handle_answers_form(request: HttpRequest, visit: Visit, page: AnswerPage) -
         else:
             _add_other_texts(visit, fields)
         counts = {row.question.pk: request.POST.get(row.signals_name, "") for row in fields}
-        signals.store_counts(visit.submission, counts)
+        signals.store_signal_counts(visit.submission, counts)
     if drafts.ENDED in outcomes:
         return render_ended_submission(request, visit, "done")
     if is_complete:
@@ -238,12 +242,12 @@ def _save_posted_texts(
             continue
         text, question = texts[row.name], row.question
         row.errors = []
-        if not drafts.can_answer(question, text):
+        if not drafts.is_valid_answer(question, text):
             row.errors.append(FieldError.from_code("no_such_choice"))
             continue
         revision = read_posted_revision(request, question.public_id)
         posted.append(drafts.PostedText(question, text, revision, row.stored))
-    results = drafts.save_all(visit.submission, posted)
+    results = drafts.save_drafts(visit.submission, posted)
     outcomes = []
     for row in fields:
         result = results.get(row.question.pk)
@@ -279,7 +283,7 @@ def _record_answer_times(visit: Visit, fields: list[AnswerField], outcomes: list
     for row, outcome in zip(fields, outcomes, strict=True):
         if not row.revision:
             # Left empty on purpose and never sent: stored as an answer without text.
-            drafts.save(visit.submission, row.question, "", 0)
+            drafts.save_draft(visit.submission, row.question, "", 0)
         if row.assignment.answered_at is None or outcome == drafts.SAVED:
             row.assignment.answered_at = now
             row.assignment.shown_at = row.assignment.shown_at or now
@@ -295,7 +299,7 @@ def _redirect_after_page(visit: Visit, page: AnswerPage) -> HttpResponse:
     if page.is_practice and any(row.told_at is None for row in page.assignments):
         return visit.redirect_to_step(NextStep(FEEDBACK, page.number))
     # The assignments in memory were updated by `_record_answer_times`: no query is needed.
-    return visit.redirect_to_step(visit.progress.next_step())
+    return visit.redirect_to_step(visit.progress.find_next_step())
 
 
 def _redirect_after_action(visit: Visit, page: AnswerPage, do: str) -> HttpResponse:
@@ -327,7 +331,7 @@ def _apply_chosen_alternatives(
             settled_at=None,
         ).first()
         if other is not None:
-            result = drafts.swap_texts(other)
+            result = drafts.choose_other_text(other)
             row.text, row.revision = result.text, result.revision
             row.errors = []
             if len(row.text) > row.most:
@@ -340,7 +344,7 @@ def _build_answer_fields(visit: Visit, page: AnswerPage) -> list[AnswerField]:
     stored = drafts.load_responses(visit.submission, questions)
     first = page.assignments[0].position
     fields = []
-    are_counted = signals.are_counted(visit.submission)
+    are_counted = signals.are_signals_counted(visit.submission)
     for assignment in page.assignments:
         row = AnswerField(
             assignment,

@@ -19,10 +19,10 @@ from django.views.decorators.http import require_http_methods
 
 from annotations.answering import drafts
 from annotations.answering.errors import AnsweringError
-from annotations.answering.links import find_submission
-from annotations.answering.places import count_free_places, has_place, reserve_again
+from annotations.answering.links import find_submission_by_token
+from annotations.answering.places import count_free_places, has_place, reserve_place_again
 from annotations.answering.progress import FEEDBACK, PAGE, REVIEW, TEXT, NextStep, SurveyProgress
-from annotations.ledger.appeals import find_rejection
+from annotations.ledger.appeals import find_newest_rejection
 from annotations.models import Collection, Submission
 from annotations.worker_pages.not_found import render_not_found
 from annotations.worker_pages.outcomes import render_end_page
@@ -52,7 +52,7 @@ class Visit:
     def redirect_to_next_step(self) -> HttpResponse:
         """Redirect to the worker's next step, loaded again from the database."""
         self.progress = SurveyProgress(self.submission)
-        return self.redirect_to_step(self.progress.next_step())
+        return self.redirect_to_step(self.progress.find_next_step())
 
     def redirect_to_step(self, step: NextStep) -> HttpResponse:
         """Redirect to the page of a worker's step."""
@@ -79,7 +79,7 @@ def require_submission(view: View[P]) -> Callable[..., HttpResponse]:
         request: HttpRequest, seat: str, *args: P.args, **kwargs: P.kwargs
     ) -> HttpResponse:
         """Find the submission of the token, then run the view."""
-        submission = find_submission(seat)
+        submission = find_submission_by_token(seat)
         if submission is None:
             return render_not_found(request)
         with use_language(submission.version, submission.language):
@@ -112,7 +112,7 @@ def require_open_submission(view: View[P]) -> Callable[..., HttpResponse]:
             if request.method != "POST":
                 return _render_reservation_offer(request, visit)
             try:
-                visit.submission = reserve_again(visit.submission)
+                visit.submission = reserve_place_again(visit.submission)
                 visit.progress = SurveyProgress(visit.submission)
             except AnsweringError as error:
                 refused = error.code
@@ -157,7 +157,7 @@ def render_ended_submission(request: HttpRequest, visit: Visit, code: str) -> Ht
         "go_on": code == "done",
     }
     if code in ("screened_out", "closed"):
-        context["standing"] = find_rejection(visit.submission)
+        context["standing"] = find_newest_rejection(visit.submission)
     return render_end_page(request, code, visit.collection, context=context)
 
 
@@ -175,10 +175,10 @@ def _save_late_drafts(visit: Visit, request: HttpRequest, texts: dict[str, str])
     for page in visit.progress.pages:
         for assignment in page.assignments:
             name = f"{ANSWER}{assignment.question.public_id}"
-            is_open = visit.progress.has_reached(page) and not page.answers_are_final
+            is_open = visit.progress.may_show_page(page) and not page.answers_are_final
             if texts.get(name) and is_open:
                 revision = read_posted_revision(request, assignment.question.public_id)
-                drafts.save(visit.submission, assignment.question, texts[name], revision)
+                drafts.save_draft(visit.submission, assignment.question, texts[name], revision)
 
 
 def read_posted_revision(request: HttpRequest, public_id: object) -> int | None:

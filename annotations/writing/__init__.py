@@ -1,10 +1,10 @@
 """Writing of unanswerable word problems by users, and blind checking by validators.
 
-    project = start(version)                        # the requester
-    problem = take(project, author)                 # a writer
-    submit(problem, "How many ...?", Category.MISSING)
-    vote(project, validator, problem.public_id, ...)  # three validators
-    export_accepted(project)                        # UMWP's records
+    project = start_project(version)                # the requester
+    problem = take_question(project, author)        # a writer
+    submit_problem(problem, "How many ...?", Category.MISSING)
+    vote_on_problem(project, validator, problem.public_id, ...)  # three validators
+    export_accepted_problems(project)               # UMWP's records
 
 Validators also check candidate questions with several right answers that a model generated
 (`candidates`).
@@ -19,34 +19,46 @@ from annotations.writing.candidates import (
     CandidateVerdict,
     NewCandidate,
     add_candidates,
-    add_to_new_set,
     build_provenance,
+    create_set_of_candidates,
     describe_reason,
     export_candidates,
     find_candidate_task,
     format_answers,
+    hash_preview,
     list_candidate_tasks,
-    select_addable,
-    sign_preview,
+    select_addable_candidates,
     summarize_candidates,
     vote_on_candidate,
 )
-from annotations.writing.checking import Task, Tasks, find_task, list_tasks, vote
+from annotations.writing.checking import (
+    ProblemTask,
+    ProblemTasks,
+    find_problem_task,
+    list_problem_tasks,
+    vote_on_problem,
+)
 from annotations.writing.errors import MESSAGES, WritingError
-from annotations.writing.export import export_accepted
+from annotations.writing.export import export_accepted_problems
 from annotations.writing.members import (
     can_see_votes,
     find_invitation_error,
     find_membership,
-    invite,
     invite_team,
+    invite_user,
     list_memberships,
 )
-from annotations.writing.projects import drop, select_originals, send_back, set_open, start
+from annotations.writing.projects import (
+    discard_problem,
+    return_problem,
+    select_original_questions,
+    set_project_open,
+    start_project,
+)
 from annotations.writing.status import (
-    Overview,
-    Person,
-    find_last_note,
+    MemberActivity,
+    ProjectSummary,
+    find_return_note,
     list_anonymous_votes,
     summarize_project,
 )
@@ -56,10 +68,10 @@ from annotations.writing.writing import (
     ProblemCount,
     count_problems,
     find_next_original,
-    save,
-    submit,
-    take,
-    withdraw,
+    save_problem,
+    submit_problem,
+    take_question,
+    withdraw_problem,
 )
 
 __all__ = [
@@ -69,47 +81,47 @@ __all__ = [
     "CandidateTask",
     "CandidateTasks",
     "CandidateVerdict",
+    "MemberActivity",
     "NewCandidate",
-    "Overview",
-    "Person",
     "ProblemCount",
-    "Task",
-    "Tasks",
+    "ProblemTask",
+    "ProblemTasks",
+    "ProjectSummary",
     "WritingError",
     "add_candidates",
-    "add_to_new_set",
     "build_provenance",
     "can_see_votes",
     "count_problems",
+    "create_set_of_candidates",
     "describe_reason",
-    "drop",
-    "export_accepted",
+    "discard_problem",
+    "export_accepted_problems",
     "export_candidates",
     "find_candidate_task",
     "find_invitation_error",
-    "find_last_note",
     "find_membership",
     "find_next_original",
-    "find_task",
+    "find_problem_task",
+    "find_return_note",
     "format_answers",
-    "invite",
+    "hash_preview",
     "invite_team",
+    "invite_user",
     "list_anonymous_votes",
     "list_candidate_tasks",
     "list_memberships",
-    "list_tasks",
-    "save",
-    "select_addable",
-    "select_originals",
-    "send_back",
-    "set_open",
-    "sign_preview",
-    "start",
-    "submit",
+    "list_problem_tasks",
+    "return_problem",
+    "save_problem",
+    "select_addable_candidates",
+    "select_original_questions",
+    "set_project_open",
+    "start_project",
+    "submit_problem",
     "summarize_candidates",
     "summarize_project",
-    "take",
-    "vote",
+    "take_question",
     "vote_on_candidate",
-    "withdraw",
+    "vote_on_problem",
+    "withdraw_problem",
 ]

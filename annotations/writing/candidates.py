@@ -3,7 +3,7 @@
 A run of the type `maqa-questions` adds candidates (`add_candidates`). Validators of the writing
 project check those that passed its filters and the verifying model: they accept, edit or reject
 each (`vote_on_candidate`). An edit is a new revision, which needs all votes again; the editor
-accepts it. Accepted candidates enter a new question set by `add_to_new_set`, or a file.
+accepts it. Accepted candidates enter a new question set by `create_set_of_candidates`, or a file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from annotations.models import (
     WritingProject,
 )
 from annotations.writing.errors import WritingError
-from annotations.writing.texts import clean_note, clean_text, have_same_words
+from annotations.writing.texts import clean_note, clean_problem_text, have_same_words
 
 State = CandidateQuestion.State
 ACCEPT, EDIT, REJECT = "accept", "edit", "reject"
@@ -63,7 +63,7 @@ VERDICTS: Final = {
 
 @dataclass(frozen=True)
 class NewCandidate:
-    """A generated question with its answers and the results of the automatic checks."""
+    """A generated question to store, with its answers and the results of the automatic checks."""
 
     source: str
     text: str
@@ -178,11 +178,10 @@ def add_candidates(
 
 
 def parse_answers(text: str) -> list[list[str]]:
-    """Return the answers in a form's text, one per line, spellings separated by "|".
+    """Return the answers of a form's text, one a line, each as a list of its spellings.
 
-    An answer of which a spelling occurred before is left out.
-
-    Raises `WritingError`: too_few_answers, too_many_answers, answer_too_long.
+    Spellings of an answer are separated by "|". An answer of which a spelling occurred before is
+    left out. Raises `WritingError`: too_few_answers, too_many_answers, answer_too_long.
     """
     answers: list[list[str]] = []
     seen: set[str] = set()
@@ -208,12 +207,12 @@ def format_answers(answers: Iterable[Iterable[str]]) -> str:
 
 
 def list_candidate_tasks(project: WritingProject, validator: int) -> CandidateTasks:
-    """Return the candidates that a validator (user key) checks; two queries."""
+    """Return the candidates that a validator (user key) checks or has checked; two queries."""
     own = CandidateVote.objects.filter(
         candidate=OuterRef("pk"), revision=OuterRef("revision"), validator=validator
     )
     unchecked = (
-        _select_checkable(project)
+        _select_checkable_candidates(project)
         .annotate(has_own=Exists(own))
         .filter(has_own=False, n_votes__lt=project.votes_needed)
     )
@@ -223,10 +222,12 @@ def list_candidate_tasks(project: WritingProject, validator: int) -> CandidateTa
     )
     votes = CandidateVote.objects.filter(
         validator=validator,
-        candidate__in=_select_checkable(project).order_by().values("pk"),
+        candidate__in=_select_checkable_candidates(project).order_by().values("pk"),
         revision=F("candidate__revision"),
     ).select_related("candidate")
-    return CandidateTasks(open_tasks, [_build_task(vote) for vote in votes.order_by("-updated_at")])
+    return CandidateTasks(
+        open_tasks, [_build_voted_task(vote) for vote in votes.order_by("-updated_at")]
+    )
 
 
 TASK_FIELDS = ("public_id", "text", "answers", "revision")
@@ -235,8 +236,8 @@ TASK_FIELDS = ("public_id", "text", "answers", "revision")
 def find_candidate_task(
     project: WritingProject, validator: int, candidate: UUID
 ) -> CandidateTask | None:
-    """Return the task for a candidate; None if the validator may not vote on it."""
-    row = _select_checkable(project).filter(public_id=candidate).first()
+    """Return a validator's task for a candidate; None if the validator may not vote on it."""
+    row = _select_checkable_candidates(project).filter(public_id=candidate).first()
     if row is None:
         return None
     own = (
@@ -245,14 +246,14 @@ def find_candidate_task(
         .first()
     )
     if own is not None:
-        return _build_task(own)
+        return _build_voted_task(own)
     if row.n_votes >= project.votes_needed:
         return None
     return CandidateTask(row.public_id, row.text, row.answers, row.revision)
 
 
-def _build_task(vote: CandidateVote) -> CandidateTask:
-    """Return the task of a candidate on which the validator has voted."""
+def _build_voted_task(vote: CandidateVote) -> CandidateTask:
+    """Return the task of a candidate on which the validator has voted, with that vote."""
     row = vote.candidate
     verdict = ACCEPT if vote.accepted else REJECT
     return CandidateTask(
@@ -275,7 +276,7 @@ class CandidateVerdict:
 def vote_on_candidate(
     project: WritingProject, validator: int, candidate: UUID, candidate_verdict: CandidateVerdict
 ) -> UUID | None:
-    """Store a validator's vote, replacing an earlier vote; return the next candidate's id.
+    """Store a validator's vote, replacing an earlier vote; return the next candidate's id or None.
 
     An edit makes a new revision with the editor's acceptance as its first vote. The last vote
     needed decides: the candidate is accepted if all accept it, else rejected.
@@ -315,7 +316,7 @@ def vote_on_candidate(
             raise WritingError("candidate_decided")
         is_edit = candidate_verdict.verdict == EDIT
         if is_edit:
-            _edit(row, candidate_verdict)
+            _store_edit(row, candidate_verdict)
         CandidateVote.objects.update_or_create(
             candidate=row,
             revision=row.revision,
@@ -329,14 +330,17 @@ def vote_on_candidate(
                 "note": note,
             },
         )
-        _decide(row, project.votes_needed)
+        _decide_candidate(row, project.votes_needed)
     following = list_candidate_tasks(project, validator).open
     return following[0].id if following else None
 
 
-def _edit(row: CandidateQuestion, candidate_verdict: CandidateVerdict) -> None:
+def _store_edit(row: CandidateQuestion, candidate_verdict: CandidateVerdict) -> None:
     """Store the edited text and answers of a locked candidate as a new revision."""
-    text, answers = clean_text(candidate_verdict.text), parse_answers(candidate_verdict.answers)
+    text, answers = (
+        clean_problem_text(candidate_verdict.text),
+        parse_answers(candidate_verdict.answers),
+    )
     if text == row.text and answers == row.answers:
         raise WritingError("nothing_changed", "text")
     others = row.project.candidates.exclude(pk=row.pk).filter(
@@ -348,8 +352,8 @@ def _edit(row: CandidateQuestion, candidate_verdict: CandidateVerdict) -> None:
     row.save(update_fields=["text", "answers", "revision", "updated_at"])
 
 
-def _decide(row: CandidateQuestion, needed: int) -> None:
-    """Accept or reject a locked candidate once its revision has all votes."""
+def _decide_candidate(row: CandidateQuestion, needed: int) -> None:
+    """Accept or reject a locked candidate if its revision has all votes; else do nothing."""
     votes = list(row.votes.filter(revision=row.revision).order_by("pk"))
     if len(votes) < needed:
         return
@@ -390,7 +394,7 @@ def summarize_candidates(project: WritingProject) -> CandidateSummary:
 
 
 def export_candidates(rows: QuerySet[CandidateQuestion]) -> Iterator[dict[str, Any]]:
-    """Yield accepted candidates as questions for `evaluate maqa`, with their origin."""
+    """Yield the accepted candidates as questions for `evaluate maqa`, with their origin."""
     accepted = rows.filter(state=State.ACCEPTED).order_by("number")
     for row in accepted.prefetch_related("votes__validator"):
         answers = [each[0] if len(each) == 1 else each for each in row.answers]
@@ -419,29 +423,30 @@ def build_provenance(row: CandidateQuestion) -> dict[str, Any]:
     return provenance | ({"generated": row.generated} if row.is_edited else {})
 
 
-def sign_preview(rows: Iterable[CandidateQuestion]) -> str:
-    """Return a hash of the candidates in a preview, to check it at confirmation."""
+def hash_preview(rows: Iterable[CandidateQuestion]) -> str:
+    """Return a hash of the candidates in a preview, which the confirmation sends back."""
     return hashlib.sha256(" ".join(str(row.public_id) for row in rows).encode()).hexdigest()[:16]
 
 
 @transaction.atomic
-def add_to_new_set(project: WritingProject, owner: int, name: str, preview: str) -> QuestionSet:
-    """Create and return a draft question set with the accepted candidates of a preview.
+def create_set_of_candidates(
+    project: WritingProject, owner: int, name: str, preview: str
+) -> QuestionSet:
+    """Create and return a draft question set of the accepted candidates in a preview.
 
-    These are all that are in no set yet; `preview` is their digest (`sign_preview`). The right
-    answers of each question are those of its candidate; its metadata keeps their spellings and
-    the provenance.
-
-    Raises `WritingError`: name_missing, name_taken, nothing_accepted, candidates_changed.
+    These are all that are in no set yet; `preview` is their hash (`hash_preview`). The right
+    answers of each question are those of its candidate; its metadata keeps their spellings and the
+    provenance. Raises `WritingError`: name_missing, name_taken, nothing_accepted,
+    candidates_changed.
     """
     cleaned = name.strip()
     if not cleaned:
         raise WritingError("name_missing", "name")
     # The lock: a second confirmation at the same time adds nothing twice.
-    rows = list(select_addable(project).select_for_update(of=("self",)))
+    rows = list(select_addable_candidates(project).select_for_update(of=("self",)))
     if not rows:
         raise WritingError("nothing_accepted")
-    if sign_preview(rows) != preview:
+    if hash_preview(rows) != preview:
         raise WritingError("candidates_changed")
     if QuestionSet.objects.filter(owner=owner, name=cleaned).exists():
         raise WritingError("name_taken", "name")
@@ -466,13 +471,13 @@ def add_to_new_set(project: WritingProject, owner: int, name: str, preview: str)
     return made
 
 
-def select_addable(project: WritingProject) -> QuerySet[CandidateQuestion]:
+def select_addable_candidates(project: WritingProject) -> QuerySet[CandidateQuestion]:
     """Return the accepted candidates that are in no question set yet, sorted by number."""
     return project.candidates.filter(state=State.ACCEPTED, added_to=None).order_by("number")
 
 
-def _select_checkable(project: WritingProject) -> QuerySet[Any]:
-    """Return the candidates of an open project to check, with their numbers of votes."""
+def _select_checkable_candidates(project: WritingProject) -> QuerySet[Any]:
+    """Return the candidates of an open project to check, annotated with numbers of votes."""
     return (
         CandidateQuestion.objects.filter(
             project=project, project__closed_at=None, state=State.CHECKING

@@ -18,12 +18,12 @@ from django.utils import timezone
 
 from annotations.models import ProblemVote, WritingEvent, WritingProject, WrittenProblem
 from annotations.writing.errors import WritingError
-from annotations.writing.projects import State, add_event, lock_problem, return_to_author
+from annotations.writing.projects import State, lock_problem, log_problem_event, mark_returned
 from annotations.writing.texts import clean_note
 
 
 @dataclass(frozen=True)
-class Task:
+class ProblemTask:
     """A problem to check, with everything that its validator may see.
 
     `answerable` (None before the vote), `category` and `note` are the validator's own vote.
@@ -37,25 +37,25 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Tasks:
-    """A validator's tasks: `open` ones in random order, and `voted` ones with a changeable vote.
+class ProblemTasks:
+    """A validator's tasks: `open` ones in random order, `voted` ones whose vote can change.
 
     A vote can be changed while its problem is being checked. `n_voted` counts all votes of the
     validator in the project.
     """
 
-    open: list[Task]
-    voted: list[Task]
+    open: list[ProblemTask]
+    voted: list[ProblemTask]
     n_voted: int
 
 
-def list_tasks(project: WritingProject, validator: int) -> Tasks:
+def list_problem_tasks(project: WritingProject, validator: int) -> ProblemTasks:
     """Return the tasks of a validator (user key) in a project; three queries."""
     # A vote belongs to a revision: after a return the rewritten text is checked anew.
     own = ProblemVote.objects.filter(
         problem=OuterRef("pk"), revision=OuterRef("revision"), validator=validator
     )
-    checking = _select_checkable(project, validator).annotate(has_own=Exists(own))
+    checking = _select_checkable_problems(project, validator).annotate(has_own=Exists(own))
     unchecked = checking.filter(has_own=False, n_votes__lt=project.votes_needed)
     open_rows = sorted(
         unchecked.values_list("public_id", "text"),
@@ -68,30 +68,32 @@ def list_tasks(project: WritingProject, validator: int) -> Tasks:
         revision=F("problem__revision"),
     )
     voted = [
-        Task(*row)
+        ProblemTask(*row)
         for row in votes.order_by("-updated_at").values_list(
             "problem__public_id", "problem__text", "answerable", "category", "note"
         )
     ]
     # Over all revisions and states: `voted` has only the votes that can still change.
     n_voted = ProblemVote.objects.filter(validator=validator, problem__project=project).count()
-    return Tasks([Task(*row) for row in open_rows], voted, n_voted)
+    return ProblemTasks([ProblemTask(*row) for row in open_rows], voted, n_voted)
 
 
-def find_task(project: WritingProject, validator: int, problem: UUID) -> Task | None:
+def find_problem_task(project: WritingProject, validator: int, problem: UUID) -> ProblemTask | None:
     """Return a validator's task for a problem; None if the validator may not vote on it."""
-    checkable = _select_checkable(project, validator).filter(public_id=problem).first()
+    checkable = _select_checkable_problems(project, validator).filter(public_id=problem).first()
     if checkable is None:
         return None
     own = checkable.votes.filter(validator=validator, revision=checkable.revision).first()
     if own is not None:
-        return Task(checkable.public_id, checkable.text, own.answerable, own.category, own.note)
+        return ProblemTask(
+            checkable.public_id, checkable.text, own.answerable, own.category, own.note
+        )
     if checkable.n_votes >= project.votes_needed:
         return None
-    return Task(checkable.public_id, checkable.text)
+    return ProblemTask(checkable.public_id, checkable.text)
 
 
-def vote(
+def vote_on_problem(
     project: WritingProject,
     validator: int,
     problem: UUID,
@@ -99,7 +101,7 @@ def vote(
     category: int | None,
     note: str = "",
 ) -> UUID | None:
-    """Store a validator's vote, replacing an earlier vote; return the next problem's id.
+    """Store a validator's vote, replacing an earlier vote; return the next problem's id or None.
 
     The last vote needed decides. The problem is accepted if no validator finds an answer and more
     than half name the author's category. Otherwise it goes back to its author, with the notes but
@@ -126,7 +128,7 @@ def vote(
             raise WritingError("decided")
         votes = current.votes.filter(revision=current.revision)
         # A validator may change a vote, but not add one after enough votes.
-        if not votes.filter(validator=validator).exists() and votes.count() >= _count_votes_needed(
+        if not votes.filter(validator=validator).exists() and votes.count() >= _get_votes_needed(
             current
         ):
             raise WritingError("decided")
@@ -136,21 +138,21 @@ def vote(
             validator_id=validator,
             defaults={"answerable": answerable, "category": category, "note": checked_note},
         )
-        _decide(current, validator)
+        _decide_problem(current, validator)
     # After the commit, so that the lock is not held while the list is read.
-    following = list_tasks(project, validator).open
+    following = list_problem_tasks(project, validator).open
     return following[0].id if following else None
 
 
-def _count_votes_needed(problem: WrittenProblem) -> int:
+def _get_votes_needed(problem: WrittenProblem) -> int:
     """Return the number of votes that decide about a problem."""
     return int(problem.project.votes_needed)
 
 
-def _decide(problem: WrittenProblem, by: int) -> None:
-    """Accept a problem or return it to its author, if all validators have voted."""
+def _decide_problem(problem: WrittenProblem, by: int) -> None:
+    """Accept a problem or return it to its author, if all its validators have voted."""
     votes = list(problem.votes.filter(revision=problem.revision).order_by("pk"))
-    if len(votes) < _count_votes_needed(problem):
+    if len(votes) < _get_votes_needed(problem):
         return
     categories = Counter(row.category for row in votes)
     unanswerable = not any(row.answerable for row in votes)
@@ -158,13 +160,13 @@ def _decide(problem: WrittenProblem, by: int) -> None:
     if unanswerable and 2 * categories[problem.category] > len(votes):
         problem.state, problem.decided_at = State.ACCEPTED, timezone.now()
         problem.save(update_fields=["state", "decided_at", "updated_at"])
-        add_event(problem, WritingEvent.Kind.ACCEPTED, by)
+        log_problem_event(problem, WritingEvent.Kind.ACCEPTED, by)
     else:
-        return_to_author(problem, WritingEvent.Kind.RETURNED, by, "")
+        mark_returned(problem, WritingEvent.Kind.RETURNED, by, "")
 
 
-def _select_checkable(project: WritingProject, validator: int) -> QuerySet[Any]:
-    """Return problems to check, without the validator's own, with their numbers of votes."""
+def _select_checkable_problems(project: WritingProject, validator: int) -> QuerySet[Any]:
+    """Return problems to check, without the validator's own, annotated with numbers of votes."""
     current_votes = Q(votes__revision=F("revision"))
     return (
         WrittenProblem.objects.filter(

@@ -11,8 +11,8 @@ from annotations.models import Question, WritingProject
 from annotations.writing.projects import State
 
 
-def export_accepted(project: WritingProject) -> Iterator[dict[str, Any]]:
-    """Yield accepted problems as UMWP records, after the original questions.
+def export_accepted_problems(project: WritingProject) -> Iterator[dict[str, Any]]:
+    """Yield the accepted problems as UMWP records, after their original questions.
 
     Both are in the order of the originals. A problem names its original in `relevant_ids` and
     copies its source.

@@ -21,7 +21,7 @@ Role = WritingMember.Role
 
 
 def find_membership(user: AnyUser, project: UUID) -> WritingMember | None:
-    """Return a user's accepted membership of a project, with its question set; else None."""
+    """Return a user's accepted membership of a project, with its question set; None without one."""
     if not user.is_authenticated or not user.is_active:
         return None
     return (
@@ -70,7 +70,7 @@ def find_invitation_error(project: WritingProject, person: User, role: str) -> s
     return ""
 
 
-def invite(project: WritingProject, person: User, role: str) -> WritingMember:
+def invite_user(project: WritingProject, person: User, role: str) -> WritingMember:
     """Add a user to a project in a role, or change the role of a member; return the member.
 
     A user who has never signed in must accept the invitation first. The caller has checked that the
@@ -86,9 +86,9 @@ def invite(project: WritingProject, person: User, role: str) -> WritingMember:
 
 
 def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[str], list[str]]:
-    """Invite the active members and the owner of a team to a writing project in a role.
+    """Invite a team's active members and owner in a role; return (invited names, refusals).
 
-    Return the names of the invited users, and for each of the others why not.
+    The refusals are sentences, one for each user who cannot be invited.
     """
     people = (
         User.objects.filter(is_active=True)
@@ -103,7 +103,7 @@ def invite_team(project: WritingProject, team: Team, role: str) -> tuple[list[st
         if reason:
             refused.append(reason)
         else:
-            invite(project, person, role)
+            invite_user(project, person, role)
             invited.append(person.get_username())
     return invited, refused
 

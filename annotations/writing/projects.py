@@ -21,24 +21,24 @@ ENDED_STATES = (State.WITHDRAWN, State.DROPPED)
 """States in which a problem no longer counts towards the number wanted of its question."""
 
 
-def select_originals(version: QuestionSetVersion) -> QuerySet[Question]:
+def select_original_questions(version: QuestionSetVersion) -> QuerySet[Question]:
     """Return the questions for which problems are written: answerable, with a text."""
     return version.questions.filter(answerable=True).exclude(text="")
 
 
-def start(version: QuestionSetVersion) -> WritingProject:
+def start_project(version: QuestionSetVersion) -> WritingProject:
     """Start the writing project of a version, or return the existing one.
 
     Raises `WritingError`: not_published, no_originals.
     """
     if not version.is_published:
         raise WritingError("not_published")
-    if not select_originals(version).exists():
+    if not select_original_questions(version).exists():
         raise WritingError("no_originals")
     return WritingProject.objects.get_or_create(version=version)[0]
 
 
-def set_open(project: WritingProject, is_open: bool) -> None:
+def set_project_open(project: WritingProject, is_open: bool) -> None:
     """Open or close a writing project; problems that are being checked keep their state."""
     if is_open == (project.closed_at is None):
         return
@@ -46,7 +46,7 @@ def set_open(project: WritingProject, is_open: bool) -> None:
     project.save(update_fields=["closed_at"])
 
 
-def send_back(problem: WrittenProblem, by: int, note: str) -> None:
+def return_problem(problem: WrittenProblem, by: int, note: str) -> None:
     """Return a submitted or accepted problem to its author, with the requester's note.
 
     Raises `WritingError`: not_decided, note_missing, note_too_long.
@@ -56,11 +56,11 @@ def send_back(problem: WrittenProblem, by: int, note: str) -> None:
         current = lock_problem(problem.pk)
         if current.state not in (State.CHECKING, State.ACCEPTED):
             raise WritingError("not_decided")
-        return_to_author(current, WritingEvent.Kind.SENT_BACK, by, cleaned_note)
+        mark_returned(current, WritingEvent.Kind.SENT_BACK, by, cleaned_note)
 
 
-def drop(problem: WrittenProblem, by: int, note: str) -> None:
-    """Discard a problem permanently with a note; its question becomes free again.
+def discard_problem(problem: WrittenProblem, by: int, note: str) -> None:
+    """Discard a problem permanently with a note; another can be written for its question.
 
     Raises `WritingError`: note_missing, note_too_long, not_decided if it is withdrawn or dropped.
     """
@@ -71,17 +71,17 @@ def drop(problem: WrittenProblem, by: int, note: str) -> None:
             raise WritingError("not_decided")
         current.state, current.decided_at = State.DROPPED, timezone.now()
         current.save(update_fields=["state", "decided_at", "updated_at"])
-        add_event(current, WritingEvent.Kind.DROPPED, by, cleaned_note)
+        log_problem_event(current, WritingEvent.Kind.DROPPED, by, cleaned_note)
 
 
-def return_to_author(problem: WrittenProblem, kind: str, by: int, note: str) -> None:
+def mark_returned(problem: WrittenProblem, kind: str, by: int, note: str) -> None:
     """Mark a problem as returned and log it; its next submission is a new revision."""
-    add_event(problem, kind, by, note)
+    log_problem_event(problem, kind, by, note)
     problem.state, problem.decided_at = State.RETURNED, timezone.now()
     problem.save(update_fields=["state", "decided_at", "updated_at"])
 
 
-def add_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> None:
+def log_problem_event(problem: WrittenProblem, kind: str, by: int, note: str = "") -> None:
     """Store an event in a problem's history, with its current text and category."""
     WritingEvent.objects.create(
         problem=problem,

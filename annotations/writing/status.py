@@ -21,8 +21,8 @@ from annotations.writing.writing import ProblemCount, count_problems
 
 
 @dataclass(frozen=True)
-class Person:
-    """A member of a writing project with counts of the member's work.
+class MemberActivity:
+    """A member of a writing project, with counts of the member's work.
 
     `done` counts submitted problems or votes, `accepted` accepted problems (0 for a validator), and
     `seen` is the time of the last of them.
@@ -53,7 +53,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Overview:
+class ProjectSummary:
     """State of a writing project: numbers of problems, members, and validators' agreement.
 
     `states` and `categories` are lists of (value, label, number of problems); categories count
@@ -63,7 +63,7 @@ class Overview:
     slots: ProblemCount
     states: list[tuple[str, str, int]]
     categories: list[tuple[int, str, int]]
-    people: list[Person]
+    people: list[MemberActivity]
     agreement: Agreement
     n_writers: int
     n_validators: int
@@ -83,15 +83,15 @@ class AnonymousVote:
     note: str
 
 
-def summarize_project(project: WritingProject) -> Overview:
-    """Return the status of a writing project; constant number of queries."""
+def summarize_project(project: WritingProject) -> ProjectSummary:
+    """Return the state of a writing project; constant number of queries."""
     problems = project.problems.order_by()
     states = dict(problems.values_list("state").annotate(n=Count("pk")))
     accepted = problems.filter(state=State.ACCEPTED)
     categories = dict(accepted.values_list("category").annotate(n=Count("pk")))
-    people = _load_people(project)
+    people = _load_member_activities(project)
     roles = [person.member.role for person in people if not person.member.pending]
-    return Overview(
+    return ProjectSummary(
         count_problems(project),
         [(state.value, state.label, states.get(state.value, 0)) for state in State],
         [(row.value, row.label, categories.get(row.value, 0)) for row in Category],
@@ -114,7 +114,7 @@ def list_anonymous_votes(problem: WrittenProblem) -> list[AnonymousVote]:
     ]
 
 
-def find_last_note(problem: WrittenProblem) -> str:
+def find_return_note(problem: WrittenProblem) -> str:
     """Return the requester's note on a returned problem; "" if validators' votes returned it."""
     last = problem.events.filter(
         kind__in=(WritingEvent.Kind.SENT_BACK, WritingEvent.Kind.RETURNED)
@@ -122,12 +122,12 @@ def find_last_note(problem: WrittenProblem) -> str:
     return last.values_list("note", flat=True).first() or ""
 
 
-def _load_people(project: WritingProject) -> list[Person]:
+def _load_member_activities(project: WritingProject) -> list[MemberActivity]:
     """Return the members of a project with counts of their work, by role and name."""
     members = project.members.select_related("user").order_by("-role", "user__username")
-    written = _count_by(project.problems.exclude(submitted_at=None), "author", "updated_at")
-    accepted = _count_by(project.problems.filter(state=State.ACCEPTED), "author", "updated_at")
-    votes = _count_by(
+    written = _count_by_user(project.problems.exclude(submitted_at=None), "author", "updated_at")
+    accepted = _count_by_user(project.problems.filter(state=State.ACCEPTED), "author", "updated_at")
+    votes = _count_by_user(
         ProblemVote.objects.filter(problem__project=project), "validator", "updated_at"
     )
     people = []
@@ -135,16 +135,16 @@ def _load_people(project: WritingProject) -> list[Person]:
         writes = member.role == WritingMember.Role.WRITER
         done, last = (written if writes else votes).get(member.user_id, (0, None))
         n_accepted = accepted.get(member.user_id, (0, None))[0] if writes else 0
-        people.append(Person(member, done, n_accepted, last))
+        people.append(MemberActivity(member, done, n_accepted, last))
     return people
 
 
-def _count_by(
+def _count_by_user(
     rows: object, key_name: str, time_name: str
 ) -> dict[int, tuple[int, datetime | None]]:
-    """Return (number of rows, latest time) by value of the column `key_name`.
+    """Return (number of rows, latest time) of each user, by user key.
 
-    `key_name` names the column, `time_name` that of the time.
+    `key_name` is the column of the user key, `time_name` that of the time.
     """
     # Without an order, which would split the groups.
     counted = rows.order_by().values_list(key_name).annotate(Count("pk"), Max(time_name))  # type: ignore[attr-defined]

@@ -25,23 +25,23 @@ CATEGORY_DESCRIPTIONS: Final = {
 
 def have_same_words(text: str, other: str) -> bool:
     """Return whether two texts are equal, ignoring case, white space and Unicode composition."""
-    return _normalize(text) == _normalize(other)
+    return _normalize_text(text) == _normalize_text(other)
 
 
-def _normalize(text: str) -> str:
+def _normalize_text(text: str) -> str:
     """Return a text normalized for comparison: NFC, case-folded, with single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().split())
 
 
-def clean_text(text: str) -> str:
+def clean_problem_text(text: str) -> str:
     """Return a problem's text, stripped; raise `WritingError` if it is empty or too long."""
     trimmed = text.replace("\r\n", "\n").strip()
     if not trimmed:
         raise WritingError("text_missing", "text")
-    return check_length(trimmed)
+    return check_text_length(trimmed)
 
 
-def check_length(text: str) -> str:
+def check_text_length(text: str) -> str:
     """Return a text unchanged; raise `WritingError` if it is too long to be stored."""
     if len(text) > MOST_CHARACTERS:
         raise WritingError("text_too_long", "text")

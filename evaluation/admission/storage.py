@@ -111,7 +111,7 @@ def delete_rule(collection: Collection) -> None:
     """Delete the admission rule; workers admitted by hand stay on the list."""
     with transaction.atomic():
         ScoreRule.objects.filter(collection=collection).delete()
-        collecting.admit_by_score(collection, None)
+        collecting.replace_admissions_by_score(collection, None)
 
 
 def apply_rule(rule: ScoreRule) -> AdmittedWorkers:
@@ -120,7 +120,7 @@ def apply_rule(rule: ScoreRule) -> AdmittedWorkers:
         result = select_admitted(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
         what = "score" if rule.score == RAW else rule.get_score_display()
         note = f"{what} in {rule.earlier.name}"[:200]
-        collecting.admit_by_score(rule.collection, result.ids, note)
+        collecting.replace_admissions_by_score(rule.collection, result.ids, note)
         rule.run, rule.n_admitted = result.run, len(result.ids)
         rule.applied_at = timezone.now()
         rule.save(update_fields=["run", "n_admitted", "applied_at"])

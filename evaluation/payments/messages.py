@@ -142,11 +142,11 @@ def draft_rejection(
     evidence: Sequence[tuple[str, Mapping[str, Any]]],
     checks: Any = (),
 ) -> str:
-    """Draft the message to a rejected worker: reason, evidence and how to appeal.
+    """Return a draft of the message to a rejected worker; "" without evidence.
 
-    `evidence` are message codes with values, all of this category. The draft has between 100 and
-    1,000 characters, as Prolific requires; a person edits it before it is sent. "" without
-    evidence.
+    `evidence` are message codes with values, all of this category. The draft has the reason, the
+    evidence and how to appeal, in 100 to 1,000 characters, as Prolific requires; a person edits it
+    before it is sent.
     """
     if not evidence or category not in DRAFTS:
         return ""
@@ -156,7 +156,7 @@ def draft_rejection(
         opening = opening.format(**values)
     elif category == "FAILED_CHECK":
         quoted = "; ".join(
-            f"“{_shorten(check.text)}” (your answer: “{_shorten(check.answer)}”)"
+            f"“{_shorten_quote(check.text)}” (your answer: “{_shorten_quote(check.answer)}”)"
             for check in checks[:MAX_QUOTED]
         )
         opening += f" ({values['failed']} of {values['checks']}): {quoted}."
@@ -175,7 +175,7 @@ def _describe_effort(code: str, values: Mapping[str, Any]) -> str:
     return f"the same text in {_format_share(values['same'], values['answers'], 'answer')}"
 
 
-def _shorten(text: str) -> str:
+def _shorten_quote(text: str) -> str:
     """Return a text on one line, cut to 100 characters."""
     words = " ".join(text.split())
     return words if len(words) <= LONGEST_QUOTE else f"{words[: LONGEST_QUOTE - 1]}…"

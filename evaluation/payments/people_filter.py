@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import django_filters
 from django.db.models import Q
 
-from annotations.ledger.appeals import filter_with_appeal
+from annotations.ledger.appeals import filter_appealed
 from annotations.models import PanelStatus, Submission
 from annotations.web.filtering import Column, ListFilter, Order, SearchFilter, build_orders
 from annotations.web.paging import Keyset
@@ -18,15 +18,15 @@ from evaluation.payments.report import (
     FAILED_CHECKS,
     NO_STATUS,
     WAITING,
-    PaymentPeople,
+    PaymentRecords,
     Rows,
-    select_decided,
+    build_decision_condition,
 )
 from evaluation.payments.storage.rules import ACTIONS
 
 
 class PayFilter(ListFilter):
-    """Filters by worker id, decision, suggestion, panel status, survey outcome and appeal."""
+    """Filters of the payment list: worker id, decision, suggestion, status, outcome, appeal."""
 
     q = SearchFilter("worker__external_id", label="Part of the worker's id")
     decided = django_filters.ChoiceFilter(
@@ -88,9 +88,9 @@ class PayFilter(ListFilter):
         model = Submission
         fields: ClassVar[list[str]] = []
 
-    def __init__(self, data: Any, desk: PaymentPeople) -> None:
+    def __init__(self, data: Any, desk: PaymentRecords) -> None:
         self.desk = desk
-        super().__init__(data, desk.select_people())
+        super().__init__(data, desk.select_submissions())
 
     def count_rows(self, rows: Rows) -> int:
         """Return the number of rows; without a filter it needs no query of its own."""
@@ -99,30 +99,30 @@ class PayFilter(ListFilter):
         return self.desk.n_all
 
     def filter_by_decision(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with this decision."""
-        return rows.filter(select_decided(value))
+        """Return the submissions with this decision, a key of `DECIDED`."""
+        return rows.filter(build_decision_condition(value))
 
     def filter_by_suggestion(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with this suggested action."""
+        """Return the submissions with this suggested action."""
         # Suggestions are computed in Python, so all of them are needed to filter by one.
-        suggestions = self.desk.suggest_all()
+        suggestions = self.desk.suggest_actions()
         return rows.filter(
             pk__in=[key for key, suggested in suggestions.items() if suggested.action == value]
         )
 
     def filter_by_status(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with this panel status, or those of unknown status."""
+        """Return the submissions with this panel status, or those of unknown status."""
         return rows.filter(Q(status__isnull=True) if value == NO_STATUS else Q(status=value))
 
     def filter_by_end(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions by their state, or submitted ones with failed attention checks."""
+        """Return the submissions in a state, or the submitted ones that failed attention checks."""
         if value == FAILED_CHECKS:
             return rows.filter(state=Submission.State.SUBMITTED, failed_checks=True)
         return rows.filter(state=value)
 
     def filter_by_appeal(self, rows: Rows, name: str, value: str) -> Rows:
-        """Select submissions with an appeal, or only those with an unanswered one."""
-        return filter_with_appeal(rows, waiting=value == WAITING)
+        """Return the submissions with an appeal, or only those with an unanswered one."""
+        return filter_appealed(rows, unanswered=value == WAITING)
 
 
 class PayPageFilter(PayFilter):
@@ -137,7 +137,7 @@ class PayPageFilter(PayFilter):
     }
 
     def apply_order(self, rows: Rows) -> tuple[Rows, Keyset]:
-        """Return the rows with the columns that the requested sort order needs, and that order."""
+        """Return (rows with the columns that the requested order needs, that order)."""
         if self.sort == "look":
-            rows = rows.annotate(place=self.desk.build_place())
+            rows = rows.annotate(place=self.desk.build_review_order())
         return super().apply_order(rows)

@@ -27,7 +27,7 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 
 from annotations.exchange.prolific import CATEGORIES, describe_status
-from annotations.ledger.appeals import filter_with_appeal, has_page
+from annotations.ledger.appeals import filter_appealed, has_worker_page
 from annotations.ledger.bonuses import Payment, load_payments
 from annotations.ledger.decisions import load_decisions_where
 from annotations.ledger.parts import load_current_parts
@@ -41,7 +41,7 @@ from annotations.models import (
     QuestionSetVersion,
     Submission,
 )
-from annotations.panels.people import Person
+from annotations.panels.people import PanelSubmission
 from annotations.web.numbers import Numbers, TableCounts, load_table_counts
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.estimate import Estimate
@@ -54,7 +54,7 @@ from evaluation.grading.results.report.evidence import (
 )
 from evaluation.grading.results.report.workers import LOWEST
 from evaluation.models import Run, WorkerGrade, WorkerVerdict
-from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_seconds
+from evaluation.payments.storage.evidence import Evidence, collect_evidence, load_times_on_task
 from evaluation.payments.storage.rules import Suggestion, suggest_action
 from evaluation.runs.raw_scores import RawScore, find_grading_run, load_worker_scores
 
@@ -84,8 +84,8 @@ OPTIONAL_RECORDS = ("payments", "decisions", "signals", "batches")
 """Kinds of records that many versions lack; one query finds which exist, and saves the others."""
 
 
-def select_decided(kind: str) -> Q:
-    """Return the query condition that selects submissions with a decision, a key of `DECIDED`."""
+def build_decision_condition(kind: str) -> Q:
+    """Return the query condition that a submission has a decision, a key of `DECIDED`."""
     if kind == ACCEPTED:
         return Q(decided=APPROVED) & ~Q(verdict=EXCLUDED)
     if kind == EXCLUDED:
@@ -100,8 +100,8 @@ DECIDERS = ("decided_by", "appeal__noted_by", "appeal__answer__answered_by")
 
 
 @dataclass(frozen=True, slots=True)
-class PayRow:
-    """A submission with all evidence for a payment decision.
+class PaymentRow:
+    """A submission of the payment list, with all evidence for a decision.
 
     Attributes
     ----------
@@ -173,7 +173,7 @@ class PayRow:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether an appeal against the current rejection waits for an answer."""
+        """Whether an appeal against the current rejection has no answer yet."""
         if self.appeal is None or self.decision is None or self.answer is not None:
             return False
         return self.appeal.decision_id == self.decision.pk
@@ -181,7 +181,7 @@ class PayRow:
     @property
     def has_page(self) -> bool:
         """Whether the worker has a page here that shows the decision and appeal answer."""
-        return has_page(self.submission)
+        return has_worker_page(self.submission)
 
     @property
     def may_note(self) -> bool:
@@ -201,7 +201,7 @@ class PayRow:
 
     @property
     def decided_as(self) -> str:
-        """Label of the decision, as in "Accepted"; "Nothing decided" without one."""
+        """Label of the decision, such as "Accepted"; "Nothing decided" without one."""
         if not self.is_decided or self.decision is None:
             return DECIDED[OPEN]
         if self.decision.kind == REJECTED:
@@ -215,23 +215,23 @@ class PayRow:
 
 
 @dataclass
-class PaymentPeople:
+class PaymentRecords:
     """Records of a version's workers and payments, each loaded once on first use.
 
     Attributes
     ----------
-    everybody : `load_people` of all submissions, if the caller has read them.
+    everybody : `load_panel_submissions` of all submissions, if the caller has read them.
     only : key of the single submission to load records for; None for all.
     """
 
     version: QuestionSetVersion
-    everybody: Sequence[Person] | None = None
+    everybody: Sequence[PanelSubmission] | None = None
     only: int | None = None
 
     @cached_property
     def payments(self) -> list[Payment]:
         """Bonuses and partial payments."""
-        if not self.has("payments"):
+        if not self.has_records("payments"):
             return []
         return load_payments(self.version, None if self.only is None else [self.only])
 
@@ -268,17 +268,17 @@ class PaymentPeople:
             Count("pk", filter=Q(state=Submission.State.SUBMITTED, failed_checks=True)),
             Count("pk", filter=Q(state=Submission.State.SCREENED_OUT)),
         )
-        waiting = filter_with_appeal(submissions, waiting=True)
+        waiting = filter_appealed(submissions, unanswered=True)
         existing = (
             Count("pk", filter=Exists(rows))
-            for rows in self._select_optional({"submission__version": self.version})
+            for rows in self._select_optional_records({"submission__version": self.version})
         )
         versions = QuestionSetVersion.objects.filter(question_set=self.version.question_set_id)
         return load_table_counts(
             {
                 "decided": TableCounts(
                     with_decision,
-                    tuple(Count("pk", filter=select_decided(kind)) for kind in COUNTED),
+                    tuple(Count("pk", filter=build_decision_condition(kind)) for kind in COUNTED),
                 ),
                 "ended": TableCounts(submissions, ended),
                 "waiting": TableCounts(waiting, (Count("pk"),)),
@@ -287,12 +287,12 @@ class PaymentPeople:
             }
         )
 
-    def has(self, kind: str) -> bool:
+    def has_records(self, kind: str) -> bool:
         """Return whether any record of a kind in `OPTIONAL_RECORDS` exists."""
         return self.existing[kind]
 
-    def _select_optional(self, scope: Mapping[str, Any]) -> tuple[QuerySet[Any, Any], ...]:
-        """Return the rows of each kind in `OPTIONAL_RECORDS`.
+    def _select_optional_records(self, scope: Mapping[str, Any]) -> tuple[QuerySet[Any, Any], ...]:
+        """Return a queryset of the rows of each kind in `OPTIONAL_RECORDS`.
 
         `scope` filters payments and decisions.
         """
@@ -310,19 +310,18 @@ class PaymentPeople:
 
     @property
     def _run_for_signals(self) -> Run:
-        """The official run, else an unsaved one; signals need only the version of a run."""
+        """Official run, else an unsaved one; signals need only the version of a run."""
         return self.run or Run(version=self.version)
 
     @property
     def n_waiting(self) -> int:
-        """Number of workers who wait for an answer to their appeal."""
+        """Number of workers with an unanswered appeal."""
         return self.numbers["waiting"][0][0]
 
-    def select_people(self) -> Rows:
-        """Return all submissions with columns for filters and orders.
+    def select_submissions(self) -> Rows:
+        """Return all submissions with the columns that filters and orders use.
 
-        `score`, `contrast`, `answers`, `status`, `decided`, `verdict` and `name`: filters and
-        orders of the list use them.
+        The columns are `score`, `contrast`, `answers`, `status`, `decided`, `verdict` and `name`.
         """
         same_submission = {"submission": OuterRef("pk")}
         decided = Decision.objects.filter(**same_submission).order_by("-pk").values("kind")[:1]
@@ -342,8 +341,8 @@ class PaymentPeople:
             name=F("worker__external_id"),
         )
 
-    def build_place(self) -> Case:
-        """Return the database expression that ranks submissions by need for review.
+    def build_review_order(self) -> Case:
+        """Return the database expression that ranks submissions by need for review, from 0.
 
         Undecided ones come first: failed checks, workers whom an alarm or a notice names, then the
         lowest quarter of the ranks, then all others. Work that was not handed in follows, and
@@ -365,18 +364,20 @@ class PaymentPeople:
         )
         return Case(*whens, default=Value(3), output_field=IntegerField())
 
-    def load_row(self, public_id: UUID, *, in_full: bool = False) -> PayRow | None:
+    def load_row(self, public_id: UUID, *, in_full: bool = False) -> PaymentRow | None:
         """Return one submission with all evidence for a decision; None for an unknown id.
 
         From then on the object loads records of this submission only, and skips kinds of records
         that it lacks.
         """
-        optional = self._select_optional({"submission": OuterRef("pk")})
+        optional = self._select_optional_records({"submission": OuterRef("pk")})
         existing = {
             f"has_{kind}": Exists(rows)
             for kind, rows in zip(OPTIONAL_RECORDS, optional, strict=True)
         }
-        submission = self.select_people().annotate(**existing).filter(public_id=public_id).first()
+        submission = (
+            self.select_submissions().annotate(**existing).filter(public_id=public_id).first()
+        )
         if submission is None:
             return None
         # The version object of the caller has its relations loaded already.
@@ -387,19 +388,19 @@ class PaymentPeople:
         return self.load_rows([submission], in_full=in_full)[0]
 
     def load_log(self, submissions: Iterable[int], more: Q | None = None) -> Log:
-        """Return the decisions of the submissions with these keys, by key.
+        """Return the decisions on the submissions with these keys, by submission key, oldest first.
 
         `more` adds the decisions that meet a further condition.
         """
-        if not self.has("decisions"):
+        if not self.has_records("decisions"):
             return {}
         condition = Q(submission__in=list(submissions))
         return load_decisions_where(condition | more if more else condition, *DECIDERS)
 
     def load_rows(
         self, submissions: Sequence[Any], *, in_full: bool = False, log: Log | None = None
-    ) -> list[PayRow]:
-        """Return a row for each submission of `select_people`, in their order.
+    ) -> list[PaymentRow]:
+        """Return a row with all evidence for each submission of `select_submissions`, in order.
 
         `log` has their decisions, if the caller has read them.
         """
@@ -410,10 +411,10 @@ class PaymentPeople:
         evidence = collect_evidence(self.version, keys, self.times, states)
         log = self.load_log(keys) if log is None else log
         signals: Mapping[Any, WorkerSignals] = {}
-        if self.has("signals"):
+        if self.has_records("signals"):
             signals = read_signals(self._run_for_signals, workers, in_full=in_full)
         return [
-            PayRow(
+            PaymentRow(
                 submission=submission,
                 score=scores.get(submission.worker_id),
                 seconds=self.times.get(submission.pk),
@@ -422,24 +423,25 @@ class PaymentPeople:
                 signals=signals.get(submission.worker.public_id),
                 status=submission.status or "",
                 log=tuple(log.get(submission.pk, ())),
-                suggestion=self._suggest(submission, evidence, scores),
+                suggestion=self._suggest_for_submission(submission, evidence, scores),
                 part=self.parts.get(submission.pk),
                 run=self.run,
             )
             for submission in submissions
         ]
 
-    def suggest_all(self, submissions: Iterable[Any] | None = None) -> dict[int, Suggestion]:
+    def suggest_actions(self, submissions: Iterable[Any] | None = None) -> dict[int, Suggestion]:
         """Return the suggested action for each submission of the version, by key.
 
-        `submissions` are all of `select_people`, if the caller has read them.
+        `submissions` are all of `select_submissions`, if the caller has read them.
         """
-        submissions = list(self.select_people()) if submissions is None else list(submissions)
+        submissions = list(self.select_submissions()) if submissions is None else list(submissions)
         scores = load_worker_scores(self.run)
         states = {submission.pk: submission.state for submission in submissions}
         evidence = collect_evidence(self.version, times=self.times, states=states)
         return {
-            submission.pk: self._suggest(submission, evidence, scores) for submission in submissions
+            submission.pk: self._suggest_for_submission(submission, evidence, scores)
+            for submission in submissions
         }
 
     @cached_property
@@ -449,7 +451,7 @@ class PaymentPeople:
         Of all workers even for a page of a few, because "too fast" depends on the median of all.
         """
         if self.everybody is None:
-            return load_seconds(self.version)
+            return load_times_on_task(self.version)
         seconds_by_submission = {person.key: person.seconds for person in self.everybody}
         return {
             key: seconds for key, seconds in seconds_by_submission.items() if seconds is not None
@@ -462,7 +464,7 @@ class PaymentPeople:
 
     @property
     def ended(self) -> dict[str, int]:
-        """Numbers of workers who failed the practice and who failed the attention checks."""
+        """Numbers of workers who failed the attention checks, and who failed the practice."""
         failed, screened = self.numbers["ended"][0]
         return {"failed_checks": failed, "screened_out": screened}
 
@@ -477,7 +479,7 @@ class PaymentPeople:
         counts = self.count_decisions()
         return counts[OPEN] + counts[APPROVED] + counts[REJECTED]
 
-    def _suggest(
+    def _suggest_for_submission(
         self,
         submission: Any,
         evidence: Mapping[int, list[Evidence]],

@@ -45,19 +45,19 @@ from evaluation.runs.rest.views import (
     build_conflict_problem,
 )
 from evaluation.triage.batches import (
-    MovedMeanwhileError,
     NoWorkersLeftError,
+    WorkersChangedError,
     accept_undecided,
-    take_back_accepted,
+    take_back_accepted_batch,
 )
 from evaluation.triage.report.evidence import (
-    Comparison,
-    Partner,
+    AnswerComparison,
+    ComparisonPartner,
     compare_answers,
-    find_partner,
+    find_partner_by_key,
     find_partners,
 )
-from evaluation.triage.report.exclusion import Preview, preview_exclusion
+from evaluation.triage.report.exclusion import ExclusionPreview, preview_exclusion
 from evaluation.triage.report.queue import (
     CONTRAST,
     REVIEW,
@@ -65,20 +65,20 @@ from evaluation.triage.report.queue import (
     QueueRow,
     UndecidedWorkers,
     WorkerScope,
-    find_undecided,
+    find_undecided_workers,
     load_queue,
     load_queue_rows,
 )
 from evaluation.triage.storage import (
     DECISIONS,
     LONGEST_REASON,
+    BatchUndo,
     DecidedMeanwhileError,
     NothingToTakeBackError,
-    TakenBack,
     VerdictError,
-    decide,
+    decide_on_worker,
     list_accepted_batches,
-    take_back,
+    take_back_verdict,
 )
 
 MAX_PAGE = 10_000_000
@@ -109,16 +109,16 @@ class QueueSerializer(serializers.Serializer[Any]):
     workers = QueuePageSerializer()
 
 
-class TriagedSerializer(serializers.Serializer[Any]):
+class ReviewedWorkerSerializer(serializers.Serializer[Any]):
     """A worker under review: evidence, reasons and the decisions so far."""
 
     entry = QueueRowSerializer()
-    partners = build_serializer(Partner)(many=True)
-    comparison = build_serializer(Comparison)()
+    partners = build_serializer(ComparisonPartner)(many=True)
+    comparison = build_serializer(AnswerComparison)()
     history = VerdictSerializer(many=True)
 
 
-class DecideSerializer(StrictSerializer):
+class NewVerdictSerializer(StrictSerializer):
     """Request body of a decision about a worker: accept, look again or exclude."""
 
     verdict = serializers.ChoiceField(choices=[kind.value for kind in DECISIONS])
@@ -143,8 +143,8 @@ class TakeBackSerializer(StrictSerializer):
     seen = serializers.UUIDField(required=False, allow_null=True, help_text=SEEN)
 
 
-class ApplySerializer(StrictSerializer):
-    """The started run that leaves out the excluded workers."""
+class ExclusionRunSerializer(StrictSerializer):
+    """Request body to start a run without the excluded workers: its name and notes."""
 
     name = serializers.CharField(max_length=LONGEST_NAME, required=False, allow_blank=True)
     notes = serializers.CharField(max_length=LONGEST_NOTES, required=False, allow_blank=True)
@@ -157,7 +157,7 @@ class ApplySerializer(StrictSerializer):
 
 @extend_schema(tags=["results"])
 class TriageViewSet(GradingViewSet):
-    """Decide which workers of a run to accept, review again or exclude; no payment is made."""
+    """API endpoints to accept, review again or exclude workers of a run; no payment is made."""
 
     # The action `queue` pages its own list; a history is sent whole.
     pagination_class = None  # type: ignore[assignment]
@@ -188,7 +188,7 @@ class TriageViewSet(GradingViewSet):
         start, limit = read_start_index(request, "triage"), read_limit(request)
         order = parse_choice(request.query_params, "order", (REVIEW, CONTRAST), REVIEW)
         queue = load_queue(run, everybody=scope == "everybody", order=cast(QueueOrder, order))
-        selected = queue.select(show)
+        selected = queue.select_workers(show)
         rows = load_queue_rows(run, queue, selected[start : start + limit])
         body = {
             "n": len(queue.workers),
@@ -208,7 +208,7 @@ class TriageViewSet(GradingViewSet):
             OpenApiParameter("with", str),
             OpenApiParameter("page", {"type": "integer", "minimum": 1, "default": 1}),
         ],
-        responses=TriagedSerializer,
+        responses=ReviewedWorkerSerializer,
     )
     def worker(self, request: Request, run_id: Any, worker: UUID) -> Response:
         """Return a worker's reasons for review, the evidence and the decision history."""
@@ -217,7 +217,7 @@ class TriageViewSet(GradingViewSet):
         marks, naming = read_marks_and_naming_alarms(run, subject)
         partners = find_partners(run, subject, naming)
         key = request.query_params.get("with", "")
-        partner = find_partner(run, subject, key, partners) if key else partners[0]
+        partner = find_partner_by_key(run, subject, key, partners) if key else partners[0]
         if partner is None:
             raise Http404("there is no such worker to compare with")
         page = parse_number(request.query_params, "page", 1, MAX_PAGE, blank=True) or 1
@@ -229,23 +229,23 @@ class TriageViewSet(GradingViewSet):
             "comparison": compare_answers(run, subject, partner, page),
             "history": history,
         }
-        return Response(TriagedSerializer(report).data)
+        return Response(ReviewedWorkerSerializer(report).data)
 
     @extend_schema(
         operation_id="results_triage_decide",
         summary="Decide about a worker",
         description="The row is added to the worker's history; the same once more changes nothing.",
-        request=DecideSerializer,
+        request=NewVerdictSerializer,
         responses=VerdictSerializer(many=True),
     )
     def decide(self, request: Request, run_id: Any, worker: UUID) -> Response:
         """Store a decision about a worker and return the worker's decision history."""
         run = self._get_editable_run(request, run_id)
         subject = self._get_worker_or_404(run, worker)
-        values = dict(self.validate_body(DecideSerializer).validated_data)
+        values = dict(self.validate_body(NewVerdictSerializer).validated_data)
         kind = values.pop("verdict")
         try:
-            decide(run, subject, request.user, kind, **values)
+            decide_on_worker(run, subject, request.user, kind, **values)
         except VerdictError as error:
             raise build_field_problem(error.field, str(error)) from None
         except DecidedMeanwhileError as error:
@@ -265,7 +265,7 @@ class TriageViewSet(GradingViewSet):
         subject = self._get_worker_or_404(run, worker)
         values = self.validate_body(TakeBackSerializer).validated_data
         try:
-            take_back(run, subject, request.user, **values)
+            take_back_verdict(run, subject, request.user, **values)
         except NothingToTakeBackError:
             raise ApiProblem("conflict", "Nothing is decided of this worker.") from None
         except DecidedMeanwhileError as error:
@@ -275,26 +275,26 @@ class TriageViewSet(GradingViewSet):
     @extend_schema(
         operation_id="results_triage_preview",
         summary="Read what a run without the excluded would have left",
-        responses=build_serializer(Preview, "said", "thin_said"),
+        responses=build_serializer(ExclusionPreview, "said", "thin_said"),
     )
     def preview(self, request: Request, run_id: Any) -> Response:
         """Return the workers to leave out, what remains, and the questions below 3 answers."""
         run = self.get_finished_run(request, run_id)
-        serializer = build_serializer(Preview, "said", "thin_said")(preview_exclusion(run))
+        serializer = build_serializer(ExclusionPreview, "said", "thin_said")(preview_exclusion(run))
         return Response(serializer.data)
 
     @extend_schema(
         operation_id="results_triage_apply",
         summary="Start a run of the same settings without the excluded",
         parameters=[IDEMPOTENCY_KEY],
-        request=ApplySerializer,
+        request=ExclusionRunSerializer,
         responses={202: OpenApiResponse(RUN, "The run is queued; see Location.")},
     )
     @make_repeatable
     def apply(self, request: Request, run_id: Any) -> Response:
-        """Start a run without the excluded workers."""
+        """Start a run without the excluded workers, and return it."""
         run = self._get_editable_run(request, run_id)
-        values = dict(self.validate_body(ApplySerializer).validated_data)
+        values = dict(self.validate_body(ExclusionRunSerializer).validated_data)
         # Without ids the client accepts whatever is decided now.
         seen_verdicts = values.pop("verdicts", None)
         try:
@@ -335,7 +335,7 @@ class TriageViewSet(GradingViewSet):
         return run
 
     def _get_worker_or_404(self, run: Run, worker: UUID) -> Worker:
-        """Return the worker with this public id who has a grade in the run."""
+        """Return the worker with this public id and a grade in the run; raise Http404 otherwise."""
         grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).only("worker")
         worker_grade = grades.select_related("worker").first()
         if worker_grade is None:
@@ -344,7 +344,7 @@ class TriageViewSet(GradingViewSet):
 
 
 def _build_conflict(error: DecidedMeanwhileError) -> ApiProblem:
-    """Build the 409 problem that states who decided meanwhile and what, with the verdict id."""
+    """Return the 409 problem that another user decided: who, what, and the verdict's id."""
     newest = error.newest
     sentence = f"{newest.decided_by.get_username()} decided meanwhile: {newest.get_kind_display()}."
     return ApiProblem("conflict", sentence, newest=str(newest.public_id))
@@ -357,7 +357,7 @@ TogetherSerializer = build_serializer(AcceptedBatch)
 
 
 @add_renamed_keys(said="message")
-class RestSerializer(serializers.Serializer[Any]):
+class UndecidedWorkersSerializer(serializers.Serializer[Any]):
     """Workers that one batch would accept, those who stay open, and earlier batches."""
 
     n = serializers.IntegerField(help_text="People who would be accepted.")
@@ -372,7 +372,7 @@ class RestSerializer(serializers.Serializer[Any]):
     accepted = TogetherSerializer(many=True)
 
 
-class AcceptRestSerializer(StrictSerializer):
+class NewBatchSerializer(StrictSerializer):
     """Request body to accept a batch: the workers as the user saw them."""
 
     who = serializers.ChoiceField(choices=SCOPES, default="everybody", help_text=SCOPE_HELP)
@@ -383,8 +383,8 @@ class AcceptRestSerializer(StrictSerializer):
 
 
 @extend_schema(tags=["results"])
-class AcceptingViewSet(GradingViewSet):
-    """Accept all undecided workers of a run in one batch; no payment is made."""
+class BatchViewSet(GradingViewSet):
+    """API endpoints to accept all undecided workers of a run in one batch; no payment is made."""
 
     pagination_class = None  # type: ignore[assignment]
 
@@ -397,37 +397,37 @@ class AcceptingViewSet(GradingViewSet):
             ),
             OpenApiParameter("alarms", bool, default=False, description=ALARMS_HELP),
         ],
-        responses=RestSerializer,
+        responses=UndecidedWorkersSerializer,
     )
     def rest(self, request: Request, run_id: Any) -> Response:
         """Return the workers that a batch would accept, and the earlier batches."""
         run = self.get_finished_run(request, run_id)
         scope = cast(WorkerScope, parse_choice(request.query_params, "who", SCOPES, "everybody"))
-        undecided = find_undecided(
+        undecided = find_undecided_workers(
             run, scope, with_alarms=parse_flag(request.query_params, "alarms")
         )
-        return Response(_build_body(undecided))
+        return Response(_build_undecided_body(undecided))
 
     @extend_schema(
         operation_id="results_triage_accept",
         summary="Accept everybody else",
         description="The same people once more by the same account change nothing.",
         parameters=[IDEMPOTENCY_KEY],
-        request=AcceptRestSerializer,
+        request=NewBatchSerializer,
         responses={201: TogetherSerializer},
     )
     @make_repeatable
     def accept(self, request: Request, run_id: Any) -> Response:
-        """Accept the undecided workers and return the batch id, needed to take it back."""
+        """Accept the undecided workers; return the batch, whose id is needed to take it back."""
         run = self._get_editable_run(request, run_id)
-        values = self.validate_body(AcceptRestSerializer).validated_data
+        values = self.validate_body(NewBatchSerializer).validated_data
         try:
             batch = accept_undecided(
                 run, request.user, values["seen"], values["who"], with_alarms=values["alarms"]
             )
         except NoWorkersLeftError:
             raise build_conflict_problem("nobody_left") from None
-        except MovedMeanwhileError as error:
+        except WorkersChangedError as error:
             raise build_conflict_problem("people_changed", {"newest": error.rest.seen}) from None
         return Response(TogetherSerializer(batch).data, status.HTTP_201_CREATED)
 
@@ -436,18 +436,18 @@ class AcceptingViewSet(GradingViewSet):
         summary="Take back what one request accepted",
         description="Later decisions about single workers stay. 409 where nothing is left.",
         request=None,
-        responses=build_serializer(TakenBack),
+        responses=build_serializer(BatchUndo),
     )
     def take_back(self, request: Request, run_id: Any, together: UUID) -> Response:
-        """Take back a batch of acceptances and return the number of workers."""
+        """Take back a batch of acceptances and return the numbers of workers concerned."""
         run = self._get_editable_run(request, run_id)
         try:
-            taken_back = take_back_accepted(run, request.user, together)
+            taken_back = take_back_accepted_batch(run, request.user, together)
         except WorkerVerdict.DoesNotExist:
             raise Http404("nothing of that id was accepted in the run") from None
         except NothingToTakeBackError:
             raise build_conflict_problem("nothing_to_take_back") from None
-        return Response(build_serializer(TakenBack)(taken_back).data)
+        return Response(build_serializer(BatchUndo)(taken_back).data)
 
     def _get_editable_run(self, request: Request, run_id: Any) -> Run:
         """Return a finished run that the user may edit; else raise 404 or RefusedError."""
@@ -457,8 +457,8 @@ class AcceptingViewSet(GradingViewSet):
         return run
 
 
-def _build_body(undecided: UndecidedWorkers) -> dict[str, Any]:
-    """Return the response body of a `RestSerializer`, with the first 50 workers who stay open."""
+def _build_undecided_body(undecided: UndecidedWorkers) -> dict[str, Any]:
+    """Return the body of an `UndecidedWorkersSerializer`, with 50 workers who stay open."""
     message = API.format_message(undecided.said)
     return {
         "n": undecided.n,

@@ -14,14 +14,14 @@ from evaluation.runs.reports.verdicts import AcceptedBatch
 from evaluation.triage.report.queue import (
     UndecidedWorkers,
     WorkerScope,
-    find_undecided,
+    find_undecided_workers,
     hash_workers,
 )
 from evaluation.triage.storage import (
-    TakenBack,
+    BatchUndo,
     accept_batch,
     list_accepted_batches,
-    lock_grades,
+    lock_graded_workers,
     take_back_batch,
 )
 
@@ -33,11 +33,11 @@ DESPITE_ALARMS = "accepted although an alarm or a notice names them"
 
 
 class NoWorkersLeftError(RuntimeError):
-    """The batch is empty: no worker of the run is left to accept."""
+    """Error: the batch is empty, because no worker of the run is left to accept."""
 
 
-class MovedMeanwhileError(RuntimeError):
-    """The undecided workers differ from those the user saw; `rest` are the current ones."""
+class WorkersChangedError(RuntimeError):
+    """Error: the undecided workers (`rest`) differ from those that the user saw."""
 
     def __init__(self, rest: UndecidedWorkers) -> None:
         super().__init__("the people are others than those that were shown")
@@ -48,21 +48,21 @@ class MovedMeanwhileError(RuntimeError):
 def accept_undecided(
     run: Run, user: Any, seen: str, scope: WorkerScope = "everybody", *, with_alarms: bool = False
 ) -> AcceptedBatch:
-    """Accept the workers that `find_undecided` selects and return them as one batch.
+    """Accept all undecided workers of a run, and return them as one batch.
 
-    `seen` is the `UndecidedWorkers.seen` that the user saw. Pressing twice returns the batch of the
-    first press. Raises NoWorkersLeftError if no worker is left, MovedMeanwhileError if they differ
-    from those that the user saw.
+    The workers are those of `find_undecided_workers`; `seen` is the `UndecidedWorkers.seen` that
+    the user saw. Pressing twice returns the batch of the first press. Raises NoWorkersLeftError if
+    no worker is left, WorkersChangedError if they differ from those that the user saw.
     """
-    lock_grades(run)
-    undecided = find_undecided(run, scope, with_alarms=with_alarms)
+    lock_graded_workers(run)
+    undecided = find_undecided_workers(run, scope, with_alarms=with_alarms)
     # A hash stands for the workers: the ids of thousands would not fit into a form.
     if undecided.seen != seen:
         # A repeated request: the first one has accepted these workers already.
         if (earlier_batch := _find_repeated_batch(run, user, seen)) is not None:
             return earlier_batch
         if undecided.workers:
-            raise MovedMeanwhileError(undecided)
+            raise WorkersChangedError(undecided)
     if not undecided.workers:
         raise NoWorkersLeftError
     batch_id = accept_batch(run, undecided.workers, user)
@@ -80,8 +80,11 @@ def accept_undecided(
 
 
 @transaction.atomic
-def take_back_accepted(run: Run, user: Any, batch_id: UUID) -> TakenBack:
-    """Take back a batch of acceptances and log it. Raises what `take_back_batch` raises."""
+def take_back_accepted_batch(run: Run, user: Any, batch_id: UUID) -> BatchUndo:
+    """Take back a batch of acceptances and log it; return the numbers of workers.
+
+    Raises what `take_back_batch` raises.
+    """
     taken_back = take_back_batch(run, batch_id, user)
     counts = {
         "acceptances taken back": taken_back.n,
@@ -92,7 +95,7 @@ def take_back_accepted(run: Run, user: Any, batch_id: UUID) -> TakenBack:
 
 
 def _find_repeated_batch(run: Run, user: Any, seen: str) -> AcceptedBatch | None:
-    """Return the newest batch if this user accepted exactly the workers of `seen`, else None."""
+    """Return the newest batch if this user accepted exactly the workers of `seen`; else None."""
     newest = next(iter(list_accepted_batches(run)), None)
     if newest is None or newest.by != user.get_username():
         return None

@@ -107,12 +107,12 @@ def _format_number(n: Any) -> str:
 
 
 def _format_every_time(n: int) -> str:
-    """Return "all 3 times" for 3, "the one time" for 1."""
+    """Return a number of times as "all 3 times" or "the one time"."""
     return "the one time" if n == 1 else f"all {_format_number(n)} times"
 
 
 def _format_times(n: int) -> str:
-    """Return "3 times" for 3, "once" for 1."""
+    """Return a number of times as "3 times" or "once"."""
     return "once" if n == 1 else f"{_format_number(n)} times"
 
 

@@ -3,8 +3,8 @@
 A requester decides about one worker at a time, or accepts all undecided workers in one batch.
 
 A worker has one decision. Its part for the grades is a `WorkerVerdict`, its part for the panel a
-`Decision` in the log of payments. `_record_pay` writes the second after the first, and
-`mirror_decisions` the first after the second, in the transaction of the decision:
+`Decision` in the log of payments. `_log_panel_decisions` writes the second after the first,
+and `copy_decisions_to_verdicts` the first after the second, in the transaction of the decision:
 
     ============================  ==================================
     verdict                       decision in the log
@@ -71,7 +71,7 @@ VERDICT_PROBLEMS = {
 
 
 class VerdictError(ValueError):
-    """The decision is invalid: `code` is a key of `VERDICT_PROBLEMS`, `field` the form field."""
+    """Error: invalid decision; `code` is a key of `VERDICT_PROBLEMS`, `field` the form field."""
 
     def __init__(self, code: str, field: str, **values: Any) -> None:
         super().__init__(VERDICT_PROBLEMS[code].format(**values))
@@ -80,10 +80,7 @@ class VerdictError(ValueError):
 
 
 class DecidedMeanwhileError(RuntimeError):
-    """Another user decided about the worker since the page was opened.
-
-    `newest` is that verdict.
-    """
+    """Error: another user decided about the worker (`newest`) since the page was opened."""
 
     def __init__(self, newest: WorkerVerdict) -> None:
         super().__init__(f"{newest.decided_by} decided meanwhile")
@@ -91,12 +88,12 @@ class DecidedMeanwhileError(RuntimeError):
 
 
 class NothingToTakeBackError(RuntimeError):
-    """The worker has no verdict to take back."""
+    """Error: the worker has no verdict to take back."""
 
 
 @dataclass(frozen=True)
-class TakenBack:
-    """Acceptances that were taken back; `n_otherwise` counts workers with a later decision."""
+class BatchUndo:
+    """Number of acceptances taken back; `n_otherwise` of their workers have a later decision."""
 
     n: int
     n_otherwise: int
@@ -110,7 +107,7 @@ UNSEEN = Unseen()
 Seen = UUID | Unseen | None
 
 
-def decide(
+def decide_on_worker(
     run: Run,
     worker: Worker,
     user: Any,
@@ -120,14 +117,12 @@ def decide(
     rejects: bool = False,
     seen: Seen = UNSEEN,
 ) -> WorkerVerdict:
-    """Store a decision about a worker and return its row.
+    """Store a decision about a worker and return its row; an equal current one is returned.
 
-    An equal decision that is current already is returned unchanged. Exception: a worker accepted in
-    a batch and then accepted alone gets a row, which outlives taking back the batch.
-
-    `seen` is the public id of the newest verdict that the user saw, None for none. Raises
-    VerdictError for invalid values, DecidedMeanwhileError where another row is the newest, and
-    `WorkerGrade.DoesNotExist` for a worker who is not in the run.
+    Exception: a worker accepted in a batch and then accepted alone gets a row, which outlives
+    taking back the batch. `seen` is the public id of the newest verdict that the user saw, None for
+    none. Raises VerdictError for invalid values, DecidedMeanwhileError where another row is the
+    newest, and `WorkerGrade.DoesNotExist` for a worker who is not in the run.
     """
     decision = _validate_decision(kind, category, reason, rejects)
     with transaction.atomic():
@@ -138,7 +133,7 @@ def decide(
             and _is_same_decision(newest, decision)
         ):
             return newest
-        _refuse_stale(newest, seen)
+        _check_seen_verdict(newest, seen)
         # Taking back may have made an equal decision current again: a second row would change
         # nothing.
         if (current := find_current_verdict(run, worker)) is not None and _is_same_decision(
@@ -152,12 +147,14 @@ def decide(
             decided_by=user,
             **decision,
         )
-        _record_pay(run.version_id, [worker.pk], user)
+        _log_panel_decisions(run.version_id, [worker.pk], user)
         return verdict
 
 
-def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> WorkerVerdict:
-    """Take back the current verdict of a worker, so that the one before it is current again.
+def take_back_verdict(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> WorkerVerdict:
+    """Take back the current verdict of a worker; return the row that does so.
+
+    The verdict before it is current again.
 
     Raises DecidedMeanwhileError, NothingToTakeBackError and `WorkerGrade.DoesNotExist`.
     """
@@ -166,7 +163,7 @@ def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> Worke
         # A repeated request must not take back the decision before as well.
         if newest is not None and _is_repeated_take_back(newest, user, seen):
             return newest
-        _refuse_stale(newest, seen)
+        _check_seen_verdict(newest, seen)
         current = find_current_verdict(run, worker)
         if current is None:
             raise NothingToTakeBackError
@@ -178,11 +175,11 @@ def take_back(run: Run, worker: Worker, user: Any, seen: Seen = UNSEEN) -> Worke
             kind=Kind.UNDO,
             takes_back=current,
         )
-        _record_pay(run.version_id, [worker.pk], user)
+        _log_panel_decisions(run.version_id, [worker.pk], user)
         return undo_row
 
 
-def lock_grades(run: Run) -> None:
+def lock_graded_workers(run: Run) -> None:
     """Lock all workers of a run until the transaction ends, against simultaneous decisions."""
     submissions = Submission.objects.filter(version=run.version_id)
     lock_submissions(list(submissions.values_list("pk", flat=True)), also_withdrawn=True)
@@ -195,7 +192,7 @@ def lock_grades(run: Run) -> None:
 def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
     """Accept undecided workers of a run; return the batch id that their rows share.
 
-    The caller has locked the run with `lock_grades` before it selected the workers.
+    The caller has locked the run with `lock_graded_workers` before it selected the workers.
     """
     # One query for all keys: a batch may have thousands of workers.
     worker_keys = dict(
@@ -216,19 +213,19 @@ def accept_batch(run: Run, workers: Collection[UUID], user: Any) -> UUID:
         ),
         batch_size=BATCH,
     )
-    _record_pay(run.version_id, [worker_keys[worker] for worker in workers], user)
+    _log_panel_decisions(run.version_id, [worker_keys[worker] for worker in workers], user)
     return batch
 
 
-def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
-    """Take back all acceptances of a batch that are still active.
+def take_back_batch(run: Run, together: UUID, user: Any) -> BatchUndo:
+    """Take back all active acceptances of a batch; return the numbers of workers.
 
     A later verdict about one of these workers stays. Raises NothingToTakeBackError if no
     acceptance of the batch is active, and `WorkerVerdict.DoesNotExist` if the run has no such
     batch.
     """
     with transaction.atomic():
-        lock_grades(run)
+        lock_graded_workers(run)
         # Rows taken back count here: only a batch that never existed is 404.
         if not WorkerVerdict.of_run(run).filter(together=together).exists():
             raise WorkerVerdict.DoesNotExist
@@ -254,8 +251,8 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> TakenBack:
             ),
             batch_size=BATCH,
         )
-        _record_pay(run.version_id, [worker for _, worker in accepted_rows], user)
-        return TakenBack(len(accepted_rows), sum(worker in since for _, worker in accepted_rows))
+        _log_panel_decisions(run.version_id, [worker for _, worker in accepted_rows], user)
+        return BatchUndo(len(accepted_rows), sum(worker in since for _, worker in accepted_rows))
 
 
 def list_accepted_batches(run: Run) -> list[AcceptedBatch]:
@@ -277,8 +274,8 @@ def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
     return WorkerVerdict.counting(run).filter(worker=worker).last()
 
 
-def propose_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDecision | None:
-    """Return the payment decision that a verdict implies; None without an approval or exclusion.
+def derive_panel_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDecision | None:
+    """Return the payment decision that a verdict implies; None for "look again" or no verdict.
 
     An exclusion without rejection approves.
     """
@@ -293,8 +290,8 @@ def propose_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDec
     )
 
 
-def mirror_decisions(decisions: Sequence[Decision]) -> None:
-    """Record new payment decisions as verdicts, where the verdicts imply others.
+def copy_decisions_to_verdicts(decisions: Sequence[Decision]) -> None:
+    """Store new payment decisions as verdicts, where the current verdicts imply others.
 
     An approval accepts, but leaves an exclusion that is paid. A rejection excludes. A reopened
     decision takes back what counts. The rows belong to the newest run that graded the worker.
@@ -302,7 +299,7 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
     # Of several decisions about one submission the last one counts.
     by_submission = {decision.submission_id: decision for decision in decisions}
     by_version: dict[tuple[int, int], dict[int, Decision]] = {}
-    for chunk in _split(list(by_submission)):
+    for chunk in _split_keys(list(by_submission)):
         rows = Submission.objects.filter(pk__in=chunk).values_list(
             "pk", "worker_id", "version_id", "version__question_set_id"
         )
@@ -310,11 +307,11 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
             decided = by_version.setdefault((version, question_set), {})
             decided[worker] = by_submission[key]
     for (version, question_set), decided in by_version.items():
-        active = _load_active(version, list(decided))
+        active = _load_active_verdicts(version, list(decided))
         new_rows = [
             row
             for worker, decision in decided.items()
-            for row in _build_mirrored(worker, decision, active.get(worker, []))
+            for row in _build_verdicts(worker, decision, active.get(worker, []))
         ]
         if not new_rows:
             continue
@@ -324,7 +321,7 @@ def mirror_decisions(decisions: Sequence[Decision]) -> None:
         WorkerVerdict.objects.bulk_create(new_rows, batch_size=BATCH)
 
 
-def _build_mirrored(
+def _build_verdicts(
     worker: int, decision: Decision, active: list[WorkerVerdict]
 ) -> Iterator[WorkerVerdict]:
     """Yield the verdict rows that make a worker's verdict agree with a payment decision.
@@ -332,11 +329,11 @@ def _build_mirrored(
     `active` are the worker's verdicts that none takes back, the newest last.
     """
     newest = active[-1] if active else None
-    proposed = propose_decision(newest)
+    proposed = derive_panel_decision(newest)
     if decision.kind == Decision.Kind.OPEN:
         # The newest first: taking one back makes the one before it current again.
         for row in reversed(active):
-            if propose_decision(row) is None:
+            if derive_panel_decision(row) is None:
                 break
             yield WorkerVerdict(
                 worker_id=worker,
@@ -361,33 +358,33 @@ def _build_mirrored(
 
 
 def _agrees_with_payment_log(verdict: WorkerVerdict, decision: Decision) -> bool:
-    """Return whether the payment log's rejection agrees with a verdict."""
+    """Return whether a verdict agrees with a rejection in the payment log."""
     if verdict.reason == decision.reason:
         return True
-    proposed = propose_decision(verdict)
+    proposed = derive_panel_decision(verdict)
     return proposed == PanelDecision(decision.kind, decision.category, decision.reason)
 
 
-def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
-    """Add to the payment log the decisions that workers' verdicts imply, where they differ.
+def _log_panel_decisions(version: int, workers: Collection[int], user: Any) -> None:
+    """Store in the payment log the decisions that verdicts imply, where they differ.
 
     Nothing is added about withdrawn submissions. The caller has locked the submissions.
     """
     keys: dict[int, int] = {}
-    for chunk in _split(list(workers)):
+    for chunk in _split_keys(list(workers)):
         submissions = Submission.objects.filter(
             version=version, worker__in=chunk, withdrawn_at=None, worker__erased_at=None
         )
         keys.update(submissions.values_list("pk", "worker_id"))
-    active = _load_active(version, list(keys.values()))
+    active = _load_active_verdicts(version, list(keys.values()))
     newest = load_newest_decisions(keys)
     new_decisions = []
     for key, worker in keys.items():
         verdict = active[worker][-1] if worker in active else None
         before = newest.get(key)
-        proposed = propose_decision(verdict)
+        proposed = derive_panel_decision(verdict)
         if verdict is not None and proposed is not None and proposed.rejected:
-            proposed = _restore_message(key, verdict) or proposed
+            proposed = _find_logged_rejection(key, verdict) or proposed
         values = (
             (Decision.Kind.OPEN, "", "")
             if proposed is None
@@ -403,7 +400,7 @@ def _record_pay(version: int, workers: Collection[int], user: Any) -> None:
     store_decisions(user, new_decisions)
 
 
-def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
+def _find_logged_rejection(submission: int, verdict: WorkerVerdict) -> PanelDecision | None:
     """Return the logged rejection that a verdict was copied from; None for other verdicts."""
     # A verdict copied from the log has the whole message as its reason: built anew, the message
     # would wrap it once more, and differ from the log for ever.
@@ -412,10 +409,10 @@ def _restore_message(submission: int, verdict: WorkerVerdict) -> PanelDecision |
     return None if row is None else PanelDecision(row.kind, row.category, row.reason)
 
 
-def _load_active(version: int, workers: list[int]) -> dict[int, list[WorkerVerdict]]:
+def _load_active_verdicts(version: int, workers: list[int]) -> dict[int, list[WorkerVerdict]]:
     """Return each worker's verdicts in a version that are not taken back, the newest last."""
     active: dict[int, list[WorkerVerdict]] = {}
-    for chunk in _split(workers):
+    for chunk in _split_keys(workers):
         rows = WorkerVerdict.of_version(version).filter(worker__in=chunk)
         for row in rows.filter(takes_back=None, taken_back=None):
             active.setdefault(row.worker_id, []).append(row)
@@ -425,7 +422,7 @@ def _load_active(version: int, workers: list[int]) -> dict[int, list[WorkerVerdi
 def _find_newest_runs(version: int, workers: list[int]) -> dict[int, int]:
     """Return the key of the newest finished run that graded each worker, by worker key."""
     runs: dict[int, int] = {}
-    for chunk in _split(workers):
+    for chunk in _split_keys(workers):
         grades = WorkerGrade.objects.filter(
             run__version=version, run__state=Run.State.DONE, worker__in=chunk
         )
@@ -434,7 +431,7 @@ def _find_newest_runs(version: int, workers: list[int]) -> dict[int, int]:
     return runs
 
 
-def _split(keys: list[int]) -> Iterator[list[int]]:
+def _split_keys(keys: list[int]) -> Iterator[list[int]]:
     """Yield the keys in lists that are short enough for one query."""
     for begin in range(0, len(keys), KEYS_PER_QUERY):
         yield keys[begin : begin + KEYS_PER_QUERY]
@@ -483,14 +480,14 @@ def _lock_newest_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
 
 
 def _is_repeated_take_back(newest: WorkerVerdict, user: Any, seen: Seen) -> bool:
-    """Return whether a user repeats the take-back that is the newest row already."""
+    """Return whether the newest row is this user's take-back of the verdict `seen`."""
     taken_back = newest.takes_back
     return (
         taken_back is not None and newest.decided_by_id == user.pk and taken_back.public_id == seen
     )
 
 
-def _refuse_stale(newest: WorkerVerdict | None, seen: Seen) -> None:
+def _check_seen_verdict(newest: WorkerVerdict | None, seen: Seen) -> None:
     """Raise DecidedMeanwhileError if the newest verdict is not the one that the user saw."""
     # Rows are never deleted: without a row there is nothing newer than what the user saw.
     if isinstance(seen, Unseen) or newest is None:

@@ -12,7 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.reverse import reverse
 
-from annotations.answering.waves import WaveError, list_linkable_sets, match_questions, remove_link
+from annotations.answering.waves import (
+    WaveError,
+    list_linkable_sets,
+    match_questions,
+    remove_wave_link,
+)
 from annotations.models import QuestionSet
 from annotations.web.query import parse_public_id
 from annotations.web.rest.base import ApiViewSet, StrictSerializer
@@ -27,13 +32,13 @@ from evaluation.waves import storage
 from evaluation.waves.report.comparison import (
     QuestionDrift,
     WavesReport,
-    build_report,
+    build_waves_report,
     list_earlier_runs,
 )
-from evaluation.waves.report.scores import PairedWorker, People
+from evaluation.waves.report.scores import PairedWorker, WorkerComparison
 
 
-class WaveSerializer(StrictSerializer):
+class NewWaveSerializer(StrictSerializer):
     """Request body of a new wave: its name, and which workers it asks."""
 
     name = serializers.CharField(max_length=200)
@@ -47,8 +52,8 @@ class WaveSerializer(StrictSerializer):
     )
 
 
-class NewWaveSerializer(serializers.Serializer[Any]):
-    """The new wave that was created."""
+class CreatedWaveSerializer(serializers.Serializer[Any]):
+    """A new wave that was created, with the numbers of its questions and copied replies."""
 
     id = serializers.UUIDField(help_text="Of the new question set.")
     name = serializers.CharField()
@@ -61,10 +66,10 @@ class NewWaveSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["question sets"])
 class WaveViewSet(ApiViewSet):
-    """Creation of further waves of a question set."""
+    """API endpoint that creates the next wave of a question set."""
 
     queryset = QuestionSet.objects.all()
-    serializer_class = NewWaveSerializer
+    serializer_class = CreatedWaveSerializer
 
     @extend_schema(
         operation_id="question_sets_waves_create",
@@ -72,17 +77,17 @@ class WaveViewSet(ApiViewSet):
         description="The same questions, texts and settings in a new set of the same owner and "
         "team, a draft until it is published. Answers, runs, experts and viewers stay where they "
         "are.",
-        request=WaveSerializer,
-        responses={201: NewWaveSerializer},
+        request=NewWaveSerializer,
+        responses={201: CreatedWaveSerializer},
     )
     @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Create the next wave of a question set."""
+        """Create the next wave of a question set, and return it."""
         get_set_with_answers(request, set_id)
         question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-        values = self.validate_body(WaveSerializer).validated_data
+        values = self.validate_body(NewWaveSerializer).validated_data
         try:
-            new_wave = storage.start_wave(question_set, **values)
+            new_wave = storage.create_wave(question_set, **values)
         except WaveError as error:
             if not error.field:
                 raise ApiProblem("conflict", f"{error}.", reason=error.code) from error
@@ -99,7 +104,7 @@ class WaveViewSet(ApiViewSet):
             "models": new_wave.n_models,
         }
         return Response(
-            NewWaveSerializer(wave_values).data,
+            CreatedWaveSerializer(wave_values).data,
             status.HTTP_201_CREATED,
             headers={
                 "Location": reverse(
@@ -109,7 +114,7 @@ class WaveViewSet(ApiViewSet):
         )
 
 
-class LinkSerializer(StrictSerializer):
+class WaveLinkSerializer(StrictSerializer):
     """Request body with the question set that is the earlier wave."""
 
     earlier_wave = serializers.UUIDField(help_text="A set of the same owner that you may edit.")
@@ -119,7 +124,7 @@ class LinkSerializer(StrictSerializer):
     )
 
 
-class LinkedSerializer(serializers.Serializer[Any]):
+class EarlierWaveSerializer(serializers.Serializer[Any]):
     """Earlier wave of a question set, with the match of their questions by id."""
 
     earlier_wave = serializers.UUIDField(
@@ -136,7 +141,7 @@ class LinkedSerializer(serializers.Serializer[Any]):
     only_earlier = serializers.ListField(child=serializers.CharField())
 
 
-class BroughtSerializer(serializers.Serializer[Any]):
+class CopiedRepliesSerializer(serializers.Serializer[Any]):
     """Numbers of language models' replies copied from the earlier wave."""
 
     replies = serializers.IntegerField()
@@ -146,25 +151,25 @@ class BroughtSerializer(serializers.Serializer[Any]):
     )
 
 
-class LinkAndBroughtSerializer(LinkedSerializer):
+class EarlierWaveWithRepliesSerializer(EarlierWaveSerializer):
     """Earlier wave and question match, with the numbers of copied replies."""
 
-    brought = BroughtSerializer()
+    brought = CopiedRepliesSerializer()
 
 
 @extend_schema(tags=["question sets"])
 class EarlierWaveViewSet(ApiViewSet):
-    """Link of a question set to its earlier wave."""
+    """API endpoints for the link of a question set to its earlier wave."""
 
     queryset = QuestionSet.objects.all()
-    serializer_class = LinkedSerializer
+    serializer_class = EarlierWaveSerializer
 
     @extend_schema(
         operation_id="question_sets_earlier_wave",
         summary="Read which set is the wave before, and how the questions match",
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Return the earlier wave of a question set."""
+        """Return the earlier wave of a question set, and how their questions match."""
         question_set = get_set_with_answers(request, set_id)
         return Response(
             self._build_body(question_set, storage.load_earlier_wave(request, question_set))
@@ -175,13 +180,13 @@ class EarlierWaveViewSet(ApiViewSet):
         summary="Link a set as a later wave of another",
         description="For sets that were imported or written apart. Questions are matched by their "
         "ids; one at least has to be in both. Nothing else of either set is changed.",
-        request=LinkSerializer,
-        responses={200: LinkAndBroughtSerializer},
+        request=WaveLinkSerializer,
+        responses={200: EarlierWaveWithRepliesSerializer},
     )
     def link(self, request: Request, set_id: UUID) -> Response:
-        """Link a question set to its earlier wave."""
+        """Link a question set to its earlier wave, and return the match of their questions."""
         question_set = self._get_editable_set(request, set_id)
-        values = self.validate_body(LinkSerializer).validated_data
+        values = self.validate_body(WaveLinkSerializer).validated_data
         candidates = list_linkable_sets(request.user, question_set)
         earlier = candidates.filter(public_id=values["earlier_wave"]).first()
         if earlier is None and values["earlier_wave"] != question_set.public_id:
@@ -189,7 +194,7 @@ class EarlierWaveViewSet(ApiViewSet):
                 "earlier_wave", "there is no such set of the same owner that you may edit"
             )
         try:
-            _, copied = storage.link_waves(
+            _, copied = storage.link_and_copy_replies(
                 question_set, earlier or question_set, with_models=values["with_models"]
             )
         except WaveError as error:
@@ -205,9 +210,9 @@ class EarlierWaveViewSet(ApiViewSet):
         responses={204: None},
     )
     def unlink(self, request: Request, set_id: UUID) -> Response:
-        """Remove the link to the earlier wave."""
+        """Remove the link of a question set to its earlier wave."""
         try:
-            remove_link(self._get_editable_set(request, set_id))
+            remove_wave_link(self._get_editable_set(request, set_id))
         except WaveError as error:
             sentence = f"{capfirst(str(error))}."
             raise ApiProblem("conflict", sentence, reason=error.code) from error
@@ -220,7 +225,7 @@ class EarlierWaveViewSet(ApiViewSet):
         "crowd; no model is asked. What is there stays, and a second request copies nothing. 409 "
         "where the set is no later wave, or you do not see what came back in the wave before.",
         request=None,
-        responses={200: BroughtSerializer},
+        responses={200: CopiedRepliesSerializer},
     )
     @make_repeatable
     def replies(self, request: Request, set_id: UUID) -> Response:
@@ -238,7 +243,7 @@ class EarlierWaveViewSet(ApiViewSet):
         return get_editable(request, QuestionSet.objects.all(), set_id)
 
     def _build_body(self, question_set: QuestionSet, earlier: QuestionSet | None) -> dict[str, Any]:
-        """Build the body of a `LinkedSerializer`; empty lists without an earlier wave."""
+        """Return the body of an `EarlierWaveSerializer`; empty lists without an earlier wave."""
         body: dict[str, Any] = {"earlier_wave": earlier.public_id if earlier else None}
         match = match_questions(question_set, earlier) if earlier else None
         for name in ("same", "other_text", "only_later", "only_earlier"):
@@ -246,8 +251,8 @@ class EarlierWaveViewSet(ApiViewSet):
         return body
 
 
-def _build_counts(replies: storage.Replies) -> dict[str, int]:
-    """Return the numbers of copied replies as the body of a `BroughtSerializer`."""
+def _build_counts(replies: storage.CopyCounts) -> dict[str, int]:
+    """Return the numbers of copied replies as the body of a `CopiedRepliesSerializer`."""
     return {
         "replies": replies.n_replies,
         "models": replies.n_models,
@@ -255,7 +260,7 @@ def _build_counts(replies: storage.Replies) -> dict[str, int]:
     }
 
 
-AboutPeople = build_serializer(People, without=("workers",))
+AboutPeople = build_serializer(WorkerComparison, without=("workers",))
 AboutWaves = build_serializer(
     WavesReport,
     *("comparable", "n_moved", "n_measured", "n_facts"),
@@ -275,21 +280,21 @@ class WavesReportSerializer(AboutWaves):  # type: ignore[misc, valid-type]
     people = AboutPeople()
 
 
-class WorkersOfBothSerializer(PageSerializer):
-    """A worker who took part in both waves; greatest change first."""
+class PairedWorkersPageSerializer(PageSerializer):
+    """A page of the workers who took part in both waves; greatest change first."""
 
     results = WorkerOfBothSerializer(many=True)
 
 
-class QuestionDriftsSerializer(PageSerializer):
-    """A question of both waves, with the drift of its answers; changed ones first."""
+class QuestionDriftsPageSerializer(PageSerializer):
+    """A page of the questions of both waves, with the drift of their answers."""
 
     results = QuestionDriftSerializer(many=True)
 
 
 @extend_schema(tags=["results"])
 class WaveResultViewSet(GradingViewSet):
-    """Comparison of a run with a run of an earlier wave."""
+    """API endpoints that compare a run with a run of an earlier wave."""
 
     @extend_schema(
         operation_id="results_waves",
@@ -312,7 +317,7 @@ class WaveResultViewSet(GradingViewSet):
         operation_id="results_waves_workers",
         summary="List the people of both waves with both scores",
         parameters=[WITH, CURSOR, LIMIT],
-        responses=WorkersOfBothSerializer,
+        responses=PairedWorkersPageSerializer,
     )
     def workers(self, request: Request, run_id: Any) -> Response:
         """Return a page of the workers of both waves."""
@@ -329,7 +334,7 @@ class WaveResultViewSet(GradingViewSet):
         "tested, of which `why_untested` of the report says why. `facts` are those on which people "
         "agree otherwise.",
         parameters=[WITH, CURSOR, LIMIT],
-        responses=QuestionDriftsSerializer,
+        responses=QuestionDriftsPageSerializer,
     )
     def questions(self, request: Request, run_id: Any) -> Response:
         """Return a page of the questions of both waves, with their drift."""
@@ -337,7 +342,7 @@ class WaveResultViewSet(GradingViewSet):
         return self._paginate(request, "wave-questions", rows, QuestionDriftSerializer)
 
     def _paginate(self, request: Request, name: str, rows: list[Any], serializer: Any) -> Response:
-        """Return the response with one page of rows."""
+        """Return the response with the page of rows that the query selects."""
         start, limit = read_start_index(request, name), read_limit(request)
         results = serializer(rows[start : start + limit], many=True).data
         return Response(build_slice_body(request, name, results, start, len(rows)))
@@ -360,4 +365,4 @@ class WaveResultViewSet(GradingViewSet):
                 raise build_parameter_problem("with", "there is no such run of an earlier wave")
         if earlier_run is None:
             raise ApiProblem("no-results", "No earlier wave is graded.", state="none")
-        return build_report(earlier_run, run)
+        return build_waves_report(earlier_run, run)

@@ -55,8 +55,8 @@ class NewWave:
 
 
 @dataclass(frozen=True, slots=True)
-class Replies:
-    """Counts of earlier-wave model replies to questions with the same id and text.
+class CopyCounts:
+    """Numbers of replies to copy from the earlier wave, of their models, and of replies present.
 
     Attributes
     ----------
@@ -70,11 +70,14 @@ class Replies:
 
 
 @transaction.atomic
-def start_wave(
+def create_wave(
     question_set: QuestionSet, name: str, people: str, *, with_models: bool = False
 ) -> NewWave:
-    """Create the next wave of a question set. Raises `annotations.answering.waves.WaveError`."""
-    wave = waves.repeat(question_set, name, people)
+    """Create the next wave of a question set and return it; copy model replies if asked to.
+
+    Raises `annotations.answering.waves.WaveError`.
+    """
+    wave = waves.create_next_wave(question_set, name, people)
     if not with_models:
         return NewWave(wave)
     copied = copy_replies(wave)
@@ -82,53 +85,54 @@ def start_wave(
 
 
 @transaction.atomic
-def link_waves(
+def link_and_copy_replies(
     later: QuestionSet, earlier: QuestionSet, *, with_models: bool = False
-) -> tuple[QuestionMatch, Replies]:
-    """Link a question set as a later wave of another one; copy model replies if asked to.
+) -> tuple[QuestionMatch, CopyCounts]:
+    """Link a question set as a later wave, and copy model replies if asked to.
 
-    Raises `annotations.answering.waves.WaveError`.
+    Returns the match of the questions and the counts of copied replies. Raises
+    `annotations.answering.waves.WaveError`.
     """
-    match = waves.link(later, earlier)
-    return match, copy_replies(later) if with_models else Replies()
+    match = waves.link_waves(later, earlier)
+    return match, copy_replies(later) if with_models else CopyCounts()
 
 
 def load_earlier_wave(request: UserRequest, later: QuestionSet) -> QuestionSet | None:
-    """Return the earlier wave of a question set; None if there is none the user may see."""
+    """Return the earlier wave of a question set; None if there is none that the user may see."""
     if later.earlier_wave_id is None:
         return None
     return select_visible(request, QuestionSet.objects.filter(pk=later.earlier_wave_id)).first()
 
 
-def filter_readable(request: UserRequest, question_set: QuestionSet | None) -> QuestionSet | None:
-    """Return the question set if the user may see its answers, else None."""
+def keep_if_readable(request: UserRequest, question_set: QuestionSet | None) -> QuestionSet | None:
+    """Return the question set if the user may see its answers; None otherwise."""
     return question_set if question_set and rights(request.user, question_set).answers else None
 
 
-def copy_visible_replies(request: UserRequest, later: QuestionSet) -> Replies:
-    """Copy replies for a user: `copy_replies` after a check that the user may see them.
+def copy_visible_replies(request: UserRequest, later: QuestionSet) -> CopyCounts:
+    """Copy model replies from the earlier wave if the user may see them; return the counts.
 
     A user who may edit the later wave need not see the earlier one. Then nothing is copied and
     `annotations.answering.waves.WaveError` is raised.
     """
     if (
         later.earlier_wave_id
-        and filter_readable(request, load_earlier_wave(request, later)) is None
+        and keep_if_readable(request, load_earlier_wave(request, later)) is None
     ):
         raise waves.WaveError("results_not_visible")
     return copy_replies(later)
 
 
 @transaction.atomic
-def copy_replies(later: QuestionSet) -> Replies:
-    """Copy model replies from the wave before; a second call finds nothing left to copy.
+def copy_replies(later: QuestionSet) -> CopyCounts:
+    """Copy model replies from the earlier wave and return the counts; a second call copies none.
 
     Permissions are not checked; see `copy_visible_replies`. Raises
     `annotations.answering.waves.WaveError` for a question set without an earlier wave.
     """
     if later.earlier_wave is None:
         raise waves.WaveError("no_link")
-    keys, numbers = plan_copy(later, later.earlier_wave)
+    keys, numbers = select_replies_to_copy(later, later.earlier_wave)
     # In batches, because replies are long and only their keys are in memory so far.
     for start_index in range(0, len(keys), BATCH):
         batch = keys[start_index : start_index + BATCH]
@@ -141,21 +145,21 @@ def copy_replies(later: QuestionSet) -> Replies:
     return numbers
 
 
-def plan_copy(
+def select_replies_to_copy(
     later: QuestionSet, earlier: QuestionSet
-) -> tuple[Sequence[tuple[int, int]], Replies]:
-    """Return the replies of the earlier wave that the later one lacks, and counts.
+) -> tuple[Sequence[tuple[int, int]], CopyCounts]:
+    """Return (reply key, later question's key) pairs of the replies to copy, and counts.
 
-    A reply comes with the question of the later wave that gets its copy. Nothing is changed.
-    Two replies are the same if question id, model, request and sample number agree.
+    These are the replies of the earlier wave that the later one lacks. Nothing is changed. Two
+    replies are the same if question id, model, request and sample number agree.
     """
     later_version, earlier_version = (
-        waves.find_repeated_version(later),
-        waves.find_repeated_version(earlier),
+        waves.find_version_to_repeat(later),
+        waves.find_version_to_repeat(earlier),
     )
     matching_ids = set(waves.match_questions(later, earlier).same)
     if later_version is None or earlier_version is None or not matching_ids:
-        return [], Replies()
+        return [], CopyCounts()
     new_questions = dict(later_version.questions.values_list("external_id", "pk"))
     identity = ("question__external_id", "model_id", "request", "sample")
     existing = set(
@@ -172,7 +176,7 @@ def plan_copy(
             continue
         keys.append((key, new_questions[name]))
         models.add(model)
-    return keys, Replies(len(keys), len(models), n_there)
+    return keys, CopyCounts(len(keys), len(models), n_there)
 
 
 # Largest number of answers of both waves that a page tests (data-formats.md has the times).
@@ -210,7 +214,7 @@ class Shift:
 
     @property
     def in_words(self) -> str:
-        """The unadjusted p-value as a frequency, such as "in 3 of 1,000 cases"."""
+        """Unadjusted p-value as a frequency, such as "in 3 of 1,000 cases"."""
         # The real order counts as one of the cases: the least p-value is 1 / (n_draws + 1).
         if self.p_value * (self.n_draws + 1) < 1.5:
             return f"in none of {self.n_draws:,} cases"
@@ -220,7 +224,7 @@ class Shift:
 
 
 def compute_shifts(before: Run, after: Run) -> Mapping[str, Shift]:
-    """Return, by question id, the permutation test of the shift of answers between two runs.
+    """Return the permutation test of the shift of answers between two runs, by question id.
 
     Cached for 30 days. Raises `NotAtOnceError` where a page cannot test it; its codes have
     sentences in `evaluation.waves.report.comparison`.
@@ -228,7 +232,7 @@ def compute_shifts(before: Run, after: Run) -> Mapping[str, Shift]:
     key = _build_cache_key(before, after)
     result: dict[str, Shift] | None = cache.get(key)
     if result is None:
-        result = _test_questions(before, after)
+        result = _test_question_shifts(before, after)
         cache.set(key, result, CACHE_SECONDS)
     return result
 
@@ -245,8 +249,8 @@ def _build_cache_key(before: Run, after: Run) -> str:
     return "waves-" + "-".join(parts)
 
 
-def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
-    """Test the shift of all common questions; return the results by question id.
+def _test_question_shifts(before: Run, after: Run) -> dict[str, Shift]:
+    """Return the permutation test of each common question, by question id.
 
     Questions without a p-value, as with too few answers, are left out.
     """
@@ -295,7 +299,7 @@ def _test_questions(before: Run, after: Run) -> dict[str, Shift]:
 
 
 def _list_questions_and_workers(run: Run, grading_input: GradingInput) -> list[tuple[str, int]]:
-    """Return question id and worker key of each answer with a text, in the order of the run.
+    """Return (question id, worker key) of each answer with a text, in the order of the run.
 
     The id is "" for a worker who does not vote.
     """

@@ -19,11 +19,11 @@ from annotations.answering.waves import (
     QuestionMatch,
     WaveError,
     find_link_error,
-    find_repeated_version,
+    find_version_to_repeat,
     list_linkable_sets,
     match_questions,
-    remove_link,
-    suggest_name,
+    remove_wave_link,
+    suggest_wave_name,
 )
 from annotations.models import QuestionSet, rights
 from annotations.web.pages import build_breadcrumbs
@@ -35,7 +35,7 @@ from evaluation.runs.result_pages import Context
 from evaluation.waves import storage
 from evaluation.waves.report.comparison import (
     WavesReport,
-    build_report,
+    build_waves_report,
     describe_earlier_runs,
     list_earlier_runs,
 )
@@ -63,19 +63,19 @@ class WaveForm(forms.Form):
     )
 
 
-def start_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the form of a new wave; a POST creates it."""
+def show_new_wave(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Show the form of a new wave; a POST creates the wave."""
     question_set = get_editable_set_with_answers(request, set_id)
-    version = find_repeated_version(question_set)
+    version = find_version_to_repeat(question_set)
     has_models = LLMResponse.objects.filter(question__version=version).exists()
-    form = WaveForm(request.POST or None, initial={"name": suggest_name(question_set)})
+    form = WaveForm(request.POST or None, initial={"name": suggest_wave_name(question_set)})
     if not has_models:
         # Nothing to copy: the choice would have no effect.
         del form.fields["with_models"]
     if request.method == "POST" and form.is_valid():
         values: dict[str, Any] = {"with_models": False} | form.cleaned_data
         try:
-            new_wave = storage.start_wave(question_set, **values)
+            new_wave = storage.create_wave(question_set, **values)
         except WaveError as error:
             field = error.field if error.field in form.fields else None
             form.add_error(field, ValidationError(f"{capfirst(str(error))}.", error.code))
@@ -123,7 +123,7 @@ class LinkForm(forms.Form):
         field.queryset = earlier
 
 
-def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_wave_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show how a question set matches another one; a POST links, unlinks or copies replies.
 
     Values of `do` in a POST: "match" (preview), "link", "unlink" and "replies".
@@ -134,7 +134,7 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
     try:
         if action == "unlink":
             earlier_name = storage.load_earlier_wave(request, question_set)
-            remove_link(question_set)
+            remove_wave_link(question_set)
             label = f"“{earlier_name}”" if earlier_name else "Another set"
             messages.success(request, f"{label} is not the wave before any more.")
             return redirect("admin:link-wave", set_id)
@@ -166,7 +166,7 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
     earlier = storage.load_earlier_wave(request, question_set)
     matched_set = chosen or earlier
     # Only users who see the answers of a set can choose it, so a chosen set needs no check.
-    source_set = chosen or storage.filter_readable(request, earlier)
+    source_set = chosen or storage.keep_if_readable(request, earlier)
     context = {
         "title": "The wave before",
         "subtitle": question_set.name,
@@ -182,7 +182,9 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "match": _summarize_match(match_questions(question_set, matched_set))
         if matched_set
         else None,
-        "replies": storage.plan_copy(question_set, source_set)[1] if source_set else None,
+        "replies": storage.select_replies_to_copy(question_set, source_set)[1]
+        if source_set
+        else None,
     }
     has_error = bool(form.errors or error)
     return TemplateResponse(
@@ -193,10 +195,10 @@ def edit_link(request: HttpRequest, set_id: UUID) -> HttpResponse:
 def _link_and_redirect(
     request: HttpRequest, question_set: QuestionSet, form: LinkForm
 ) -> HttpResponse:
-    """Link the waves, report what was copied, and redirect to the page of the link."""
+    """Link the waves, report the copied replies, and redirect to the page of the link."""
     earlier = form.cleaned_data["earlier"]
     with_models = form.cleaned_data["with_models"]
-    _, replies = storage.link_waves(question_set, earlier, with_models=with_models)
+    _, replies = storage.link_and_copy_replies(question_set, earlier, with_models=with_models)
     messages.success(
         request,
         f"This set is a later wave of “{earlier}” now. Once both are graded, “Compare with an "
@@ -207,8 +209,8 @@ def _link_and_redirect(
     return redirect("admin:link-wave", question_set.public_id)
 
 
-def _report_copied_replies(request: HttpRequest, replies: storage.Replies) -> None:
-    """Show a message that states how many replies of how many models were copied."""
+def _report_copied_replies(request: HttpRequest, replies: storage.CopyCounts) -> None:
+    """Add a page message with the number of copied replies and of their models."""
     if replies.n_replies:
         answers = "1 answer" if replies.n_replies == 1 else f"{replies.n_replies:,} answers"
         models = "1 model" if replies.n_models == 1 else f"{replies.n_models:,} models"
@@ -247,13 +249,13 @@ MAX_LISTED = 12
 
 @grading_page("evaluation/waves/comparison.html")
 def show_wave_comparison(request: HttpRequest, run: Run) -> Context:
-    """Show the retest agreement of workers, the answers that moved, and the models in both waves.
+    """Return the page context: retest agreement of workers, moved answers, models in both waves.
 
     `with` in the query is the public id of an earlier run; the default is the official one.
     """
     runs = list_earlier_runs(request, run)
-    earlier_run = _choose_run(request, runs)
-    report = build_report(earlier_run, run) if earlier_run else None
+    earlier_run = _choose_earlier_run(request, runs)
+    report = build_waves_report(earlier_run, run) if earlier_run else None
     question_set = run.version.question_set
     return {
         "title": f"{question_set.name} and the wave before",
@@ -268,16 +270,16 @@ def show_wave_comparison(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def load_report_or_404(request: HttpRequest, run: Run) -> WavesReport:
-    """Return the comparison for a download; 404 without a graded earlier wave."""
-    earlier_run = _choose_run(request, list_earlier_runs(request, run))
+def load_waves_report_or_404(request: HttpRequest, run: Run) -> WavesReport:
+    """Return the comparison with an earlier wave; raise Http404 without a graded one."""
+    earlier_run = _choose_earlier_run(request, list_earlier_runs(request, run))
     if earlier_run is None:
         raise Http404("an earlier wave with results is needed")
-    return build_report(earlier_run, run)
+    return build_waves_report(earlier_run, run)
 
 
-def _choose_run(request: HttpRequest, runs: list[Run]) -> Run | None:
-    """Return the earlier run that the query names, else the first one; 404 if unknown."""
+def _choose_earlier_run(request: HttpRequest, runs: list[Run]) -> Run | None:
+    """Return the earlier run that the query names, else the first or None; 404 if unknown."""
     run_id = parse_public_id(request.GET, "with", blank=True)
     if run_id is None:
         return runs[0] if runs else None

@@ -11,13 +11,13 @@ from annotations.api.answers import AnswerViewSet
 from annotations.api.collecting import CollectionViewSet
 from annotations.api.demographics import DemographicViewSet
 from annotations.api.monitor import MonitorViewSet
-from annotations.api.participants import TakingPartViewSet
+from annotations.api.participants import WritingMembershipViewSet
 from annotations.api.passages import PassageViewSet
 from annotations.api.pictures import ImageViewSet, PictureViewSet
 from annotations.api.question_sets import QuestionSetViewSet
 from annotations.api.questions import QuestionViewSet
 from annotations.api.translations import TranslationViewSet
-from annotations.api.writing import WritingViewSet
+from annotations.api.writing import WritingProjectViewSet
 from crowdgrade.rest.views import DocsView, ProblemView, RootView, SchemaView, UnknownUrlView
 from evaluation.admission.api import ScoreRuleViewSet
 from evaluation.api.judging import JudgingViewSet, RunJudgingViewSet
@@ -40,13 +40,17 @@ from evaluation.language_models.api.models import (
 )
 from evaluation.language_models.api.prompts import PromptViewSet
 from evaluation.model_comparison.api import ComparingViewSet
-from evaluation.payments.api.bonuses import BonusViewSet, PanelListViewSet, TakenListViewSet
-from evaluation.payments.api.decisions import AppealViewSet, PayingViewSet
-from evaluation.payments.api.files import InvitedViewSet, PayDecisionsViewSet, PayStatusesViewSet
+from evaluation.payments.api.bonuses import BonusViewSet, PanelFileViewSet, PaymentListViewSet
+from evaluation.payments.api.decisions import AppealViewSet, PayDecisionViewSet
+from evaluation.payments.api.files import (
+    InvitationViewSet,
+    PayDecisionImportViewSet,
+    PayStatusImportViewSet,
+)
 from evaluation.payments.api.rules import BonusRuleViewSet, PartViewSet
 from evaluation.sample_size.api import PlanViewSet
 from evaluation.scorer.api import ScorerViewSet
-from evaluation.triage.api import AcceptingViewSet, TriageViewSet
+from evaluation.triage.api import BatchViewSet, TriageViewSet
 from evaluation.trust.api import TrustViewSet
 from evaluation.waves.api import EarlierWaveViewSet, WaveResultViewSet, WaveViewSet
 from evaluation.webhooks.api import WebhookViewSet
@@ -114,8 +118,8 @@ RESULTS = (
 TRIAGE: tuple[tuple[str, Any, dict[str, str], str], ...] = (
     ("", TriageViewSet, {"get": "queue"}, ""),
     ("apply/", TriageViewSet, {"get": "preview", "post": "apply"}, "-apply"),
-    ("accept/", AcceptingViewSet, {"get": "rest", "post": "accept"}, "-accept"),
-    ("accept/<uuid:together>/undo/", AcceptingViewSet, {"post": "take_back"}, "-accept-undo"),
+    ("accept/", BatchViewSet, {"get": "rest", "post": "accept"}, "-accept"),
+    ("accept/<uuid:together>/undo/", BatchViewSet, {"post": "take_back"}, "-accept-undo"),
     ("<uuid:worker>/", TriageViewSet, {"get": "worker", "post": "decide"}, "-worker"),
     ("<uuid:worker>/undo/", TriageViewSet, {"post": "undo"}, "-undo"),
 )
@@ -125,48 +129,63 @@ EXPORTS = ("answers", "model-answers", "questions", "passages")
 WRITING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (
         f"{SET_PATH}/writing/",
-        WritingViewSet,
+        WritingProjectViewSet,
         {"get": "retrieve", "post": "create", "patch": "partial_update"},
         "writing",
     ),
-    (f"{SET_PATH}/writing/accepted/", WritingViewSet, {"get": "list_accepted"}, "writing-accepted"),
+    (
+        f"{SET_PATH}/writing/accepted/",
+        WritingProjectViewSet,
+        {"get": "list_accepted"},
+        "writing-accepted",
+    ),
     (
         f"{SET_PATH}/writing/people/",
-        WritingViewSet,
+        WritingProjectViewSet,
         {"get": "list_members", "post": "invite"},
         "writing-people",
     ),
     (
         f"{SET_PATH}/writing/people/<uuid:member_id>/",
-        WritingViewSet,
+        WritingProjectViewSet,
         {"delete": "remove"},
         "writing-person",
     ),
-    (f"{SET_PATH}/writing/problems/", WritingViewSet, {"get": "list_problems"}, "writing-problems"),
+    (
+        f"{SET_PATH}/writing/problems/",
+        WritingProjectViewSet,
+        {"get": "list_problems"},
+        "writing-problems",
+    ),
     (
         f"{SET_PATH}/writing/problems/<uuid:problem_id>/",
-        WritingViewSet,
+        WritingProjectViewSet,
         {"get": "read_problem", "patch": "decide"},
         "writing-problem",
     ),
     (f"{SET_PATH}/monitor/", MonitorViewSet, {"get": "read_progress"}, "monitor"),
-    ("writing/", TakingPartViewSet, {"get": "list"}, "writing-list"),
+    ("writing/", WritingMembershipViewSet, {"get": "list"}, "writing-list"),
     (
         "writing/<uuid:project_id>/problems/",
-        TakingPartViewSet,
+        WritingMembershipViewSet,
         {"get": "list_problems", "post": "take"},
         "own-problems",
     ),
     (
         "writing/<uuid:project_id>/problems/<uuid:own_id>/",
-        TakingPartViewSet,
+        WritingMembershipViewSet,
         {"get": "read_problem", "patch": "write", "delete": "give_up"},
         "own-problem",
     ),
-    ("writing/<uuid:project_id>/tasks/", TakingPartViewSet, {"get": "list_tasks"}, "check-tasks"),
+    (
+        "writing/<uuid:project_id>/tasks/",
+        WritingMembershipViewSet,
+        {"get": "list_tasks"},
+        "check-tasks",
+    ),
     (
         "writing/<uuid:project_id>/tasks/<uuid:check_id>/",
-        TakingPartViewSet,
+        WritingMembershipViewSet,
         {"get": "read_task", "patch": "vote"},
         "check-task",
     ),
@@ -200,11 +219,11 @@ COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
         {"post": "strike"},
         "collection-strike",
     ),
-    (f"{SET_PATH}/paying/", PayingViewSet, {"get": "list"}, "paying"),
-    (f"{SET_PATH}/paying/log/", PayingViewSet, {"get": "log"}, "paying-log"),
-    (f"{SET_PATH}/paying/invited/", InvitedViewSet, {"get": "retrieve"}, "paying-invited"),
-    (f"{SET_PATH}/paying/invited/ids/", InvitedViewSet, {"get": "ids"}, "paying-invited-ids"),
-    (f"{SET_PATH}/paying/groups/", InvitedViewSet, {"get": "groups"}, "paying-groups"),
+    (f"{SET_PATH}/paying/", PayDecisionViewSet, {"get": "list"}, "paying"),
+    (f"{SET_PATH}/paying/log/", PayDecisionViewSet, {"get": "log"}, "paying-log"),
+    (f"{SET_PATH}/paying/invited/", InvitationViewSet, {"get": "retrieve"}, "paying-invited"),
+    (f"{SET_PATH}/paying/invited/ids/", InvitationViewSet, {"get": "ids"}, "paying-invited-ids"),
+    (f"{SET_PATH}/paying/groups/", InvitationViewSet, {"get": "groups"}, "paying-groups"),
     (
         f"{SET_PATH}/paying/people/<uuid:submission_id>/appeal/",
         AppealViewSet,
@@ -227,22 +246,27 @@ COLLECTING: tuple[tuple[str, type, dict[str, str], str], ...] = (
     (f"{SET_PATH}/paying/parts/", PartViewSet, {"get": "retrieve", "post": "plan"}, "paying-parts"),
     (
         f"{SET_PATH}/paying/lists/",
-        TakenListViewSet,
+        PaymentListViewSet,
         {"get": "list", "post": "take"},
         "paying-lists",
     ),
     (
         f"{SET_PATH}/paying/lists/<uuid:batch_id>/",
-        PanelListViewSet,
+        PanelFileViewSet,
         {"get": "money"},
         "paying-list",
     ),
-    (f"{SET_PATH}/paying/decisions/", PayDecisionsViewSet, {"post": "create"}, "paying-decisions"),
-    (f"{SET_PATH}/paying/statuses/", PayStatusesViewSet, {"post": "create"}, "paying-statuses"),
-    (f"{SET_PATH}/paying/exports/<slug:name>/", PanelListViewSet, {"get": "file"}, "paying-export"),
+    (
+        f"{SET_PATH}/paying/decisions/",
+        PayDecisionImportViewSet,
+        {"post": "create"},
+        "paying-decisions",
+    ),
+    (f"{SET_PATH}/paying/statuses/", PayStatusImportViewSet, {"post": "create"}, "paying-statuses"),
+    (f"{SET_PATH}/paying/exports/<slug:name>/", PanelFileViewSet, {"get": "file"}, "paying-export"),
     (
         f"{SET_PATH}/paying/people/<uuid:submission_id>/",
-        PayingViewSet,
+        PayDecisionViewSet,
         {"get": "retrieve", "post": "decide"},
         "paying-person",
     ),

@@ -298,16 +298,16 @@ def test_a_set_of_another_owner_cannot_be_excluded(asks, rana):
 
 
 def test_the_bounds_of_numbers_hold_at_every_door(tides):
-    made = collecting.publish(tides, places=2).collection
+    made = collecting.publish_question_set(tides, places=2).collection
     for name, (least, most) in collecting.BOUNDS.items():
         for value in (least - 1, most + 1):
             with pytest.raises(collecting.SettingsError) as refused:
-                collecting.change(made, **{name: value})
+                collecting.change_settings(made, **{name: value})
             assert refused.value.field == name
             made.refresh_from_db()
-        collecting.change(made, **{name: least})
+        collecting.change_settings(made, **{name: least})
         if name != "checks_needed":  # no more than the version has
-            collecting.change(made, **{name: most})
+            collecting.change_settings(made, **{name: most})
 
 
 # By what somebody scored in an earlier set.

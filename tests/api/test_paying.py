@@ -6,7 +6,7 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from annotations.ledger.appeals import answer_appeal, create_appeal
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Decision
 from tests.evaluation.payments.crowd import rivers
 from tests.sentences import api_sentence
@@ -76,7 +76,7 @@ def test_what_will_not_do_is_refused_with_its_field(crowd, sent, pointer):
 
 def test_who_decided_meanwhile_is_a_conflict(crowd):
     client, people, link = crowd
-    decide(people["ada"], User.objects.get(), "approve")
+    decide_on_submission(people["ada"], User.objects.get(), "approve")
     sent = {"decision": "open", "seen": None}
     response = client.post(f"{link}people/{people['ada'].public_id}/", sent, format="json")
     assert response.status_code == 409
@@ -88,7 +88,7 @@ def test_an_appeal_and_its_answer_are_read_and_filtered_for(crowd):
     rana = User.objects.get()
     person = f"{link}people/{people['ben'].public_id}/"
     assert client.get(person).json()["appeal"] is None
-    refused = decide(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
+    refused = decide_on_submission(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
     row = create_appeal(people["ben"], "I ticked often.")
     told = client.get(person).json()["appeal"]
     assert (told["decision"], told["text"]) == (str(refused.public_id), "I ticked often.")

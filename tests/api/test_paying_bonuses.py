@@ -12,7 +12,7 @@ from rest_framework.test import APIClient
 
 from annotations.ledger import bonuses, tallies
 from annotations.ledger.bonuses import PART
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import BonusPayment
 from tests.annotations.world import submission
 from tests.api.paying_desk import RULE
@@ -60,7 +60,7 @@ def test_what_was_tried_is_planned_once(desk):
 
 def test_a_rule_of_other_people_by_now_plans_nothing(desk):
     seen = desk.seen()
-    decide(desk.people["ada"], desk.rana, "reject", "OTHER", REASON)
+    decide_on_submission(desk.people["ada"], desk.rana, "reject", "OTHER", REASON)
     told = desk.post("bonuses/plan/", 409, **RULE, seen=seen)
     assert told["reason"] == "rule_changed"
     other = desk.seen()
@@ -144,7 +144,7 @@ def test_a_round_or_a_sum_that_is_none_is_refused(desk, sent, field):
 
 def test_payments_are_listed_filtered_counted_and_paged(desk):
     confirmed(desk)
-    bonuses.plan(desk.version, {desk.people["ada"].pk: Decimal(2)}, desk.rana, "second")
+    bonuses.plan_bonuses(desk.version, {desk.people["ada"].pk: Decimal(2)}, desk.rana, "second")
     rounds = desk.get("bonuses/rounds/").json()["results"]
     assert rounds[0] == {
         "round": "bonus", "parts": False, "currency": "GBP", "planned": "0.00", "unsent": "1.45",
@@ -161,7 +161,7 @@ def test_payments_are_listed_filtered_counted_and_paged(desk):
     page = desk.get("bonuses/", round="bonus", state="confirmed", limit=5).json()
     # Of those on the first page one is not confirmed any more: nobody is left out of the next.
     keys = [desk.people[one["worker"]].pk for one in page["results"]]
-    bonuses.claim(desk.version, desk.rana, submissions=keys[:1])
+    bonuses.claim_payments(desk.version, desk.rana, submissions=keys[:1])
     rest = desk.client.get(page["next"]).json()
     assert [len(page["results"]), len(rest["results"]), rest["next"]] == [5, 3, None]
     names = [one["worker"] for one in page["results"] + rest["results"]]
@@ -196,8 +196,8 @@ def test_the_same_request_again_takes_no_second_list(desk):
     confirmed(desk)
     key = {"HTTP_IDEMPOTENCY_KEY": "list 1"}
     first = desk.client.post(f"{desk.link}lists/", {}, format="json", **key)
-    bonuses.plan(desk.version, {desk.people["ada"].pk: Decimal(2)}, desk.rana, "second")
-    bonuses.confirm(desk.version, desk.rana)
+    bonuses.plan_bonuses(desk.version, {desk.people["ada"].pk: Decimal(2)}, desk.rana, "second")
+    bonuses.confirm_payments(desk.version, desk.rana)
     again = desk.client.post(f"{desk.link}lists/", {}, format="json", **key)
     assert (first.status_code, again.status_code) == (201, 201)
     assert first.json() == again.json()
@@ -266,5 +266,5 @@ def test_queries_do_not_grow_with_people(desk):
     desk.version.submissions.filter(pk__in=[one.pk for one in new]).update(
         state="submitted", submitted_at=timezone.now()
     )
-    bonuses.plan(desk.version, {one.pk: Decimal("0.05") for one in new}, desk.rana)
+    bonuses.plan_bonuses(desk.version, {one.pk: Decimal("0.05") for one in new}, desk.rana)
     assert asked() == before

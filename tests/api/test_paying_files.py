@@ -8,7 +8,7 @@ import pytest
 from annotations.ledger import bonuses
 from annotations.ledger.appeals import create_appeal
 from annotations.ledger.bonuses import PART, load_payments
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.ledger.sentences import PAYMENTS
 from annotations.models import (
     AppealAnswer,
@@ -75,7 +75,7 @@ def test_without_amounts_in_the_settings_nobody_is_owed_a_part(with_parts):
 @pytest.fixture
 def ben(desk):
     """Ben, rejected, who wrote back."""
-    decide(desk.people["ben"], desk.rana, "reject", "FAILED_CHECK", REASON)
+    decide_on_submission(desk.people["ben"], desk.rana, "reject", "FAILED_CHECK", REASON)
     create_appeal(desk.people["ben"], "I ticked often.")
     return desk.people["ben"]
 
@@ -107,7 +107,7 @@ def test_an_answer_may_leave_it_rejected(desk, ben):
 
 def test_an_appeal_that_is_settled_or_was_never_written_is_not_answered(desk, ben):
     answer = {"answer": "You are right.", "approve": True}
-    decide(ben, desk.rana, "open")
+    decide_on_submission(ben, desk.rana, "open")
     refused = desk.post(f"people/{ben.public_id}/appeal/", 409, **answer)
     assert refused["reason"] == "decided_meanwhile"
     assert "rana" in refused["detail"]
@@ -124,7 +124,7 @@ def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_once(desk, ben):
     Submission.objects.filter(pk=di.pk).update(source="imported")
     refused = desk.post(link, 409, text="My keyboard stuck.")
     assert refused["reason"] == "not_rejected"
-    decide(di, desk.rana, "reject", "LOW_EFFORT", REASON)
+    decide_on_submission(di, desk.rana, "reject", "LOW_EFFORT", REASON)
     for text in ("", "x" * 2001, None, "\u2003"):
         (fault,) = desk.post(link, 400, text=text)["errors"]
         assert fault["pointer"] == "#/text"
@@ -139,9 +139,9 @@ def test_what_somebody_of_a_file_wrote_elsewhere_is_noted_once(desk, ben):
 
 def test_a_bonus_that_is_held_back_is_told_where_a_list_is_taken(desk):
     ada = desk.people["ada"]
-    bonuses.plan(desk.version, {ada.pk: Decimal(1)}, desk.rana)
-    bonuses.confirm(desk.version, desk.rana)
-    decide(ada, desk.rana, "reject", "OTHER", REASON)
+    bonuses.plan_bonuses(desk.version, {ada.pk: Decimal(1)}, desk.rana)
+    bonuses.confirm_payments(desk.version, desk.rana)
+    decide_on_submission(ada, desk.rana, "reject", "OTHER", REASON)
     refused = desk.post("lists/", 409, list="prolific-bonus")
     assert (refused["reason"], refused["held_back"]) == ("nothing_left", 1)
 

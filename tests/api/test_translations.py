@@ -5,7 +5,7 @@ import re
 import pytest
 from django.contrib.auth.models import User
 
-from annotations.editing import Sheet, add_language, load_rows
+from annotations.editing import TranslationSheet, add_language, load_translatable_items
 from annotations.editing.translation import LONGEST_TITLE, MOST_PARTS
 from annotations.models import Passage, Question, QuestionSet
 from tests.api.conftest import Api, problem
@@ -46,7 +46,7 @@ def there(version, end=""):
 
 
 def said(version, language="ar"):
-    sheet = Sheet(version, language, load_rows(version))
+    sheet = TranslationSheet(version, language, load_translatable_items(version))
     return {one.key: one.said for one in sheet.pieces if one.said}
 
 

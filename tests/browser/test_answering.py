@@ -329,7 +329,7 @@ def test_typing_on_while_a_page_is_handed_in_makes_no_second_text(browser, live_
 def test_what_comes_after_closing_is_kept_and_told(browser, live_server, book):
     with window(browser, live_server.url) as opened:
         page = to_questions(opened, book)
-        collecting.set_state(book.collection, "closed")
+        collecting.set_collection_state(book.collection, "closed")
         page.locator("textarea").first.press_sequentially("north")
         page.wait_for_selector("text=This can no longer be handed in. Your text is still here.")
         assert page.locator("textarea").first.input_value() == "north"

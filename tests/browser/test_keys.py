@@ -20,8 +20,8 @@ pytestmark = [
 def world(transactional_db):
     """Vic has a problem of Wanda's to check; what is append-only is deleted at the end."""
     made = made_world()
-    problem = writing.take(made.project, made.wanda.pk)
-    writing.submit(problem, MADE, 2)
+    problem = writing.take_question(made.project, made.wanda.pk)
+    writing.submit_problem(problem, MADE, 2)
     yield made
     guards.drop_triggers(connection)
 
@@ -29,7 +29,7 @@ def world(transactional_db):
 @pytest.mark.parametrize("look", pages.LOOKS)
 @pytest.mark.long
 def test_single_keys_choose_until_they_are_turned_off(browser, client, live_server, world, look):
-    (task,) = writing.list_tasks(world.project, world.vic.pk).open
+    (task,) = writing.list_problem_tasks(world.project, world.vic.pk).open
     address = reverse("admin:writing-check", args=[world.project.public_id, task.id])
     with pages.signed_in(browser, client, live_server.url, "vic", look) as window:
         page = window.page

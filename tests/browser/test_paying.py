@@ -9,9 +9,9 @@ from django.utils import timezone
 from annotations import guards
 from annotations.answering import collecting, links, places
 from annotations.ledger.bonuses import PART, ROUND, load_payments
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import AppealAnswer, Collection, Decision, Submission
-from annotations.panels.groups import make_group
+from annotations.panels.groups import create_panel_group
 from tests.annotations.answering.conftest import made_set
 from tests.browser import pages
 from tests.evaluation.grading.results.world import finished
@@ -95,7 +95,7 @@ def graded(transactional_db):
 class Made:
     """A panel that makes every group."""
 
-    def make_group(self, *asked):
+    def create_group(self, *asked):
         return "6a2b"
 
 
@@ -125,7 +125,9 @@ def test_the_best_are_counted_and_their_ids_downloaded(graded, browser, client, 
         page.click("button:text-is('Count them')")
         page.wait_for_selector("text=No worker reaches that score.")
         window.check("nobody")
-        make_group(graded.question_set, graded.question_set.owner, Made(), "w", "best", ["w001"])
+        create_panel_group(
+            graded.question_set, graded.question_set.owner, Made(), "w", "best", ["w001"]
+        )
         page.reload()
         page.wait_for_selector("text=made, 6a2b")
         window.check("a group on the panel")
@@ -136,10 +138,12 @@ def test_the_best_are_counted_and_their_ids_downloaded(graded, browser, client, 
 def rejected(transactional_db):
     """Ada, who answered Rana's questions here and was rejected."""
     rana = User.objects.create_user("rana", is_staff=True)
-    made = collecting.publish(made_set(rana), places=3, protocol="open").collection
-    ada = places.reserve(made, links.Visitor("ada"))
+    made = collecting.publish_question_set(made_set(rana), places=3, protocol="open").collection
+    ada = places.reserve_place(made, links.Visitor("ada"))
     Submission.objects.filter(pk=ada.pk).update(state="submitted", submitted_at=timezone.now())
-    decide(ada, rana, "reject", "LOW_EFFORT", "Three of the four answers are empty. " * 3)
+    decide_on_submission(
+        ada, rana, "reject", "LOW_EFFORT", "Three of the four answers are empty. " * 3
+    )
     yield ada
     guards.drop_triggers(connection)
 
@@ -149,7 +153,7 @@ def rejected(transactional_db):
 def test_a_rejected_worker_writes_back_and_reads_the_answer(
     rejected, browser, client, live_server, look
 ):
-    place = [links.build_token(rejected)]
+    place = [links.build_submission_token(rejected)]
     start = reverse("admin:paying", args=[rejected.version.question_set.public_id])
     width, scheme = pages.WINDOWS[look]
     context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)

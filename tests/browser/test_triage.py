@@ -8,7 +8,7 @@ from django.urls import reverse
 from annotations import guards
 from evaluation.models import Run, WorkerVerdict
 from evaluation.runs.background.exclusions import list_exclusions
-from evaluation.triage.storage import decide
+from evaluation.triage.storage import decide_on_worker
 from tests.browser import pages
 from tests.browser.working import work_away
 
@@ -117,7 +117,7 @@ def test_two_at_once_the_second_sees_what_the_first_decided(
         page.wait_for_selector("text=Why review")
         name = heading(page)
         worker = world.worker_grades.get(worker__external_id=name).worker
-        decide(world, worker, tara, "accept")
+        decide_on_worker(world, worker, tara, "accept")
         page.click("summary:has-text('Exclude')")
         page.check("text=Another reason, in my own words")
         page.fill("textarea", "typed by the second")

@@ -121,7 +121,9 @@ def test_a_problem_is_written_checked_three_times_accepted_and_exported(
             page.click("text=Export 1 accepted")
         lines = download.value.path().read_text().splitlines()
         found += window.found
-    assert [json.loads(line) for line in lines] == list(writing.export_accepted(world.project))
+    assert [json.loads(line) for line in lines] == list(
+        writing.export_accepted_problems(world.project)
+    )
     assert json.loads(lines[1])["question"] == MADE
     assert "\n".join(found) == ""
 
@@ -134,11 +136,13 @@ def test_what_comes_back_says_why_and_empty_pages_are_accessible(
     world,
     look,
 ):
-    problem = writing.take(world.project, world.wanda.pk)
-    writing.submit(problem, MADE, 2)
+    problem = writing.take_question(world.project, world.wanda.pk)
+    writing.submit_problem(problem, MADE, 2)
     for name in ("vic", "val", "vin"):
         who = world.people[name].pk
-        writing.vote(world.project, who, problem.public_id, True, None, "Seven, if some is four.")
+        writing.vote_on_problem(
+            world.project, who, problem.public_id, True, None, "Seven, if some is four."
+        )
     arguments = [world.project.public_id]
     with pages.signed_in(browser, client, live_server.url, "wanda", look) as window:
         window.look("back", reverse("admin:writing-write", args=[*arguments, problem.public_id]))

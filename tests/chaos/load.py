@@ -128,9 +128,10 @@ draft = QuestionSet.objects.create(owner=owner, name="tides", language="en").dra
 Question.objects.bulk_create(
     Question(version=draft, external_id=f"t{n}", position=n, text=f"Where is tide {n}?")
     for n in range(20))
-published = collecting.publish(
+published = collecting.publish_question_set(
     draft.question_set, places=5000, protocol="open", base_url=ADDRESS)
-result = f"{links.build_link(published.collection)}?{published.collection.worker_parameter}="
+made = published.collection
+result = f"{links.build_collection_link(made)}?{made.worker_parameter}="
 """
 TEXTS = """
 from annotations.models import Response
@@ -385,8 +386,8 @@ for n in range(WORKERS):
     one = world.submission(version, f"p-{n}")
     one.panel_sessions.create(session_id=f"s-{n}", study_id=STUDY)
     keys.append(one.pk)
-bonuses.plan(version, dict.fromkeys(keys, Decimal(AMOUNT)), owner)
-bonuses.confirm(version, owner)
+bonuses.plan_bonuses(version, dict.fromkeys(keys, Decimal(AMOUNT)), owner)
+bonuses.confirm_payments(version, owner)
 result = version.pk
 """
 PRESS = """

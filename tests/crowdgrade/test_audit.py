@@ -194,8 +194,8 @@ def test_a_log_is_kept_for_365_days_and_not_a_moment_longer(world, monkeypatch, 
 @pytest.fixture
 def decided(world):
     """One decision of each kind, by Rana."""
-    decisions.decide(world.submission, world.rana, "approve")
-    bonuses.plan(world.version, {world.submission.pk: Decimal(1)}, world.rana, "bonus")
+    decisions.decide_on_submission(world.submission, world.rana, "approve")
+    bonuses.plan_bonuses(world.version, {world.submission.pk: Decimal(1)}, world.rana, "bonus")
     run = Run.objects.create(
         owner=world.rana, version=world.version, state="done", finished_at=timezone.now()
     )

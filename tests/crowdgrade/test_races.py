@@ -14,7 +14,7 @@ from django.db import connection, connections
 from django.test import Client
 from django.urls import reverse
 
-from annotations.answering.links import build_token
+from annotations.answering.links import build_submission_token
 from annotations.models import OtherText, QuestionSet, Response, Submission
 from evaluation.deletion.storage import removals
 from evaluation.models import HumanJudgement, JudgementRequest, Removal
@@ -90,7 +90,7 @@ def test_who_withdraws_while_their_page_saves_is_withdrawn_and_nothing_is_left()
         browser.begin()
         fields = list(browser.page.form["texts"])
         submission = Submission.objects.get(worker__external_id=f"w{number}")
-        place = build_token(submission)
+        place = build_submission_token(submission)
 
         def at(name, *more, place=place):
             return reverse(f"worker:{name}", args=[place, *more])

@@ -19,13 +19,13 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils.timezone import now
 
 from annotations.answering.links import Visitor
-from annotations.answering.places import reserve
+from annotations.answering.places import reserve_place
 from annotations.ledger import decisions
 from annotations.ledger.appeals import create_appeal
 from annotations.models import QuestionSet, Submission
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import GRADING
-from evaluation.triage.storage import decide
+from evaluation.triage.storage import decide_on_worker
 from tests.desk.route_values import begun_writing, collecting_of
 
 LONG = "x" * 30_000
@@ -78,20 +78,22 @@ def earlier(of: Any) -> None:
 
 def excluded(of: Any) -> None:
     """Exclude one of Rana's people."""
-    decide(of.run, of.run.worker_grades.earliest("pk").worker, of.owner, "exclude", "low_effort")
+    decide_on_worker(
+        of.run, of.run.worker_grades.earliest("pk").worker, of.owner, "exclude", "low_effort"
+    )
 
 
 def walker_rejected(of: Any) -> None:
     """Reject the work of who answers on the pages of workers."""
-    walker = reserve(collecting_of(of), Visitor("walker"))
-    decisions.decide(walker, of.owner, "reject", "OTHER", "x" * 100)
+    walker = reserve_place(collecting_of(of), Visitor("walker"))
+    decisions.decide_on_submission(walker, of.owner, "reject", "OTHER", "x" * 100)
 
 
 def refused(of: Any) -> None:
     """Reject the work of one of Rana's people, who came in a file."""
     about = of.version.submissions.earliest("pk")
     Submission.objects.filter(pk=about.pk).update(source="imported")
-    decisions.decide(about, of.owner, "reject", "OTHER", "x" * 100)
+    decisions.decide_on_submission(about, of.owner, "reject", "OTHER", "x" * 100)
 
 
 def wrote_back(of: Any) -> None:

@@ -106,9 +106,9 @@ def _come_from_a_panel(version, people):
 def _be_decided(owner, people):
     """One of four is approved; another one is rejected and writes back, and is answered or not."""
     for one in people[::4]:
-        deciding.decide(one, owner, "approve")
+        deciding.decide_on_submission(one, owner, "approve")
     for at, one in enumerate(people[1::4]):
-        deciding.decide(one, owner, "reject", "OTHER", REASON)
+        deciding.decide_on_submission(one, owner, "reject", "OTHER", REASON)
         written = create_appeal(one, "I did read it.")
         if at % 2:
             answer_appeal(written, owner, "It stays.", approve=False)
@@ -118,21 +118,21 @@ def _be_paid(version, owner, people):
     """Bonuses that are on their way, confirmed, planned, and of whom is rejected meanwhile."""
     sent, confirmed, planned = people[::3], people[1::3], people[2::3]
     for some in (sent, confirmed, planned):
-        bonuses.plan(version, {one.pk: Decimal("0.25") for one in some}, owner)
+        bonuses.plan_bonuses(version, {one.pk: Decimal("0.25") for one in some}, owner)
         if some is not planned:
-            bonuses.confirm(version, owner)
+            bonuses.confirm_payments(version, owner)
         if some is sent:
-            bonuses.claim(version, owner)
-    bonuses.plan(version, {one.pk: Decimal("0.50") for one in people[::5]}, owner, PART)
+            bonuses.claim_payments(version, owner)
+    bonuses.plan_bonuses(version, {one.pk: Decimal("0.50") for one in people[::5]}, owner, PART)
     for one in confirmed[::2]:
-        deciding.decide(one, owner, "reject", "OTHER", REASON)
+        deciding.decide_on_submission(one, owner, "reject", "OTHER", REASON)
 
 
 def _be_noted(run, owner):
     grades = run.worker_grades.order_by("rank", "pk")
     for grade in grades.select_related("worker")[::2]:
         WorkerNote.objects.create(worker=grade.worker, author=owner, text="Asked twice.")
-        triaging.decide(run, grade.worker, owner, "exclude", category="low_effort")
+        triaging.decide_on_worker(run, grade.worker, owner, "exclude", category="low_effort")
     for model in LanguageModel.objects.filter(owner=owner):
         LanguageModelNote.objects.create(model=model, author=owner, text="The new one.")
 

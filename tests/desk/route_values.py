@@ -11,8 +11,8 @@ from django.core.files.base import ContentFile
 from django.utils.timezone import now
 
 from annotations.answering import collecting
-from annotations.answering.links import Visitor, build_token
-from annotations.answering.places import reserve
+from annotations.answering.links import Visitor, build_submission_token
+from annotations.answering.places import reserve_place
 from annotations.exchange.presets import Mapping
 from annotations.exchange.presets.demographics import DemographicMapping
 from annotations.ledger import bonuses
@@ -116,7 +116,7 @@ def collecting_of(of: Any) -> Collection:
     found = Collection.objects.filter(version=of.version).first()
     if found is None:
         of.version.questions.filter(text="").update(text="And why?")
-        found = collecting.publish(of.set, places=5, protocol="open").collection
+        found = collecting.publish_question_set(of.set, places=5, protocol="open").collection
     return found
 
 
@@ -174,9 +174,9 @@ def _taken_list(of: Any) -> Any:
     if taken is not None:
         return taken.batch
     person = of.version.submissions.earliest("pk")
-    bonuses.plan(of.version, {person.pk: Decimal(1)}, of.owner, "taken")
-    bonuses.confirm(of.version, of.owner, "taken")
-    return bonuses.claim(of.version, of.owner).id
+    bonuses.plan_bonuses(of.version, {person.pk: Decimal(1)}, of.owner, "taken")
+    bonuses.confirm_payments(of.version, of.owner, "taken")
+    return bonuses.claim_payments(of.version, of.owner).id
 
 
 def _together(of: Any) -> Any:
@@ -282,7 +282,7 @@ VALUES: dict[str, Callable[[Any], Any]] = {
     ),
     "invitation_id": lambda of: of.set.shares.first().public_id,
     "collection_id": lambda of: collecting_of(of).public_id,
-    "seat": lambda of: build_token(reserve(collecting_of(of), Visitor("walker"))),
+    "seat": lambda of: build_submission_token(reserve_place(collecting_of(of), Visitor("walker"))),
     # Django's own pages about users, by their keys
     "id": lambda of: of.owner.pk,
     "object_id": lambda of: of.owner.pk,

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Admission, Collection, Question, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set
@@ -251,7 +251,9 @@ def test_what_is_in_the_cost_and_what_is_not_stands_beside_it(rana, tides):
     collection = Collection.objects.get()
     crowd(SimpleNamespace(collection=collection, version=collection.version), 6)
     ada, ben, _ = Submission.objects.filter(state="submitted").order_by("pk")
-    decide(ada, tides.owner, "reject", "OTHER", "The answer repeats the question " + "." * 68)
+    decide_on_submission(
+        ada, tides.owner, "reject", "OTHER", "The answer repeats the question " + "." * 68
+    )
     Submission.objects.filter(pk=ben.pk).update(state="returned", withdrawn_at=ben.submitted_at)
     said = rana.get(address(tides, "collecting-live")).content.decode()
     # Three of six handed in, and one of them is rejected: 2 x 2.00.

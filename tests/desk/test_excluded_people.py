@@ -8,7 +8,7 @@ from evaluation.models import Run
 from evaluation.runs.background.runs import repeat_run
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.sample_size.run.trial import CrowdSizeParameters
-from evaluation.triage.storage import decide, take_back
+from evaluation.triage.storage import decide_on_worker, take_back_verdict
 from tests.desk.test_runs import DEFAULTS
 
 READ_PEOPLE = ("crowd-size", "panels", "umwp", "judge", "multiqa")
@@ -24,7 +24,7 @@ def signed_in(client, world):
 def out(world):
     """Ada, whom Rana excluded as the world's run shows her."""
     ada = Worker.objects.get(owner=world.rana, external_id__endswith="-ada")
-    decide(world.run, ada, world.rana, "exclude", "copied")
+    decide_on_worker(world.run, ada, world.rana, "exclude", "copied")
     return ada
 
 
@@ -84,7 +84,7 @@ def test_a_form_that_reads_nobody_does_not(signed_in, world, out):
 
 
 def test_where_nobody_is_excluded_the_field_has_its_usual_place(signed_in, world, out):
-    take_back(world.run, out, world.rana)
+    take_back_verdict(world.run, out, world.rana)
     page = signed_in.get(address(world))
     assert box(page) is None
     groups = page.context_data["form"].list_field_groups()

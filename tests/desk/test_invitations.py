@@ -41,7 +41,7 @@ def world(rana):
     version = published_set(rana)
     team = Team.objects.create(owner=rana, name="River people")
     QuestionSet.objects.update(team=team)
-    project = writing.start(version)
+    project = writing.start_project(version)
     nina = User.objects.create_user("nina", password="rivers-and-lakes", is_staff=True)
     return SimpleNamespace(
         rana=rana, nina=nina, set=version.question_set, team=team, project=project
@@ -190,7 +190,7 @@ def test_by_rest_who_is_only_invited_takes_part_in_nothing(world, role):
 
 def test_who_waits_to_write_counts_as_nobody_who_writes(world):
     will = User.objects.create_user("will", last_login=timezone.now())
-    writing.invite(world.project, will, "writer")
+    writing.invite_user(world.project, will, "writer")
     invite(world, "writer")
     assert writing.summarize_project(world.project).n_writers == 1  # will, not nina
     assert "is invited as a writer already" in writing.find_invitation_error(
@@ -231,6 +231,6 @@ def test_a_member_who_waits_is_not_counted_and_not_invited_twice(world):
 def test_a_writer_whose_part_was_accepted_writes(world):
     invite(world, "writer")
     row_of(world, "writer").accept()
-    problem = writing.take(world.project, world.nina.pk)
-    writing.submit(problem, MADE, 2)
+    problem = writing.take_question(world.project, world.nina.pk)
+    writing.submit_problem(problem, MADE, 2)
     assert WrittenProblem.objects.visible_to(world.nina).get() == problem

@@ -58,7 +58,7 @@ def three(db):
             parameters=AqerParameters(embedder="bow").as_dict(),
         )
     for _ in range(2):
-        writing.take(world.project, world.wanda.pk)
+        writing.take_question(world.project, world.wanda.pk)
     client, api = Client(), APIClient()
     client.force_login(rana)
     api.force_authenticate(rana)

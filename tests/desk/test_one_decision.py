@@ -10,14 +10,14 @@ from rest_framework.test import APIClient
 
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.ledger import decisions as ledger
-from annotations.ledger.files import decide_by_file
+from annotations.ledger.files import import_decisions
 from annotations.models import Decision, Share, Submission, Worker
 from evaluation.models import Run, WorkerVerdict
-from evaluation.payments.report import PaymentPeople
+from evaluation.payments.report import PaymentRecords
 from evaluation.runs.background.exclusions import list_excluded_ids
 from evaluation.runs.reports.verdicts import load_current_verdicts
 from evaluation.triage import batches, storage
-from evaluation.triage.report.queue import find_undecided
+from evaluation.triage.report.queue import find_undecided_workers
 from tests.evaluation.grading.results import world
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def paying(run, name=None):
 def shown(run, name):
     """The decision in triage and on “Pay people”, each as read from the database."""
     verdict = load_current_verdicts(run).get(worker(name).public_id)
-    row = PaymentPeople(run.version).load_row(submission(name).public_id)
+    row = PaymentRecords(run.version).load_row(submission(name).public_id)
     in_triage = "" if verdict is None else verdict.kind + ("+reject" if verdict.rejects else "")
     if not row.is_decided:
         return in_triage, "open"
@@ -85,7 +85,7 @@ def test_28_accepted_and_3_excluded_in_triage_are_so_on_pay_people_and_in_one_li
     for name in ("w029", "w030", "w031"):
         posted = {"do": "exclude", "category": "low_effort", "seen": ""}
         assert client.post(triage(run, name), posted).status_code == 302
-    seen = find_undecided(run).seen
+    seen = find_undecided_workers(run).seen
     accept = reverse("admin:results-triage-accept", kwargs={"run": run.public_id})
     assert client.post(accept, {"seen": seen}).status_code == 302
     counts = client.get(paying(run)).context["counts"]
@@ -124,26 +124,26 @@ def test_a_rejection_on_pay_people_excludes_and_rejects_in_triage(run, client):
     ],
 )
 def test_each_decision_of_triage_is_in_the_log_and_taken_back_there(run, kind, values, wanted):
-    storage.decide(run, worker("w001"), run.owner, kind, *values)
+    storage.decide_on_worker(run, worker("w001"), run.owner, kind, *values)
     assert shown(run, "w001") == wanted
-    storage.take_back(run, worker("w001"), run.owner)
+    storage.take_back_verdict(run, worker("w001"), run.owner)
     assert shown(run, "w001") == ("", "open")
 
 
 def test_what_is_taken_back_in_triage_brings_back_the_message_of_pay_people(run):
-    ledger.decide(submission("w001"), run.owner, "reject", "NO_DATA", REASON)
-    storage.decide(run, worker("w001"), run.owner, "accept")
+    ledger.decide_on_submission(submission("w001"), run.owner, "reject", "NO_DATA", REASON)
+    storage.decide_on_worker(run, worker("w001"), run.owner, "accept")
     assert shown(run, "w001") == ("accept", "approve")
-    storage.take_back(run, worker("w001"), run.owner)
+    storage.take_back_verdict(run, worker("w001"), run.owner)
     assert shown(run, "w001") == ("exclude+reject", "reject")
     newest = Decision.objects.order_by("pk").last()
     assert (newest.category, newest.reason) == ("NO_DATA", REASON.strip())
 
 
 def test_open_again_on_pay_people_takes_back_what_triage_decided(run, client):
-    storage.decide(run, worker("w001"), run.owner, "look")
-    storage.decide(run, worker("w001"), run.owner, "accept")
-    storage.decide(run, worker("w001"), run.owner, "exclude", "copied")
+    storage.decide_on_worker(run, worker("w001"), run.owner, "look")
+    storage.decide_on_worker(run, worker("w001"), run.owner, "accept")
+    storage.decide_on_worker(run, worker("w001"), run.owner, "exclude", "copied")
     seen = Decision.objects.order_by("pk").last().public_id
     assert client.post(paying(run, "w001"), {"do": "open", "seen": seen}).status_code == 302
     assert shown(run, "w001") == ("look", "open")
@@ -152,25 +152,29 @@ def test_open_again_on_pay_people_takes_back_what_triage_decided(run, client):
 
 def test_an_approval_leaves_an_exclusion_that_is_paid_and_lifts_a_rejection(run):
     for name, rejects in (("w001", False), ("w002", True)):
-        storage.decide(run, worker(name), run.owner, "exclude", "low_effort", rejects=rejects)
-        ledger.decide(submission(name), run.owner, "approve")
+        storage.decide_on_worker(
+            run, worker(name), run.owner, "exclude", "low_effort", rejects=rejects
+        )
+        ledger.decide_on_submission(submission(name), run.owner, "approve")
     assert shown(run, "w001") == ("exclude", "exclude")
     assert shown(run, "w002") == ("accept", "approve")
 
 
 def test_neither_side_repeats_the_other(run):
-    storage.decide(run, worker("w001"), run.owner, "exclude", "low_effort", "=a.", rejects=True)
-    ledger.decide(submission("w002"), run.owner, "reject", **REJECTION)
-    ledger.decide(submission("w003"), run.owner, "approve")
+    storage.decide_on_worker(
+        run, worker("w001"), run.owner, "exclude", "low_effort", "=a.", rejects=True
+    )
+    ledger.decide_on_submission(submission("w002"), run.owner, "reject", **REJECTION)
+    ledger.decide_on_submission(submission("w003"), run.owner, "approve")
     assert WorkerVerdict.objects.count() == Decision.objects.count() == 3
 
 
 @pytest.mark.medium
 def test_a_batch_is_in_the_log_and_taken_back_as_one(run):
-    batch = batches.accept_undecided(run, run.owner, find_undecided(run).seen)
+    batch = batches.accept_undecided(run, run.owner, find_undecided_workers(run).seen)
     assert {shown(run, f"w00{n}") for n in range(1, 7)} == {("accept", "approve")}
-    storage.decide(run, worker("w002"), run.owner, "exclude", "copied")
-    batches.take_back_accepted(run, run.owner, batch.id)
+    storage.decide_on_worker(run, worker("w002"), run.owner, "exclude", "copied")
+    batches.take_back_accepted_batch(run, run.owner, batch.id)
     assert shown(run, "w001") == ("", "open")
     assert shown(run, "w002") == ("exclude", "exclude")
 
@@ -179,7 +183,7 @@ def test_decisions_of_a_file_show_in_triage_and_a_dry_run_shows_nothing(run):
     text = f'worker,decision,category,reason\nw001,approve,,\nw002,reject,OTHER,"{REASON}"\n'
     for dry_run, wanted in ((True, ("", "open")), (False, ("exclude+reject", "reject"))):
         source = make_bytes_source("decisions.csv", text.encode())
-        decide_by_file(run.version, source, run.owner, dry_run=dry_run)
+        import_decisions(run.version, source, run.owner, dry_run=dry_run)
         assert shown(run, "w002") == wanted
     assert shown(run, "w001") == ("accept", "approve")
 
@@ -200,9 +204,9 @@ def test_a_decision_over_rest_is_the_same_one_on_either_side(run, rana):
 
 def test_another_run_of_the_version_shows_the_same_decision(run):
     later = world.another(run)
-    storage.decide(run, worker("w001"), run.owner, "accept")
+    storage.decide_on_worker(run, worker("w001"), run.owner, "accept")
     assert shown(later, "w001") == ("accept", "approve")
-    storage.take_back(later, worker("w001"), run.owner)
+    storage.take_back_verdict(later, worker("w001"), run.owner)
     assert shown(run, "w001") == ("", "open")
 
 
@@ -210,12 +214,12 @@ def test_nothing_is_logged_of_who_withdrew(run):
     Submission.objects.filter(worker__external_id="w001").update(
         state="returned", withdrawn_at=run.created_at
     )
-    storage.decide(run, worker("w001"), run.owner, "exclude", "copied")
+    storage.decide_on_worker(run, worker("w001"), run.owner, "exclude", "copied")
     assert not Decision.objects.exists()
 
 
 def test_a_viewer_sees_the_decision_of_pay_people_and_decides_on_neither_page(run, client):
-    ledger.decide(submission("w001"), run.owner, "reject", **REJECTION)
+    ledger.decide_on_submission(submission("w001"), run.owner, "reject", **REJECTION)
     vera = User.objects.create(username="vera", is_staff=True)
     Share.objects.create(question_set=run.version.question_set, user=vera, role="viewer")
     client.force_login(vera)
@@ -227,9 +231,9 @@ def test_a_viewer_sees_the_decision_of_pay_people_and_decides_on_neither_page(ru
 
 @pytest.mark.medium
 def test_who_opened_one_page_is_told_what_was_decided_on_the_other(run, client):
-    ledger.decide(submission("w001"), run.owner, "reject", **REJECTION)
+    ledger.decide_on_submission(submission("w001"), run.owner, "reject", **REJECTION)
     assert client.post(triage(run, "w001"), {"do": "accept", "seen": ""}).status_code == 409
-    storage.decide(run, worker("w002"), run.owner, "accept")
+    storage.decide_on_worker(run, worker("w002"), run.owner, "accept")
     posted = {"do": "reject", "seen": "", **REJECTION}
     assert client.post(paying(run, "w002"), posted).status_code == 409
     assert shown(run, "w001") == ("exclude+reject", "reject")
@@ -248,9 +252,13 @@ def test_of_two_who_decide_at_once_on_both_pages_one_is_kept():
             start.wait(30)
             if at % 2:
                 graded = Run.objects.get(pk=run.pk)
-                storage.decide(graded, worker("w001"), run.owner, "exclude", "copied", seen=None)
+                storage.decide_on_worker(
+                    graded, worker("w001"), run.owner, "exclude", "copied", seen=None
+                )
             else:
-                ledger.decide(submission("w001"), run.owner, "reject", seen=None, **REJECTION)
+                ledger.decide_on_submission(
+                    submission("w001"), run.owner, "reject", seen=None, **REJECTION
+                )
             told.append("kept")
         except (storage.DecidedMeanwhileError, ledger.DecidedMeanwhileError):
             told.append("refused")
@@ -269,6 +277,6 @@ def test_of_two_who_decide_at_once_on_both_pages_one_is_kept():
 
 def test_pay_people_begins_with_what_needs_a_look(run, client):
     Submission.objects.filter(worker__external_id="w004").update(failed_checks=True)
-    storage.decide(run, worker("w001"), run.owner, "accept")
+    storage.decide_on_worker(run, worker("w001"), run.owner, "accept")
     names = [row.name for row in client.get(paying(run)).context["rows"]]
     assert (names[0], names[-1]) == ("w004", "w001")

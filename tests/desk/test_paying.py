@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Collection, Decision, PanelFile, PanelStatus
 from annotations.panels.sentences import REPORTS
 from tests.desk.flashes import flashed
@@ -56,7 +56,7 @@ def test_the_list_is_searched_filtered_and_sorted(crowd, client):
     assert names("?q=a&sort=worker") == ["ada", "fay", "hal", "ida"]
     assert names("?suggested=reject") == ["ben", "cy", "di", "fay", "gus"]
     assert names("?sort=-worker")[0] == "joe"
-    decide(crowd[1]["joe"], crowd[0].question_set.owner, "approve")
+    decide_on_submission(crowd[1]["joe"], crowd[0].question_set.owner, "approve")
     assert names("?decided=approve") == ["joe"]
     PanelStatus.objects.create(submission=crowd[1]["eve"], status="RETURNED", session_id="s")
     assert names("?status=RETURNED") == ["eve"]
@@ -105,7 +105,7 @@ def test_a_reason_without_evidence_is_not_offered_and_warned_of(crowd, client):
 
 
 def test_who_decided_meanwhile_is_told_and_nothing_typed_is_lost(crowd, client):
-    decide(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
+    decide_on_submission(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
     sent = {"do": "reject", "seen": "", "category": "OTHER", "reason": REASON}
     response = client.post(of(crowd, "ada"), sent)
     assert response.status_code == 409
@@ -116,7 +116,7 @@ def test_who_decided_meanwhile_is_told_and_nothing_typed_is_lost(crowd, client):
 
 
 def test_a_decision_is_taken_back_by_a_further_row(crowd, client):
-    row = decide(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
+    row = decide_on_submission(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
     client.post(of(crowd, "ada"), {"do": "open", "seen": str(row.public_id)})
     assert [row.kind for row in Decision.objects.order_by("pk")] == ["approve", "open"]
 
@@ -133,7 +133,7 @@ def test_several_are_approved_after_they_were_shown_by_name(crowd, client):
 
 
 def test_of_the_chosen_only_the_undecided_are_asked_for(crowd, client):
-    decide(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
+    decide_on_submission(crowd[1]["ada"], crowd[0].question_set.owner, "approve")
     chosen = "&".join(f"who={crowd[1][name].public_id}" for name in ("ada", "ben"))
     page = client.get(f"{link(crowd, 'paying-approve')}?{chosen}&who=nonsense")
     assert [one.name for one in page.context["people"]] == ["ben"]
@@ -141,8 +141,8 @@ def test_of_the_chosen_only_the_undecided_are_asked_for(crowd, client):
 
 def test_lists_are_those_of_the_command(crowd, client):
     owner = crowd[0].question_set.owner
-    decide(crowd[1]["ada"], owner, "approve")
-    decide(crowd[1]["ben"], owner, "reject", "OTHER", REASON)
+    decide_on_submission(crowd[1]["ada"], owner, "approve")
+    decide_on_submission(crowd[1]["ben"], owner, "reject", "OTHER", REASON)
 
     def sent(name):
         response = client.get(link(crowd, "paying-list", name))

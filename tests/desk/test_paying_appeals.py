@@ -4,7 +4,7 @@ import pytest
 from django.urls import reverse
 
 from annotations.ledger.appeals import create_appeal
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Appeal, AppealAnswer, Decision, Submission
 from tests.desk.flashes import flashed
 from tests.evaluation.payments.crowd import rivers
@@ -22,8 +22,8 @@ def ben(rana, client):
     """Ben of Rana's rivers, rejected, who wrote back."""
     client.force_login(rana)
     _, people = rivers(rana)
-    decide(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
-    decide(people["di"], rana, "reject", "LOW_EFFORT", REASON)
+    decide_on_submission(people["ben"], rana, "reject", "FAILED_CHECK", REASON)
+    decide_on_submission(people["di"], rana, "reject", "LOW_EFFORT", REASON)
     create_appeal(people["ben"], SAID)
     return people["ben"]
 
@@ -92,7 +92,7 @@ def test_an_answer_that_is_empty_or_too_long_is_refused_beside_its_field(ben, cl
 
 
 def test_who_decided_meanwhile_is_told_and_the_answer_is_not_sent(ben, client, rana):
-    decide(ben, rana, "open")
+    decide_on_submission(ben, rana, "open")
     response = client.post(page(ben), {"do": "answer-approve", "answer": "You are right."})
     assert response.status_code == 409
     assert response.context["problem"].code == "decided_meanwhile"
@@ -149,7 +149,7 @@ def test_what_cannot_be_noted_stays_in_the_form_that_was_sent(di, client, rana):
     told = client.post(page(di), {"do": "note-appeal", "written": " "})
     assert told.status_code == 400
     assert told.context["note_form"].errors["written"]
-    decide(di, rana, "open")
+    decide_on_submission(di, rana, "open")
     told = client.post(page(di), {"do": "note-appeal", "written": "My keyboard stuck."})
     assert (told.status_code, Appeal.objects.filter(decision__submission=di).exists()) == (
         409, False,

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotations.exchange.prolific import describe_status
 from annotations.ledger.bonuses import load_payments
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.ledger.parts import PART_REASONS
 from annotations.models import BonusPayment, Collection, PanelStatus
 from tests.desk.flashes import flashed, flashed_numbers
@@ -62,7 +62,7 @@ def test_a_confirmed_bonus_of_who_is_rejected_since_is_told_and_in_no_list(desk,
     client.post(link, RULE | {"do": "plan", "seen": found.seen})
     client.post(link, {"do": "confirm", "round": "bonus", "total": "1.45"})
     ada = version.submissions.get(worker__external_id="ada")
-    decide(ada, rana, "reject", "OTHER", "x" * 100)
+    decide_on_submission(ada, rana, "reject", "OTHER", "x" * 100)
     page = client.get(link)
     assert (page.context["n_confirmed"], page.context["n_held"]) == (7, 1)
     assert 'data-held="1"' in page.content.decode()

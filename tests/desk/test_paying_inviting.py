@@ -6,7 +6,7 @@ from rest_framework.test import APIClient
 
 from annotations.models import Worker
 from annotations.panels.client import NotDoneError
-from annotations.panels.groups import make_group
+from annotations.panels.groups import create_panel_group
 from evaluation.payments.storage.invitations import LEFT_OUT
 from tests.evaluation.grading.results.world import finished
 from tests.evaluation.payments.crowd import rivers
@@ -64,7 +64,7 @@ def test_nobody_is_said_and_no_list_is_sent(desk):
 class Panel:
     """Makes each group, but one that is called unlucky."""
 
-    def make_group(self, workspace, name, participants):
+    def create_group(self, workspace, name, participants):
         if name == "unlucky":
             raise NotDoneError("refused", status=400, reason="no")
         return f"id of {name}"
@@ -75,9 +75,9 @@ def test_groups_that_were_asked_for_are_listed_on_the_page_and_by_rest(desk, res
     link = reverse("api:paying-groups", args=[question_set.public_id])
     assert rest[0].get(link).json() == {"next": None, "results": []}
     for name in ("best", "better"):
-        make_group(question_set, rana, Panel(), "w1", name, ["w001", "w002"])
+        create_panel_group(question_set, rana, Panel(), "w1", name, ["w001", "w002"])
     with pytest.raises(NotDoneError):
-        make_group(question_set, rana, Panel(), "w1", "unlucky", ["w001"])
+        create_panel_group(question_set, rana, Panel(), "w1", "unlucky", ["w001"])
     first = rest[0].get(link, {"limit": 1}).json()
     second = rest[0].get(first["next"]).json()
     rows = first["results"] + second["results"]

@@ -180,7 +180,7 @@ def test_the_review_leads_to_each_page_of_questions_and_has_no_answers(pages):
 
 
 def test_ends_hold_neither_the_codes_of_the_panel_nor_a_way_out(pages, rivers):
-    made = collecting.publish(rivers, places=3).collection
+    made = collecting.publish_question_set(rivers, places=3).collection
     assert "prolific" in made.return_url
     for shown in (pages("recall", 8), *(pages("recall", f"2&beside={one}") for one in BESIDE)):
         codes = (made.code_done, made.code_no_consent, made.code_screened_out, made.code_too_late)
@@ -192,7 +192,7 @@ def test_ends_hold_neither_the_codes_of_the_panel_nor_a_way_out(pages, rivers):
 
 @pytest.mark.medium
 def test_who_gets_a_part_of_the_questions_is_shown_a_part(pages, rivers):
-    collecting.publish(rivers, places=4, questions_per_worker=1)
+    collecting.publish_question_set(rivers, places=4, questions_per_worker=1)
     assert 'data-graded="1" data-all="2"' in pages("open", 4)
     assert len(re.findall('id="q[0-9]', pages("open", 4))) >= 1
     asked = [text for text in ("Where?", "Which sea?") if text in pages("open", 4)]
@@ -213,7 +213,7 @@ def test_who_gets_a_part_of_the_questions_is_shown_a_part(pages, rivers):
 def test_no_robot_lists_a_preview_and_one_that_follows_every_link_takes_no_place(
     client, rana, rivers
 ):
-    made = collecting.publish(rivers, places=3).collection
+    made = collecting.publish_question_set(rivers, places=3).collection
     client.force_login(rana)
     to_see = [reverse("admin:editor-preview", args=[rivers.public_id])]
     seen = set()
@@ -244,5 +244,5 @@ def test_links_to_it_stand_on_the_set_and_on_its_collecting(client, rana, rivers
     before = [reverse(f"admin:{name}", args=[rivers.public_id]) for name in names]
     for page in before:
         assert f'href="{there}' in client.get(page).content.decode(), page
-    collecting.publish(rivers, places=3)
+    collecting.publish_question_set(rivers, places=3)
     assert f'href="{there}?version=1"' in client.get(before[1]).content.decode()

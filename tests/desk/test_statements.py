@@ -90,7 +90,9 @@ def statements(client, address):
 def counts(client, run, names=(*OF_NOBODY, *OF_SET, *OF_RUN, *CONFIRMING)):
     """How many statements each page of a run and of its set makes, by the name of the page."""
     values = values_of(run)
-    triaging.decide(run, run.worker_grades.order_by("rank")[0].worker, run.owner, "accept")
+    triaging.decide_on_worker(
+        run, run.worker_grades.order_by("rank")[0].worker, run.owner, "accept"
+    )
     client.force_login(run.owner)
     return {name: statements(client, address_of(name, values)) for name in names}
 

@@ -5,7 +5,12 @@ import json
 import pytest
 from django.urls import reverse
 
-from annotations.editing import Sheet, add_language, load_rows, measure_progress
+from annotations.editing import (
+    TranslationSheet,
+    add_language,
+    load_translatable_items,
+    measure_translation_progress,
+)
 from annotations.models import Passage, Question, QuestionSet, Translation
 
 pytestmark = pytest.mark.django_db
@@ -42,7 +47,7 @@ def there(name, draft, *more):
 
 
 def said(version, language="ar"):
-    sheet = Sheet(version, language, load_rows(version))
+    sheet = TranslationSheet(version, language, load_translatable_items(version))
     return {one.key: one.said for one in sheet.pieces if one.said}
 
 
@@ -93,7 +98,7 @@ def test_texts_are_saved_and_counted_and_lists_are_written_a_line_each(client, a
         "p-text-p 1": "المد",
         "q-choices-q2": ["عال", "منخفض"],
     }
-    (one,) = measure_progress(arabic)
+    (one,) = measure_translation_progress(arabic)
     assert (one.done, one.total, one.old) == (3, 6, 0)
     _, page = seen(client, arabic, "?missing=yes")
     assert "t-q-text-q1" in page
@@ -112,8 +117,10 @@ def test_what_is_emptied_goes(client, arabic):
 
 
 def _mark(version, *names):
-    rows = [row for row in load_rows(version) if getattr(row, "external_id", "") == "p 1"]
-    return Sheet(version, "ar", rows).seen
+    rows = [
+        row for row in load_translatable_items(version) if getattr(row, "external_id", "") == "p 1"
+    ]
+    return TranslationSheet(version, "ar", rows).seen
 
 
 def test_a_script_saves_while_one_types(client, arabic):
@@ -135,8 +142,12 @@ def test_a_script_saves_while_one_types(client, arabic):
 
 def test_of_two_who_translate_nobody_overwrites_the_other_unseen(client, arabic):
     mark = _mark(arabic)
-    Sheet(arabic, "ar", load_rows(arabic)).store(
-        {one: "من آخر" for one in Sheet(arabic, "ar", load_rows(arabic)).pieces if "p-" in one.key}
+    TranslationSheet(arabic, "ar", load_translatable_items(arabic)).store_translations(
+        {
+            one: "من آخر"
+            for one in TranslationSheet(arabic, "ar", load_translatable_items(arabic)).pieces
+            if "p-" in one.key
+        }
     )
     data = {"t-p-text-p 1": "مني", "seen": mark}
     answer = client.post(there("editor-language", arabic, "ar"), data)
@@ -151,9 +162,11 @@ def test_of_two_who_translate_nobody_overwrites_the_other_unseen(client, arabic)
 
 def test_a_text_for_what_was_deleted_meanwhile_is_shown_and_the_rest_is_saved(client, arabic):
     mark, _ = seen(client, arabic)
-    rows = [row for row in load_rows(arabic) if getattr(row, "external_id", "") == "q2"]
+    rows = [
+        row for row in load_translatable_items(arabic) if getattr(row, "external_id", "") == "q2"
+    ]
     arabic.questions.filter(external_id="q1").delete()
-    mark = Sheet(arabic, "ar", rows).seen
+    mark = TranslationSheet(arabic, "ar", rows).seen
     data = {"t-q-text-q1": "كيف هو؟", "t-q-text-q2": "أيهما؟", "seen": mark}
     answer = client.post(there("editor-language", arabic, "ar"), data)
     assert answer.status_code == 409
@@ -179,7 +192,7 @@ def test_an_original_that_was_changed_is_told_and_can_be_said_to_fit(client, ara
     assert "original changed" in page
     data = {"t-p-text-p 1": "المد", "k-p-text-p 1": "yes", "seen": _mark(arabic)}
     client.post(there("editor-language", arabic, "ar"), data)
-    assert measure_progress(arabic)[0].old == 0
+    assert measure_translation_progress(arabic)[0].old == 0
     _, page = seen(client, arabic, "?missing=yes")
     assert "original changed" not in page
 
@@ -202,8 +215,8 @@ def test_a_published_version_keeps_its_words_and_the_next_one_takes_the_text(cli
 def test_a_language_is_taken_away_after_asking_and_only_from_a_draft(client, arabic):
     add_language(arabic, "de")
     for one in ("ar", "de"):
-        sheet = Sheet(arabic, one, load_rows(arabic))
-        sheet.store(dict.fromkeys(sheet.pieces[:1], "title"))
+        sheet = TranslationSheet(arabic, one, load_translatable_items(arabic))
+        sheet.store_translations(dict.fromkeys(sheet.pieces[:1], "title"))
     address = there("editor-language-remove", arabic, "ar")
     assert "0 translated texts" in client.get(address).content.decode()
     client.post(address)

@@ -38,7 +38,9 @@ SECRET = "xyzzy"
 @pytest.fixture
 def checked(world, handed_in):  # noqa: F811
     """The problem of `handed_in`, which Vic voted about; the set's name and notes are marked."""
-    writing.vote(world.project, world.vic.pk, handed_in.public_id, True, None, f"note {SECRET}")
+    writing.vote_on_problem(
+        world.project, world.vic.pk, handed_in.public_id, True, None, f"note {SECRET}"
+    )
     return handed_in
 
 
@@ -151,7 +153,7 @@ def test_a_login_leads_in_who_only_writes_or_checks(world):  # noqa: F811
 
 
 def test_typed_text_stands_in_the_page_again_when_it_is_refused(world):  # noqa: F811
-    problem = writing.take(world.project, world.wanda.pk)
+    problem = writing.take_question(world.project, world.wanda.pk)
     address = reverse("admin:writing-write", args=[world.project.public_id, problem.public_id])
     typed = {"text": 'How many "<b>" has Tom?', "do": "submit"}
     response = signed_in(world.wanda).post(address, typed)
@@ -166,7 +168,7 @@ def test_typed_text_stands_in_the_page_again_when_it_is_refused(world):  # noqa:
 def test_a_vote_that_comes_too_late_says_so(world, checked):  # noqa: F811
     address = reverse("admin:writing-check", args=[world.project.public_id, checked.public_id])
     client = signed_in(world.val)
-    writing.withdraw(checked)
+    writing.withdraw_problem(checked)
     response = client.post(address, {"verdict": "no", "category": 1}, follow=True)
     assert response.status_code == 200
     assert flashed(response) == ["decided"]
@@ -210,8 +212,8 @@ def test_the_requester_decides_and_exports(world, checked):  # noqa: F811
     assert checked.state == "returned"
     lines = client.get(reverse("admin:writing-export", args=[set_id])).getvalue()
     assert lines == b""
-    writing.submit(checked, f"{MADE} Or not?", 2)
+    writing.submit_problem(checked, f"{MADE} Or not?", 2)
     for name in ("vic", "val", "vin"):
-        writing.vote(world.project, world.people[name].pk, checked.public_id, False, 2)
+        writing.vote_on_problem(world.project, world.people[name].pk, checked.public_id, False, 2)
     lines = client.get(reverse("admin:writing-export", args=[set_id])).getvalue().splitlines()
     assert [json.loads(line)["id"] for line in lines] == [1, "1-1"]

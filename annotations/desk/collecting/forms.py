@@ -153,7 +153,8 @@ class CollectionSettingsForm(CollectionModelForm):
     def __init__(
         self, collection: Collection, visible_sets: QuerySet[QuestionSet], data: Any = None
     ) -> None:
-        # A copy: `collecting.change` compares with the stored values, which the form overwrites.
+        # A copy: `collecting.change_settings` compares with the stored values, which the form
+        # overwrites.
         initial = {}
         if collection._state.adding:
             initial["excludes"] = waves.list_excluded_sets(collection.version.question_set)
@@ -199,18 +200,18 @@ class CollectionSettingsForm(CollectionModelForm):
             if collection._state.adding:
                 values |= {"base_url": base_url}
                 question_set = collection.version.question_set
-                # `publish` has its own defaults, which None would replace.
+                # `publish_question_set` has its own defaults, which None would replace.
                 filled = {name: value for name, value in values.items() if value is not None}
-                stored = collecting.publish(question_set, **filled).collection
+                stored = collecting.publish_question_set(question_set, **filled).collection
             else:
-                collecting.change(collection, **values)
+                collecting.change_settings(collection, **values)
                 stored = collection
         except SettingsError as error:
             field = error.field if error.field in self.fields else None
             self.add_error(field, ValidationError(capfirst(str(error)), error.code))
             return None
         # Excluded sets that the user cannot see are not in the form and must stay.
-        collecting.exclude(stored, excluded, self.visible_sets)
+        collecting.set_excluded_question_sets(stored, excluded, self.visible_sets)
         return stored
 
 
@@ -248,7 +249,7 @@ class WorkerIdsForm(forms.Form):
         ids = list(dict.fromkeys(filter(None, lines)))
         if not ids:
             raise forms.ValidationError("Write at least one id.")
-        if not all(map(links.can_be_id, ids)):
+        if not all(map(links.is_valid_worker_id, ids)):
             raise forms.ValidationError("An id has at most 255 characters, all of which show.")
         if len(ids) > MAX_IDS:
             raise forms.ValidationError(f"At most {MAX_IDS:,} ids at once.")

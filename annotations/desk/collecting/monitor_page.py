@@ -54,8 +54,8 @@ def show_collection(
         return TemplateResponse(request, "annotations/collecting/begin.html", context)
     context |= build_progress_context(request, collection) | {
         "frame": describe_interface_language(collection.version),
-        "link": links.build_link(collection),
-        "panel_link": links.build_panel_link(collection),
+        "link": links.build_collection_link(collection),
+        "panel_link": links.build_prolific_link(collection),
         "ids": ids or WorkerIdsForm(auto_id="%s"),
         "add": add or PlacesForm(initial={"more": 10, "was": collection.places}, auto_id="%s"),
         "n_admitted": collection.admissions.count(),
@@ -89,18 +89,18 @@ def build_progress_context(request: HttpRequest, collection: Collection) -> dict
     The number of queries does not depend on the number of workers.
     """
     now = monitor.load_collection_status(collection)
-    rows = monitor.select_participants(
+    rows = monitor.select_collected_submissions(
         collection, select_visible(request, Submission.objects.all())
     )
     page = load_page(request, rows, NEWEST_FIRST)
     # Only for the rows of this page, not for all submissions.
-    page = replace(page, rows=monitor.load_with_stages(collection, page.rows))
+    page = replace(page, rows=monitor.load_submissions_with_stages(collection, page.rows))
     checked_at = timezone.now()
     for submission in page:
         submission.where = stages.describe_stage(submission)
         submission.seen = _format_age(submission.last_seen_at, checked_at)
     more = now.left[MAX_STAGES_SHOWN:]
-    n_questions = monitor.count_question_answers(collection).order_by().count()
+    n_questions = monitor.annotate_answer_counts(collection).order_by().count()
     return {
         "collection": collection,
         "now": now,
@@ -108,7 +108,7 @@ def build_progress_context(request: HttpRequest, collection: Collection) -> dict
         "states": [(STATE_LABELS[state], n) for state, n in now.states.items()],
         "left": now.left[:MAX_STAGES_SHOWN],
         "left_elsewhere": sum(stage.people for stage in more),
-        "questions": monitor.list_least_answered(collection),
+        "questions": monitor.list_least_answered_questions(collection),
         "n_questions": n_questions,
         "rank_notice": find_rank_notice(collection, n_questions),
         "page": page,

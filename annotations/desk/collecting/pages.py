@@ -76,7 +76,7 @@ def set_collection_state(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if new_state not in Collection.State.values:
         raise Http404("no such state")
     # `was`: a click on an outdated page must not reopen a collection that was closed since.
-    if rules.set_state(collection, new_state, request.POST.get("was") or None):
+    if rules.set_collection_state(collection, new_state, request.POST.get("was") or None):
         messages.success(request, STATE_MESSAGES[new_state], f"collection_{new_state}")
     else:
         messages.warning(
@@ -92,10 +92,10 @@ def close_collection(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Ask to confirm closing a collection, with the number of workers answering; POST closes it."""
     question_set, collection = _load_editable_collection(request, set_id)
     if request.method == "POST":
-        rules.set_state(collection, Collection.State.CLOSED)
+        rules.set_collection_state(collection, Collection.State.CLOSED)
         messages.success(request, STATE_MESSAGES["closed"], "collection_closed")
         return redirect("admin:collecting", question_set.public_id)
-    n_answering = monitor.count_answering(collection)
+    n_answering = monitor.count_open_submissions(collection)
     if n_answering:
         people = "1 person is" if n_answering == 1 else f"{n_answering:,} people are"
         text = (
@@ -152,7 +152,7 @@ def submit_worker_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
         return show_collection(request, set_id, ids=form)
     external_ids: list[str] = form.cleaned_data["ids"]
     if request.POST.get("do") == "admit":
-        n = rules.admit(collection, external_ids)
+        n = rules.admit_workers(collection, external_ids)
         text = f"{n:,} of {len(external_ids):,} are new on the list."
         messages.success(request, text, "workers_admitted")
         return redirect("admin:collecting", question_set.public_id)

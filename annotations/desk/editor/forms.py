@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.validators import MaxLengthValidator
 from django.utils.datastructures import MultiValueDict
 
-from annotations.answering.languages import list_interface_languages
+from annotations.answering.languages import format_interface_languages
 from annotations.editing import find_free_id
 from annotations.editing.translation import LONGEST_TEXT
 from annotations.exchange import InputError
@@ -82,7 +82,7 @@ class TextsForm(EditorForm):
         labels: ClassVar = {"consent_text": "Consent text"}
         help_texts: ClassVar = {
             "language": "Language of these texts and of all without another one, as in BCP 47: "
-            f"en, de, ar. Buttons and messages are available in {list_interface_languages()}; "
+            f"en, de, ar. Buttons and messages are available in {format_interface_languages()}; "
             "around texts in any other language they are in English.",
             "guidelines": "How to answer: how long, in whose words, what to do if one does not "
             "know. Shown before the first question, and to be opened again at every one.",

@@ -19,9 +19,9 @@ from annotations.editing import (
     attach_image,
     count_dependents,
     delete_item,
-    drop_image,
     hash_fields,
     lock_draft,
+    remove_image,
     select_consent_template,
 )
 from annotations.exchange.importing.target import find_next_position
@@ -225,7 +225,7 @@ def _store_passage(form: EditorForm, draft: QuestionSetVersion) -> saving.Row:
     if isinstance(form.checked_picture, CheckedImage):
         attach_image(passage, form.checked_picture)
     elif form.cleaned_data.get("remove_picture"):
-        drop_image(passage)
+        remove_image(passage)
     return passage
 
 

@@ -18,14 +18,14 @@ from annotations.desk.editor.forms import SEPARATOR
 from annotations.desk.editor.saving import MESSAGES, PUBLISHED
 from annotations.editing import (
     PublishedError,
-    Sheet,
+    TranslationSheet,
     add_language,
-    load_rows,
+    load_translatable_items,
     lock_draft,
-    measure_progress,
+    measure_translation_progress,
     remove_language,
 )
-from annotations.editing.translation import Piece, build_sheets
+from annotations.editing.translation import TranslatableText, build_sheets
 from annotations.languages import (
     get_english_language_name,
     get_native_language_name,
@@ -74,7 +74,7 @@ class SaveOutcome:
 class TextBox:
     """A text to translate with its input box; `other` is a stored translation that differs."""
 
-    piece: Piece
+    piece: TranslatableText
     typed: str
     other: str = ""
     error: str = ""
@@ -169,8 +169,8 @@ def _save_translations(
             # Another user may have removed it since the page was shown.
             if language not in draft.languages:
                 raise Http404
-            sheet = Sheet(draft, language, _select_posted_rows(draft, typed))
-            texts: dict[Piece, Any] = {
+            sheet = TranslationSheet(draft, language, _select_posted_rows(draft, typed))
+            texts: dict[TranslatableText, Any] = {
                 piece: _parse_translation(piece, typed[piece.key])
                 for piece in sheet.pieces
                 if _is_translation_changed(piece, typed) or f"k-{piece.key}" in request.POST
@@ -180,7 +180,7 @@ def _save_translations(
             # Without a changed text nothing would be overwritten, so there is no conflict.
             if texts and request.POST.get("seen") != sheet.seen and do != NEXT_VERSION:
                 return SaveOutcome("changed", CHANGED_MESSAGE)
-            sheet.store(texts)
+            sheet.store_translations(texts)
     except PublishedError:
         return SaveOutcome(PUBLISHED, MESSAGES[PUBLISHED])
     known = {piece.key for piece in sheet.pieces}
@@ -197,17 +197,17 @@ def _render_translations_page(
     outcome: SaveOutcome,
 ) -> HttpResponse:
     """Render a page of texts with their translations; after a refused POST, the posted ones."""
-    rows = load_rows(version)
+    rows = load_translatable_items(version)
     only_missing = "missing" in request.GET
     number = n_pages = 1
     if typed:
         page_rows = _select_posted_rows(version, typed)
     else:
-        listed = _list_unfinished_rows(Sheet(version, language, rows)) if only_missing else rows
+        listed = _list_unfinished_rows(TranslationSheet(version, language, rows)) if only_missing else rows
         n_pages = max(1, -(-len(listed) // ROWS_SHOWN))
         number = min(_parse_page_number(request.GET.get("page", "")), n_pages)
         page_rows = listed[(number - 1) * ROWS_SHOWN : number * ROWS_SHOWN]
-    sheet = Sheet(version, language, page_rows)
+    sheet = TranslationSheet(version, language, page_rows)
     # By `id`: a version, a passage and a question can have the same primary key.
     boxes: dict[int, list[TextBox]] = {id(row): [] for row in page_rows}
     for piece in sheet.pieces:
@@ -261,7 +261,7 @@ def _build_save_response(
         return JsonResponse(body, status=status) if wants_json else None
     page_url = request.get_full_path()
     if wants_json:
-        mark = Sheet(version, language, _select_posted_rows(version, typed)).seen
+        mark = TranslationSheet(version, language, _select_posted_rows(version, typed)).seen
         return JsonResponse(
             {"saved": True, "seen": mark, "address": request.path, "there": page_url}
         )
@@ -284,7 +284,7 @@ def remove_draft_language(request: HttpRequest, set_id: UUID, language: str) -> 
         except PublishedError:
             messages.error(request, "This version is published and keeps its languages.")
         return redirect(list_url)
-    row = next(row for row in measure_progress(version) if row.language == language)
+    row = next(row for row in measure_translation_progress(version) if row.language == language)
     text = f"{row.done:,} translated texts go for good; the texts themselves stay."
     if version.is_published:
         text = f"Version {version.number} is published and keeps its languages."
@@ -305,7 +305,7 @@ def _select_posted_rows(version: QuestionSetVersion, typed: dict[str, str]) -> l
     has_version_texts = any(key.startswith("v-") for key in typed)
     names = {letter: _parse_item_ids(typed, letter) for letter in "pq"}
     posted = []
-    for row in load_rows(version):
+    for row in load_translatable_items(version):
         if isinstance(row, QuestionSetVersion):
             is_posted = has_version_texts
         else:
@@ -323,7 +323,7 @@ def _parse_item_ids(typed: dict[str, str], letter: str) -> set[str]:
     }
 
 
-def _list_unfinished_rows(sheet: Sheet) -> list[Row]:
+def _list_unfinished_rows(sheet: TranslationSheet) -> list[Row]:
     """Return the rows with a missing translation, or with one whose original has changed."""
     rows: list[Row] = []
     for piece in sheet.pieces:
@@ -333,7 +333,7 @@ def _list_unfinished_rows(sheet: Sheet) -> list[Row]:
     return rows
 
 
-def _build_text_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
+def _build_text_box(piece: TranslatableText, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
     """Return the input box of a text, filled with the posted translation or the stored one."""
     stored = _format_text(piece.said)
     box = TextBox(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))
@@ -342,12 +342,12 @@ def _build_text_box(piece: Piece, typed: dict[str, str], outcome: SaveOutcome) -
     return box
 
 
-def _is_translation_changed(piece: Piece, typed: dict[str, str]) -> bool:
+def _is_translation_changed(piece: TranslatableText, typed: dict[str, str]) -> bool:
     """Return whether the posted translation of a text differs from the stored one."""
     return piece.key in typed and _parse_translation(piece, typed[piece.key]) != piece.said
 
 
-def _parse_translation(piece: Piece, text: str) -> Any:
+def _parse_translation(piece: TranslatableText, text: str) -> Any:
     """Convert a posted translation to its stored form: a string, or a list of its lines."""
     # Browsers send CRLF; PostgreSQL cannot store NUL.
     text = text.replace("\r\n", "\n").replace("\x00", "").strip()
@@ -370,7 +370,7 @@ def _format_text(value: Any) -> str:
     return str(value)
 
 
-def _find_length_errors(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
+def _find_length_errors(typed: dict[str, str], sheet: TranslationSheet) -> dict[str, str]:
     """Return the error messages of posted translations that are too long, by key of the piece."""
     errors = {}
     for piece in sheet.pieces:
@@ -380,13 +380,13 @@ def _find_length_errors(typed: dict[str, str], sheet: Sheet) -> dict[str, str]:
 
 
 def list_language_progress(
-    version: QuestionSetVersion, sheets: list[Sheet] | None = None
+    version: QuestionSetVersion, sheets: list[TranslationSheet] | None = None
 ) -> list[tuple[Any, str, str]]:
     """Return (translation progress, English name, own name) of each language of a version.
 
     Pass `sheets`, the texts in each language, if they are loaded already.
     """
-    rows = measure_progress(version, sheets)
+    rows = measure_translation_progress(version, sheets)
     return [
         (row, get_english_language_name(row.language), get_native_language_name(row.language))
         for row in rows

@@ -17,13 +17,13 @@ from annotations.desk.editor.languages import list_language_progress
 from annotations.desk.editor.saving import parse_optional_uuid
 from annotations.editing import (
     Finding,
-    Order,
+    ItemOrder,
     PublishedError,
     compare_versions,
     list_findings,
     lock_draft,
 )
-from annotations.editing.translation import arrange_rows, build_sheets
+from annotations.editing.translation import arrange_items, build_sheets
 from annotations.models import Image, Passage, Question, QuestionSet, QuestionSetVersion, rights
 from annotations.web.images import build_image_response
 from annotations.web.pages import IN_ORDER, build_breadcrumbs, load_page
@@ -71,7 +71,7 @@ def move_item(request: HttpRequest, set_id: UUID) -> HttpResponse:
     try:
         with lock_draft(question_set) as draft:
             item = _find_item(draft, post.get("item", ""))
-            now = Order.from_version(draft)
+            now = ItemOrder.from_version(draft)
             # Up and down mean another place if the order is no longer the one on the page.
             if item is None or now.seen != post.get("seen"):
                 raise ValueError
@@ -165,9 +165,9 @@ def _build_version_context(request: HttpRequest, version: QuestionSetVersion) ->
     alone = IN_ORDER.load_page(
         version.questions.filter(passage=None), request.GET.get("alone", ""), QUESTIONS_SHOWN
     )
-    sheets = build_sheets(version, arrange_rows(version, passages, questions))
+    sheets = build_sheets(version, arrange_items(version, passages, questions))
     all_findings = list_findings(version, passages, questions, sheets)
-    order = Order.from_rows(passages, questions)
+    order = ItemOrder.from_rows(passages, questions)
     return {
         # The neighbour of an item that is dropped behind the last one of this page.
         "behind_passages": _find_following_id(order.passages, page.rows, version.passages)
@@ -214,7 +214,7 @@ def _find_following_id(keys: list[int], page_rows: list[Any], rows: Any) -> str:
 
 
 def _place_item(
-    order: Order, draft: QuestionSetVersion, item: Passage | Question, before: str, passage: str
+    order: ItemOrder, draft: QuestionSetVersion, item: Passage | Question, before: str, passage: str
 ) -> None:
     """Move an item before another one; a question may also change its passage.
 
@@ -226,12 +226,12 @@ def _place_item(
     if before and (neighbour is None or type(neighbour) is not type(item)):
         raise ValueError("no such neighbour")
     if isinstance(item, Passage):
-        order.put(item, neighbour.pk if neighbour else None)
+        order.move_before(item, neighbour.pk if neighbour else None)
         return
     target = _find_item(draft, passage) if passage else None
     if passage and not isinstance(target, Passage):
         raise ValueError("no such passage")
-    order.put(item, neighbour.pk if neighbour else None, target.pk if target else None)
+    order.move_before(item, neighbour.pk if neighbour else None, target.pk if target else None)
 
 
 def _find_version(

@@ -82,14 +82,14 @@ def create_candidate_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Preview a new question set with the accepted candidates; POST creates it."""
     question_set = get_editable_set_with_answers(request, set_id)
     project = _load_project(question_set)
-    rows = list(rules.select_addable(project).prefetch_related("votes__validator"))
-    signed = rules.sign_preview(rows)
+    rows = list(rules.select_addable_candidates(project).prefetch_related("votes__validator"))
+    signed = rules.hash_preview(rows)
     name = f"{question_set.name}: several answers"
     form = NewQuestionSetForm(request.POST or None, initial={"name": name, "preview": signed})
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         try:
-            made = rules.add_to_new_set(
+            made = rules.create_set_of_candidates(
                 project, get_user_id(request), values["name"], values["preview"]
             )
         except rules.WritingError as error:

@@ -36,7 +36,7 @@ def show_participant_page(request: HttpRequest, project_id: UUID) -> HttpRespons
         return _show_validator_tasks(request, member)
     if request.method == "POST":
         try:
-            problem = rules.take(member.project, get_user_id(request))
+            problem = rules.take_question(member.project, get_user_id(request))
         except rules.WritingError as error:
             messages.error(request, str(error))
             return redirect("admin:writing-desk", project_id)
@@ -68,13 +68,13 @@ def write_problem(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpR
     initial = {"text": problem.text, "category": problem.category}
     form = ProblemForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        store = rules.submit if request.POST.get("do") == "submit" else rules.save
+        store = rules.submit_problem if request.POST.get("do") == "submit" else rules.save_problem
         try:
             store(problem, form.cleaned_data["text"], form.cleaned_data["category"])
         except rules.WritingError as error:
             form.add_rule_error(error)
         else:
-            is_submitted = store is rules.submit
+            is_submitted = store is rules.submit_problem
             messages.success(request, "Handed in." if is_submitted else "Saved.")
             if is_submitted:
                 return redirect("admin:writing-desk", project_id)
@@ -88,7 +88,7 @@ def write_problem(request: HttpRequest, project_id: UUID, own_id: UUID) -> HttpR
         "categories": rules.CATEGORY_DESCRIPTIONS.items(),
         "chosen": str(form["category"].value() or ""),
         "words": rules.list_anonymous_votes(problem) if returned else [],
-        "note": rules.find_last_note(problem) if returned else "",
+        "note": rules.find_return_note(problem) if returned else "",
         "may_withdraw": is_own or problem.state == WrittenProblem.State.CHECKING,
     }
     return TemplateResponse(
@@ -104,7 +104,7 @@ def withdraw_problem(request: HttpRequest, project_id: UUID, own_id: UUID) -> Ht
     )
     if request.method == "POST":
         try:
-            rules.withdraw(problem)
+            rules.withdraw_problem(problem)
         except rules.WritingError as error:
             messages.error(request, str(error))
         else:
@@ -122,7 +122,7 @@ def withdraw_problem(request: HttpRequest, project_id: UUID, own_id: UUID) -> Ht
 def check_problem(request: HttpRequest, project_id: UUID, check_id: UUID) -> HttpResponse:
     """Show a problem to a validator; POST stores the vote and opens the next problem."""
     member = load_membership(request, project_id, WritingMember.Role.VALIDATOR)
-    task = rules.find_task(member.project, get_user_id(request), check_id)
+    task = rules.find_problem_task(member.project, get_user_id(request), check_id)
     if task is None:
         # The other votes decided it while this validator was reading.
         if request.method == "POST":
@@ -134,7 +134,7 @@ def check_problem(request: HttpRequest, project_id: UUID, check_id: UUID) -> Htt
     form = VoteForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            following = rules.vote(
+            following = rules.vote_on_problem(
                 member.project, get_user_id(request), check_id, *form.read_vote()
             )
         except rules.WritingError as error:
@@ -162,7 +162,7 @@ def _show_validator_tasks(request: HttpRequest, member: WritingMember) -> HttpRe
     if request.method == "POST":
         raise Http404("who checks does not write")
     _refuse_if_sees_votes(request, member)
-    tasks = rules.list_tasks(member.project, get_user_id(request))
+    tasks = rules.list_problem_tasks(member.project, get_user_id(request))
     context = {
         **build_participant_context(member, "Problems to check"),
         "tasks": tasks,

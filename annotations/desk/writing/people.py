@@ -24,7 +24,7 @@ def manage_members(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set, project = _load_managed_project(request, set_id)
     form = ProjectMemberForm(project, request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        member = rules.invite(project, form.person, form.cleaned_data["role"])
+        member = rules.invite_user(project, form.person, form.cleaned_data["role"])
         name, role = form.person.get_username(), member.get_role_display()
         text = (
             f"{name} is invited as {role}. {PENDING_NOTICE}"

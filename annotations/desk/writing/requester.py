@@ -50,7 +50,7 @@ def show_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
     if project is None:
         latest = question_set.latest_version()
         context["version"] = latest
-        context["n_originals"] = rules.select_originals(latest).count() if latest else 0
+        context["n_originals"] = rules.select_original_questions(latest).count() if latest else 0
         return TemplateResponse(request, "annotations/writing/begin.html", context)
     rows = select_visible(request, WrittenProblem.objects.all()).filter(project=project)
     problems = ProblemFilter(request.GET, rows.select_related("original", "author"))
@@ -72,7 +72,7 @@ def start_writing_project(request: HttpRequest, set_id: UUID) -> HttpResponse:
     try:
         if latest is None:
             raise rules.WritingError("no_originals")
-        rules.start(latest)
+        rules.start_project(latest)
     except rules.WritingError as error:
         messages.error(request, str(error), error.code)
         return redirect("admin:writing", question_set.public_id)
@@ -85,7 +85,7 @@ def edit_project_settings(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set, project = _load_editable_project(request, set_id)
     form = WritingSettingsForm(request.POST or None, instance=project)
     if request.method == "POST" and "open" in request.POST:
-        rules.set_open(project, request.POST["open"] == "yes")
+        rules.set_project_open(project, request.POST["open"] == "yes")
         text = "It is open again." if project.closed_at is None else "It is closed."
         messages.success(request, text)
         return redirect("admin:writing", question_set.public_id)
@@ -119,13 +119,13 @@ def review_problem(request: HttpRequest, set_id: UUID, problem_id: UUID) -> Http
     )
     form = NoteForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        decide = rules.drop if request.POST.get("do") == "drop" else rules.send_back
+        decide = rules.discard_problem if request.POST.get("do") == "drop" else rules.return_problem
         try:
             decide(problem, get_user_id(request), form.cleaned_data["note"])
         except rules.WritingError as error:
             form.add_error("note" if error.field == "note" else None, str(error))
         else:
-            is_dropped = decide is rules.drop
+            is_dropped = decide is rules.discard_problem
             text = "It is left out." if is_dropped else "It is its author's again."
             messages.success(request, text)
             return redirect("admin:writing-problem", question_set.public_id, problem_id)
@@ -197,5 +197,5 @@ def _load_editable_project(
 
 def _format_export_lines(project: WritingProject) -> Iterator[bytes]:
     """Yield the accepted problems as JSON Lines in UTF-8."""
-    for row in rules.export_accepted(project):
+    for row in rules.export_accepted_problems(project):
         yield (json.dumps(row, ensure_ascii=False) + "\n").encode()

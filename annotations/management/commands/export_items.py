@@ -50,7 +50,7 @@ class Command(QuestionSetCommand):
         if output.suffix != ".jsonl":
             reason = f"{output}: problems are written as JSON Lines. Use .jsonl."
             raise CommandError(reason, returncode=USAGE)
-        records = list(writing.export_accepted(newest))
+        records = list(writing.export_accepted_problems(newest))
         try:
             with OutputFolder(output.parent) as folder:
                 lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in records)

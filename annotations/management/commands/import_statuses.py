@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.reading.source import Source
-from annotations.ledger.panel_payments import WhichStudyError, find_study
+from annotations.ledger.panel_payments import WhichStudyError, find_study_id
 from annotations.management.desk import DecisionCommand, add_study_option
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
@@ -77,4 +77,4 @@ class Command(DecisionCommand):
         """Return a study's submissions from Prolific; warn that the interface is unverified."""
         client = Prolific()
         self.stderr.write(UNVERIFIED)
-        return client.statuses(find_study(version, study))
+        return client.load_statuses(find_study_id(version, study))

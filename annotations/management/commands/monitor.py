@@ -7,10 +7,10 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.money import Money
+from annotations.answering.money import CollectionCosts
 from annotations.answering.monitor import (
     find_newest_collection,
-    list_least_answered,
+    list_least_answered_questions,
     load_collection_status,
 )
 from annotations.answering.rank_notice import find_rank_notice
@@ -41,7 +41,7 @@ class Command(QuestionSetCommand):
         now, notice = load_collection_status(collection), find_rank_notice(collection)
         if options["json"]:
             facts = {"question_set": question_set.name, "version": collection.version.number}
-            short_of = [row.as_dict() for row in list_least_answered(collection)]
+            short_of = [row.as_dict() for row in list_least_answered_questions(collection)]
             report = {**facts, **now.as_dict(), "fewest_answers": short_of}
             report["rank_notice"] = None if notice is None else notice.code
             self.stdout.write(json.dumps(report, ensure_ascii=False))
@@ -73,7 +73,7 @@ class Command(QuestionSetCommand):
         if now.money is not None:
             self._print_costs(now.money)
 
-    def _print_costs(self, money: Money) -> None:
+    def _print_costs(self, money: CollectionCosts) -> None:
         """Print the costs of the collection and the workers' median hourly pay."""
         unit = money.currency
         self.stdout.write(

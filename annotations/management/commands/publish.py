@@ -85,7 +85,7 @@ class Command(QuestionSetCommand):
         """Publish the version or change its settings; print a summary and the workers' link."""
         question_set = self.find_question_set(options)
         try:
-            published = collecting.publish(
+            published = collecting.publish_question_set(
                 question_set,
                 places=options["places"],
                 answers_per_question=options["answers_per_question"],
@@ -100,7 +100,7 @@ class Command(QuestionSetCommand):
             raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
         collection = published.collection
         if not collection.base_url:
-            collecting.change(collection, base_url=HERE)
+            collecting.change_settings(collection, base_url=HERE)
         version = str(collection.version)
         if published.is_new:
             self.stdout.write(PUBLISHING.text("published", version=version))
@@ -117,7 +117,7 @@ class Command(QuestionSetCommand):
         )
         if notice := find_rank_notice(collection):
             self.stdout.write(notice.words)
-        self.stdout.write(links.build_link(collection))
+        self.stdout.write(links.build_collection_link(collection))
 
 
 def _read_panel_options(options: dict[str, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
-from annotations.ledger.files import decide_by_file
+from annotations.ledger.files import import_decisions
 from annotations.management.desk import DecisionCommand, add_round_option
 from annotations.management.importing import USAGE
 from evaluation.core.options import TERMINAL
@@ -41,7 +41,7 @@ class Command(DecisionCommand):
         version = self.find_version(options)
         user = self.find_decider(options, version)
         try:
-            report = decide_by_file(
+            report = import_decisions(
                 version,
                 options["file"],
                 user,

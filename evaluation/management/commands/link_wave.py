@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.waves import QuestionMatch, WaveError, remove_link
+from annotations.answering.waves import QuestionMatch, WaveError, remove_wave_link
 from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import QuestionSet
 from evaluation.waves import storage as waves
@@ -52,7 +52,7 @@ class Command(QuestionSetCommand):
         try:
             if options["undo"]:
                 self.stdout.write(
-                    f"{question_set} is no later wave of {remove_link(question_set)} now"
+                    f"{question_set} is no later wave of {remove_wave_link(question_set)} now"
                 )
                 return
             if options["earlier"]:
@@ -69,14 +69,16 @@ class Command(QuestionSetCommand):
         earlier = self.find_question_set(
             {**options, "question_set": options["earlier"], "owner": owner}
         )
-        match, replies = waves.link_waves(question_set, earlier, with_models=options["with_models"])
+        match, replies = waves.link_and_copy_replies(
+            question_set, earlier, with_models=options["with_models"]
+        )
         for line in format_match(match):
             self.stdout.write(line)
         if options["with_models"]:
             self._print_copied(replies)
         self.stdout.write(f"{question_set} is a later wave of {earlier} now")
 
-    def _print_copied(self, replies: waves.Replies) -> None:
+    def _print_copied(self, replies: waves.CopyCounts) -> None:
         """Print how many model replies were copied, and how many existed already."""
         self.stdout.write(
             f"{replies.n_replies:,} replies of {replies.n_models:,} models copied, "

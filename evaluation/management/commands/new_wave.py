@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotations.answering.waves import WaveError, suggest_name
+from annotations.answering.waves import WaveError, suggest_wave_name
 from annotations.management.importing import USAGE, QuestionSetCommand
 from annotations.models import QuestionSet
 from evaluation.waves import storage as waves
@@ -41,9 +41,9 @@ class Command(QuestionSetCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Create the wave and print what was copied; exit status 2 for invalid input."""
         question_set = self.find_question_set(options)
-        name = suggest_name(question_set) if options["name"] is None else options["name"]
+        name = suggest_wave_name(question_set) if options["name"] is None else options["name"]
         try:
-            made = waves.start_wave(
+            made = waves.create_wave(
                 question_set, name, options["people"], with_models=options["with_models"]
             )
         except WaveError as error:

@@ -17,8 +17,8 @@ from annotations.exchange.writing.formats import find_format, write_table
 from annotations.ledger import bonuses, errors, parts
 from annotations.ledger.panel_payments import (
     WhichStudyError,
-    count_left_out,
-    find_study,
+    count_unsendable_bonuses,
+    find_study_id,
     select_next_bonuses,
     select_next_parts,
     send_bonuses,
@@ -26,7 +26,7 @@ from annotations.ledger.panel_payments import (
 )
 from annotations.ledger.payment_lists import build_ledger_table
 from annotations.ledger.sentences import PARTS, SENDING
-from annotations.ledger.settlement import settle_by_file
+from annotations.ledger.settlement import import_panel_reports
 from annotations.management.desk import DecisionCommand, add_round_option, add_study_option
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
@@ -36,7 +36,7 @@ from annotations.panels.sentences import REPORTS
 from evaluation.core.options import TERMINAL
 from evaluation.payments.storage import rules
 from evaluation.payments.storage.fairness import format_comparisons
-from evaluation.payments.storage.rules import RuleError, plan_proposed
+from evaluation.payments.storage.rules import RuleError, plan_proposed_bonuses
 from evaluation.runs.raw_scores import RAW, SCORES
 
 ACTIONS = ("confirm", "cancel", "settle", "output", "send")
@@ -201,7 +201,7 @@ class Command(DecisionCommand):
             if options["confirm"] or options["cancel"]:
                 self._advance(version, user, round_, confirm=options["confirm"])
             elif options["settle"]:
-                new, known = settle_by_file(version, user, options["settle"])
+                new, known = import_panel_reports(version, user, options["settle"])
                 self.stdout.write(f"{new:,} settled, {known:,} were so already")
             elif options["send"]:
                 send = self._send_parts if options["parts"] else self._send
@@ -226,10 +226,10 @@ class Command(DecisionCommand):
     ) -> None:
         """Confirm or cancel the planned bonuses of a round, and print their total."""
         if confirm:
-            done = bonuses.confirm(version, user, round_)
+            done = bonuses.confirm_payments(version, user, round_)
             self.stdout.write(f"{len(done.payments):,} confirmed, {done.total} in all")
         else:
-            done = bonuses.cancel(version, user, round_)
+            done = bonuses.cancel_payments(version, user, round_)
             self.stdout.write(f"{len(done.payments):,} cancelled")
 
     def _propose(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
@@ -237,9 +237,9 @@ class Command(DecisionCommand):
         if options["amount"] is None:
             raise CommandError("give the amount with --amount", returncode=USAGE)
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
-        rule = rules.Rule(options["rule"], **named, score=options["score"] or RAW)
+        rule = rules.BonusRule(options["rule"], **named, score=options["score"] or RAW)
         pay = {"least": options["least_hourly"], "base": options["base_pay"]}
-        proposals = rules.propose(version, rule, **pay)
+        proposals = rules.propose_bonuses(version, rule, **pay)
         for earner in proposals.rewarded:
             hourly = "" if earner.hourly is None else f"  {earner.hourly} an hour"
             self.stdout.write(f"{earner.name}  {earner.amount}{hourly}")
@@ -263,19 +263,19 @@ class Command(DecisionCommand):
             self.stdout.write("This was a dry run: nothing was stored.")
             return
         round_ = options["round"] or bonuses.ROUND
-        new = plan_proposed(proposals, user, round_)
+        new = plan_proposed_bonuses(proposals, user, round_)
         self.stdout.write(f"{new:,} planned; a person confirms them with --confirm")
 
     def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
         """Print the next payment list; send it to the panel if its sum is confirmed."""
         waiting = select_next_bonuses(version, options["round"])
-        for n, code in count_left_out(version, options["round"]):
+        for n, code in count_unsendable_bonuses(version, options["round"]):
             self.stdout.write(SENDING.text("left_out", said=SENDING.text(code, n=n)))
         total = sum((payment.amount for payment in waiting), Decimal(0))
         if not waiting:
             raise CommandError(SENDING.text("no_bonus_left"), returncode=USAGE)
         currency = waiting[0].currency
-        study = find_study(version, options["study"])
+        study = find_study_id(version, options["study"])
         self.stderr.write(UNVERIFIED)
         # Nothing is sent without the sum: it confirms the list that was shown, which may have
         # changed.
@@ -329,7 +329,7 @@ class Command(DecisionCommand):
             "total": next_parts.total,
             "currency": next_parts.payments[0].currency,
         }
-        study = find_study(version, options["study"])
+        study = find_study_id(version, options["study"])
         self.stderr.write(UNVERIFIED)
         if options["total"] is None:
             self.stdout.write(SENDING.text("parts_would_be_paid", **paid, study=study))
@@ -340,7 +340,7 @@ class Command(DecisionCommand):
         )
         self.stdout.write(SENDING.text("parts_paid", **paid))
 
-    def _send_batch(self, pay: Callable[[], bonuses.Batch]) -> bonuses.Batch:
+    def _send_batch(self, pay: Callable[[], bonuses.PaymentBatch]) -> bonuses.PaymentBatch:
         """Send a payment batch; on an error, CommandError says whether money may have been paid."""
         try:
             return pay()

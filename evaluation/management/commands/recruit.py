@@ -14,9 +14,14 @@ from annotations.management.desk import DecisionCommand
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSet
 from annotations.panels.client import NotDoneError, PanelClient, UnsureError
-from annotations.panels.groups import RequestedBeforeError, make_group
+from annotations.panels.groups import RequestedBeforeError, create_panel_group
 from annotations.panels.prolific import UNVERIFIED, Prolific
-from evaluation.payments.storage.invitations import ENDS, Invited, ScoreThreshold, select_invited
+from evaluation.payments.storage.invitations import (
+    ENDS,
+    InvitedWorkers,
+    ScoreThreshold,
+    select_invited_workers,
+)
 from evaluation.payments.storage.rules import SCORE, RuleError
 from evaluation.runs.raw_scores import RAW, SCORES
 
@@ -85,7 +90,7 @@ class Command(DecisionCommand):
             line = ScoreThreshold(
                 *(options["at_least"], options["end"], options["panel"]), score=options["score"]
             )
-            invited = select_invited(version, line)
+            invited = select_invited_workers(version, line)
         except RuleError as error:
             raise CommandError(str(error), returncode=USAGE) from error
         for told in invited.lines():
@@ -132,7 +137,7 @@ class Command(DecisionCommand):
     def _create_group(
         self,
         question_set: QuestionSet,
-        invited: Invited,
+        invited: InvitedWorkers,
         client: PanelClient | None,
         user: AbstractBaseUser | None,
         options: dict[str, Any],
@@ -147,7 +152,9 @@ class Command(DecisionCommand):
             )
             return
         try:
-            key = make_group(question_set, user, client, options["workspace"], name, invited.ids)
+            key = create_panel_group(
+                question_set, user, client, options["workspace"], name, invited.ids
+            )
         except (RequestedBeforeError, NotDoneError) as error:
             raise CommandError(f"no group was made: {error}", returncode=USAGE) from error
         except UnsureError as error:

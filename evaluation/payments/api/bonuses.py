@@ -21,9 +21,9 @@ from annotations.ledger.bonuses import (
     PART,
     STATES,
     Event,
-    load_claimed,
+    load_claimed_batch,
     load_payments,
-    split_confirmed,
+    split_confirmed_payments,
 )
 from annotations.ledger.errors import NothingToSendError, UnsettledError
 from annotations.ledger.panel_lists import (
@@ -33,11 +33,11 @@ from annotations.ledger.panel_lists import (
     PAYMENT_LISTS,
     ListRequest,
     WhichBatchError,
-    claim_list,
-    format_list,
+    claim_payments_of_list,
+    format_payment_list,
 )
 from annotations.ledger.sentences import LISTS
-from annotations.ledger.tallies import Tally, group_by_list
+from annotations.ledger.tallies import PaymentTally, group_by_list
 from annotations.models import BonusPayment, QuestionSetVersion
 from annotations.web.downloads import build_download_response, build_file_name
 from annotations.web.paging import encode_cursor
@@ -86,7 +86,7 @@ class BonusPaymentSerializer(serializers.Serializer[Any]):
     by = serializers.CharField(help_text="The user who confirmed it; empty before confirmation.")
 
 
-class PayStandingSerializer(serializers.Serializer[Any]):
+class PaymentStateCountSerializer(serializers.Serializer[Any]):
     """Number and sum of the payments in one state."""
 
     state = serializers.ChoiceField(choices=list(STATES.values()))
@@ -99,7 +99,7 @@ class BonusRoundSerializer(serializers.Serializer[Any]):
 
     round = serializers.CharField()
     parts = serializers.BooleanField(source="is_part", help_text="Whether it is parts of the pay.")
-    states = PayStandingSerializer(many=True)
+    states = PaymentStateCountSerializer(many=True)
     currency = serializers.CharField(help_text="Of all its payments; empty where it has several.")
     planned = MoneyField(help_text="What confirming it asks for.")
     unsent = MoneyField(help_text="What cancelling it asks for.")
@@ -115,7 +115,7 @@ class RoundTotalSerializer(StrictSerializer):
     total = SumField(help_text="As bonuses/rounds/ has it: where it is another by now, 409.")
 
 
-class RoundDoneSerializer(serializers.Serializer[Any]):
+class RoundResultSerializer(serializers.Serializer[Any]):
     """Result of confirming or cancelling a round: number of payments and their sum."""
 
     round = serializers.CharField()
@@ -124,8 +124,8 @@ class RoundDoneSerializer(serializers.Serializer[Any]):
     total = MoneyField()
 
 
-class SaidPaymentSerializer(StrictSerializer):
-    """Panel's result for one payment that was sent to it."""
+class PaymentReportSerializer(StrictSerializer):
+    """A panel's result for one payment that was sent to it."""
 
     id = serializers.UUIDField()
     state = serializers.ChoiceField(choices=list(EVENTS))
@@ -134,14 +134,14 @@ class SaidPaymentSerializer(StrictSerializer):
     )
 
 
-class SettlementSerializer(StrictSerializer):
+class PaymentReportsSerializer(StrictSerializer):
     """Request body with a panel's results for payments."""
 
-    payments = SaidPaymentSerializer(many=True, allow_empty=False)
+    payments = PaymentReportSerializer(many=True, allow_empty=False)
 
 
-class SettledSerializer(serializers.Serializer[Any]):
-    """Number of payments whose state the panel's results changed."""
+class ReportCountsSerializer(serializers.Serializer[Any]):
+    """Numbers of payments with a new and with an already known result of the panel."""
 
     new = serializers.IntegerField()
     unchanged = serializers.IntegerField()
@@ -149,7 +149,7 @@ class SettledSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class BonusViewSet(ApiViewSet):
-    """Ledger of bonuses and partial payments; no request here makes a panel pay."""
+    """API endpoints of the ledger of bonuses and partial payments; none makes a panel pay."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = BonusPaymentSerializer
@@ -204,12 +204,12 @@ class BonusViewSet(ApiViewSet):
         "planned is not `total`.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=RoundTotalSerializer,
-        responses={200: RoundDoneSerializer},
+        responses={200: RoundResultSerializer},
     )
     @make_repeatable
     def confirm(self, request: Request, set_id: UUID) -> Response:
         """Confirm all planned payments of a round."""
-        return self._advance(request, set_id, confirmation.confirm, "confirmed")
+        return self._advance(request, set_id, confirmation.confirm_round, "confirmed")
 
     @extend_schema(
         operation_id="paying_bonus_cancel",
@@ -218,12 +218,12 @@ class BonusViewSet(ApiViewSet):
         "confirmed is not `total`.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=RoundTotalSerializer,
-        responses={200: RoundDoneSerializer},
+        responses={200: RoundResultSerializer},
     )
     @make_repeatable
     def cancel(self, request: Request, set_id: UUID) -> Response:
         """Cancel the payments of a round."""
-        return self._advance(request, set_id, confirmation.cancel, "cancelled")
+        return self._advance(request, set_id, confirmation.cancel_round, "cancelled")
 
     @extend_schema(
         operation_id="paying_bonus_settle",
@@ -231,14 +231,14 @@ class BonusViewSet(ApiViewSet):
         description="All or none. A known result changes nothing. 409 for a payment that was "
         "not sent, or that has the opposite result; 400 for an unknown one.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
-        request=SettlementSerializer,
-        responses={200: SettledSerializer},
+        request=PaymentReportsSerializer,
+        responses={200: ReportCountsSerializer},
     )
     @make_repeatable
     def settle(self, request: Request, set_id: UUID) -> Response:
         """Store the panel's results of payments, and return how many of them are new."""
         version = get_payable_version(request, set_id)
-        payments = self.validate_body(SettlementSerializer).validated_data["payments"]
+        payments = self.validate_body(PaymentReportsSerializer).validated_data["payments"]
         index_by_id: dict[UUID, int] = {}
         for index, payment in enumerate(payments):
             # Two outcomes of one payment could contradict each other.
@@ -251,7 +251,7 @@ class BonusViewSet(ApiViewSet):
             for payment in payments
         }
         try:
-            new, unchanged = bonuses.settle(version, request.user, outcomes)
+            new, unchanged = bonuses.store_panel_reports(version, request.user, outcomes)
         except UnsettledError as error:
             pointer = f"#/payments/{index_by_id[error.payment]}/id"
             problem = Fault(f"{error}.", pointer=pointer, code=error.code)
@@ -259,13 +259,13 @@ class BonusViewSet(ApiViewSet):
             code = "conflict" if error.is_there else "invalid"
             sentence = f"Nothing was stored: {error}."
             raise ApiProblem(code, sentence, [problem], reason=error.code) from None
-        return Response(SettledSerializer({"new": new, "unchanged": unchanged}).data)
+        return Response(ReportCountsSerializer({"new": new, "unchanged": unchanged}).data)
 
     def _advance(
         self,
         request: Request,
         set_id: UUID,
-        advance: Callable[[QuestionSetVersion, Any, str, Decimal], bonuses.Batch],
+        advance: Callable[[QuestionSetVersion, Any, str, Decimal], bonuses.PaymentBatch],
         state: str,
     ) -> Response:
         """Confirm or cancel a round; 400 for an unknown round, 409 if its total has changed."""
@@ -277,7 +277,7 @@ class BonusViewSet(ApiViewSet):
         with translate_payment_errors():
             batch = advance(version, request.user, name, total)
         body = {"round": name, "state": state, "n": len(batch.payments), "total": batch.total}
-        return Response(RoundDoneSerializer(body).data)
+        return Response(RoundResultSerializer(body).data)
 
 
 FREE_LISTS = [name for name in FORMATS if name not in PAYMENT_LISTS]
@@ -286,8 +286,8 @@ ENDINGS = {"prolific-approve": "txt"}
 CSV: Any = {(200, "text/csv"): {"type": "string", "format": "binary"}}
 
 
-class WantedListSerializer(StrictSerializer):
-    """Request body to claim a payment list: which list is wanted."""
+class NewPaymentListSerializer(StrictSerializer):
+    """Request body to claim a payment list: bonuses or partial payments."""
 
     list = serializers.ChoiceField(
         choices=list(PAYMENT_LISTS),
@@ -296,7 +296,7 @@ class WantedListSerializer(StrictSerializer):
     )
 
 
-class TakenListSerializer(serializers.Serializer[Any]):
+class PaymentListSerializer(serializers.Serializer[Any]):
     """A payment list that was claimed for the panel, or can be claimed."""
 
     id = serializers.UUIDField()
@@ -304,16 +304,16 @@ class TakenListSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField(help_text="Payments in it.")
     total = MoneyField(help_text="Without the panel's fee.")
     currency = serializers.CharField()
-    states = PayStandingSerializer(many=True, help_text="Their results.")
+    states = PaymentStateCountSerializer(many=True, help_text="Their results.")
     url = serializers.URLField(help_text="Address of the list itself.")
 
 
 @extend_schema(tags=["paying"])
-class TakenListViewSet(ApiViewSet):
-    """Payment lists for panels; no payment is in two lists."""
+class PaymentListViewSet(ApiViewSet):
+    """API endpoints of payment lists for panels; no payment is in two lists."""
 
     queryset = BonusPayment.objects.all()
-    serializer_class = TakenListSerializer
+    serializer_class = PaymentListSerializer
 
     @extend_schema(
         operation_id="paying_lists",
@@ -321,7 +321,7 @@ class TakenListViewSet(ApiViewSet):
         description="For who may change the set. What Prolific's own interface was sent counts "
         "as one.",
         parameters=[VERSION],
-        responses=TakenListSerializer(many=True),
+        responses=PaymentListSerializer(many=True),
     )
     def list(self, request: Request, set_id: UUID) -> Response:
         """Return a page of the payment lists."""
@@ -329,7 +329,7 @@ class TakenListViewSet(ApiViewSet):
         lists = list(group_by_list(load_payments(version)).items())
         start = read_start_index(request, "lists")
         page = lists[start : start + read_limit(request)]
-        rows = TakenListSerializer(
+        rows = PaymentListSerializer(
             [_build_list_body(request, version, *item) for item in page], many=True
         )
         return Response(build_slice_body(request, "lists", rows.data, start, len(lists)))
@@ -341,32 +341,34 @@ class TakenListViewSet(ApiViewSet):
         "on the panel. The list itself is at `url`. No panel is notified. 409 where nothing "
         "confirmed is left.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
-        request=WantedListSerializer,
-        responses={201: TakenListSerializer},
+        request=NewPaymentListSerializer,
+        responses={201: PaymentListSerializer},
     )
     @make_repeatable
     def take(self, request: Request, set_id: UUID) -> Response:
-        """Claim the payments of a list and return the list's id."""
+        """Claim the payments of a list; return the list's id, sum and link."""
         version = get_payable_version(request, set_id)
-        name = self.validate_body(WantedListSerializer).validated_data["list"]
+        name = self.validate_body(NewPaymentListSerializer).validated_data["list"]
         try:
-            batch = claim_list(version, request.user, name)
+            batch = claim_payments_of_list(version, request.user, name)
         except NothingToSendError:
             # Rejecting a worker after planning holds the bonus back; the problem says so.
-            n_held = len(split_confirmed(load_payments(version))[1]) if name == BONUSES else 0
+            n_held = (
+                len(split_confirmed_payments(load_payments(version))[1]) if name == BONUSES else 0
+            )
             sentence = capfirst(LISTS.text("held_back", n=n_held)) if n_held else ""
             extra = {"held_back": n_held}
             raise build_conflict_problem(
                 "nothing_left", extra, noun=PAYMENT_LISTS[name], held_back=sentence
             ) from None
         tally = group_by_list(load_payments(version))[batch.id]
-        body = TakenListSerializer(_build_list_body(request, version, batch.id, tally)).data
+        body = PaymentListSerializer(_build_list_body(request, version, batch.id, tally)).data
         return Response(body, status.HTTP_201_CREATED)
 
 
 @extend_schema(tags=["paying"])
-class PanelListViewSet(ApiViewSet):
-    """Downloads of lists for panels as files."""
+class PanelFileViewSet(ApiViewSet):
+    """API endpoints that send lists for panels as files."""
 
     queryset = BonusPayment.objects.all()
     content_negotiation_class = FileNegotiation
@@ -380,13 +382,15 @@ class PanelListViewSet(ApiViewSet):
         responses=CSV,
     )
     def money(self, request: Request, set_id: UUID, batch_id: UUID) -> StreamingHttpResponse:
-        """Send the file of a claimed payment list."""
+        """Send the file of a claimed payment list; Http404 if it is unknown."""
         version = get_payable_version(request, set_id)
-        batch = load_claimed(version, batch_id)
+        batch = load_claimed_batch(version, batch_id)
         if not batch.payments:
             raise Http404("there is no such list")
         return build_download_response(
-            format_list(version, batch), _build_file_name(version, f"list {batch_id}"), "csv"
+            format_payment_list(version, batch),
+            _build_file_name(version, f"list {batch_id}"),
+            "csv",
         )
 
     @extend_schema(
@@ -406,7 +410,7 @@ class PanelListViewSet(ApiViewSet):
         responses={**CSV, (200, "text/plain"): {"type": "string", "format": "binary"}},
     )
     def file(self, request: Request, set_id: UUID, name: str) -> StreamingHttpResponse:
-        """Send a list for a panel as a file."""
+        """Send a list of decisions for a panel, or their log, as a file."""
         version = get_payable_version(request, set_id)
         if name not in FREE_LISTS:
             raise Http404("there is no such list")
@@ -422,9 +426,9 @@ class PanelListViewSet(ApiViewSet):
 
 
 def _build_list_body(
-    request: Request, version: QuestionSetVersion, key: UUID, tally: Tally
+    request: Request, version: QuestionSetVersion, key: UUID, tally: PaymentTally
 ) -> dict[str, Any]:
-    """Return the body of a `TakenListSerializer`, with the link to the file."""
+    """Return the body of a `PaymentListSerializer`, with the link to the file."""
     link = reverse("api:paying-list", args=[version.question_set.public_id, key])
     return {
         "id": key,
@@ -438,5 +442,5 @@ def _build_list_body(
 
 
 def _build_file_name(version: QuestionSetVersion, list_name: str) -> str:
-    """Return the name of a downloaded list."""
+    """Return the name of a downloaded list, without its extension."""
     return build_file_name(version.question_set.name, f"version {version.number}", list_name)

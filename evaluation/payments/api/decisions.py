@@ -31,7 +31,7 @@ from annotations.web.rest.renamed_keys import add_renamed_keys
 from annotations.web.rest.uploads import IDEMPOTENCY_KEY
 from evaluation.core.options import API
 from evaluation.payments.people_filter import PayFilter
-from evaluation.payments.report import APPEALS, ENDED, PaymentPeople, PayRow
+from evaluation.payments.report import APPEALS, ENDED, PaymentRecords, PaymentRow
 from evaluation.payments.storage.evidence import get_payable_version
 from evaluation.payments.storage.rules import ACTIONS
 from evaluation.runs.rest.views import build_conflict_problem
@@ -80,7 +80,7 @@ class PayScoreSerializer(serializers.Serializer[Any]):
 
 
 @add_renamed_keys(at="answered_at")
-class PayAnswerSerializer(serializers.Serializer[Any]):
+class PayAppealAnswerSerializer(serializers.Serializer[Any]):
     """Answer to a worker's appeal."""
 
     text = serializers.CharField()
@@ -106,10 +106,10 @@ class PayAppealSerializer(serializers.Serializer[Any]):
         help_text="Who noted what they wrote elsewhere; null where they wrote it here.",
     )
     at = serializers.DateTimeField(source="created_at")
-    answer = PayAnswerSerializer(allow_null=True, default=None)
+    answer = PayAppealAnswerSerializer(allow_null=True, default=None)
 
 
-class PayPartSerializer(serializers.Serializer[Any]):
+class PartialPaymentSerializer(serializers.Serializer[Any]):
     """A partial payment that is neither failed nor cancelled."""
 
     amount = serializers.DecimalField(max_digits=12, decimal_places=2)
@@ -141,28 +141,28 @@ class PaySubmissionSerializer(serializers.Serializer[Any]):
     suggested = serializers.ChoiceField(choices=list(ACTIONS), source="suggestion.action")
     why = serializers.SerializerMethodField()
     decision = serializers.SerializerMethodField()
-    part = PayPartSerializer(
+    part = PartialPaymentSerializer(
         allow_null=True, help_text="Of the pay, in place of the whole; null without one."
     )
     appeal = PayAppealSerializer(
         allow_null=True, help_text="Of the newest rejection that they wrote against."
     )
 
-    def get_alarms(self, row: PayRow) -> list[str]:
+    def get_alarms(self, row: PaymentRow) -> list[str]:
         """Return the alarms and notices about the worker, as sentences."""
         return list(dict.fromkeys(mark.words for mark in row.marks))
 
-    def get_why(self, row: PayRow) -> list[str]:
+    def get_why(self, row: PaymentRow) -> list[str]:
         """Return the reasons of the suggested action, as sentences."""
         return [API.format_message(message) for message in row.suggestion.why]
 
     @extend_schema_field(PayDecisionSerializer(allow_null=True))
-    def get_decision(self, row: PayRow) -> Any:
+    def get_decision(self, row: PaymentRow) -> Any:
         """Return the newest decision in the log; null without one."""
         return None if row.decision is None else PayDecisionSerializer(row.decision).data
 
 
-class PayDecideSerializer(StrictSerializer):
+class NewPayDecisionSerializer(StrictSerializer):
     """Request body with a payment decision about a submission."""
 
     decision = serializers.ChoiceField(choices=list(DECISIONS))
@@ -184,8 +184,8 @@ class PayDecideSerializer(StrictSerializer):
 
 
 @extend_schema(tags=["paying"])
-class PayingViewSet(ApiViewSet):
-    """Payment decisions about the submissions of a version, with a log."""
+class PayDecisionViewSet(ApiViewSet):
+    """API endpoints that list, decide on and log the submissions of a version."""
 
     queryset = Decision.objects.all()
     serializer_class = PaySubmissionSerializer
@@ -209,7 +209,7 @@ class PayingViewSet(ApiViewSet):
     )
     def list(self, request: Request, set_id: UUID) -> Response:
         """Return a page of the version's submissions, with evidence and suggestions."""
-        desk = PaymentPeople(get_payable_version(request, set_id))
+        desk = PaymentRecords(get_payable_version(request, set_id))
         page = load_filtered_page(request, PayFilter(request.query_params, desk))
         rows = PaySubmissionSerializer(desk.load_rows(page.rows), many=True).data
         return Response(build_page_body(request, rows, page.next))
@@ -229,16 +229,16 @@ class PayingViewSet(ApiViewSet):
         description="A row is added to the log; the same decision again changes nothing. It "
         "notifies no panel and pays no one.",
         parameters=[VERSION],
-        request=PayDecideSerializer,
+        request=NewPayDecisionSerializer,
     )
     def decide(self, request: Request, set_id: UUID, submission_id: UUID) -> Response:
         """Store a payment decision, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = dict(self.validate_body(PayDecideSerializer).validated_data)
+        values: dict[str, Any] = dict(self.validate_body(NewPayDecisionSerializer).validated_data)
         kind = values.pop("decision")
         try:
-            deciding.decide(submission, request.user, kind, **values)
+            deciding.decide_on_submission(submission, request.user, kind, **values)
         except deciding.DecisionError as error:
             error_found = error.wrong[0]
             sentence = f"{error_found.why}. {error_found.remedy}"
@@ -246,7 +246,7 @@ class PayingViewSet(ApiViewSet):
         except deciding.WithdrawnError as error:
             raise ApiProblem("conflict", f"{error}.", reason=error.code) from None
         except deciding.DecidedMeanwhileError as error:
-            raise build_conflict(error) from None
+            raise build_decision_conflict(error) from None
         return build_submission_response(version, submission_id)
 
     @extend_schema(
@@ -265,7 +265,7 @@ class PayingViewSet(ApiViewSet):
 
 
 def get_submission_or_404(version: QuestionSetVersion, submission_id: UUID) -> Submission:
-    """Return a submission of a version; raises Http404."""
+    """Return a submission of a version; raise Http404 if it is unknown."""
     submission = version.submissions.filter(public_id=submission_id).first()
     if submission is None:
         raise Http404("there is no such submission")
@@ -273,15 +273,15 @@ def get_submission_or_404(version: QuestionSetVersion, submission_id: UUID) -> S
 
 
 def build_submission_response(version: QuestionSetVersion, submission_id: UUID) -> Response:
-    """Return the response with one submission, its evidence and suggestion; raises Http404."""
-    row = PaymentPeople(version).load_row(submission_id)
+    """Return a submission with evidence and suggestion as a response; Http404 if unknown."""
+    row = PaymentRecords(version).load_row(submission_id)
     if row is None:
         raise Http404("there is no such submission")
     return Response(PaySubmissionSerializer(row).data)
 
 
-def build_conflict(error: deciding.DecidedMeanwhileError) -> ApiProblem:
-    """Return the 409 problem with the other user, the newer decision and its id."""
+def build_decision_conflict(error: deciding.DecidedMeanwhileError) -> ApiProblem:
+    """Return the 409 problem that another user decided: who, what, and the decision's id."""
     newest = error.newest
     username = newest.decided_by.get_username()
     return build_conflict_problem(
@@ -291,7 +291,7 @@ def build_conflict(error: deciding.DecidedMeanwhileError) -> ApiProblem:
 
 @contextmanager
 def translate_payment_errors() -> Iterator[None]:
-    """Translate errors of the payment ledger into 409 problems."""
+    """Convert errors of the payment ledger in the `with` block into 409 problems."""
     try:
         yield
     except OtherTotalError as error:
@@ -307,7 +307,7 @@ def translate_payment_errors() -> Iterator[None]:
         raise ApiProblem("conflict", sentence, reason=error.code) from None
 
 
-class AppealAnswerSerializer(StrictSerializer):
+class NewAppealAnswerSerializer(StrictSerializer):
     """Request body with the answer to an appeal, and whether it approves the work."""
 
     answer = serializers.CharField(
@@ -318,7 +318,7 @@ class AppealAnswerSerializer(StrictSerializer):
     )
 
 
-class AppealNoteSerializer(StrictSerializer):
+class NewAppealSerializer(StrictSerializer):
     """Request body with an appeal that a worker of an imported file sent outside Crowdgrade."""
 
     text = serializers.CharField(
@@ -328,7 +328,7 @@ class AppealNoteSerializer(StrictSerializer):
 
 @extend_schema(tags=["paying"])
 class AppealViewSet(ApiViewSet):
-    """Newest appeal of a submission; workers can appeal once against each rejection."""
+    """API endpoints that answer the newest appeal of a submission, or store one sent elsewhere."""
 
     queryset = Appeal.objects.all()
     serializer_class = PaySubmissionSerializer
@@ -339,7 +339,7 @@ class AppealViewSet(ApiViewSet):
         description="The same again changes nothing. 409 if there is no message, another answer "
         "was given, or the rejection is no longer the current decision.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
-        request=AppealAnswerSerializer,
+        request=NewAppealAnswerSerializer,
         responses={200: PaySubmissionSerializer},
     )
     @make_repeatable
@@ -347,7 +347,7 @@ class AppealViewSet(ApiViewSet):
         """Store the answer to an appeal, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = self.validate_body(AppealAnswerSerializer).validated_data
+        values: dict[str, Any] = self.validate_body(NewAppealAnswerSerializer).validated_data
         appeal = appealing.load_newest_appeals([submission.pk]).get(submission.pk)
         if appeal is None:
             raise build_conflict_problem("nothing_to_answer")
@@ -359,7 +359,7 @@ class AppealViewSet(ApiViewSet):
             sentence = f"{capfirst(str(error))}: nothing was sent."
             raise ApiProblem("conflict", sentence, reason=error.code) from None
         except DecidedMeanwhileError as error:
-            raise build_conflict(error) from None
+            raise build_decision_conflict(error) from None
         except appealing.AppealError as error:
             if error.code == "answered":
                 raise build_conflict_problem("answered") from None
@@ -374,7 +374,7 @@ class AppealViewSet(ApiViewSet):
         "rejection. Repeating has no further effect. 409 if the work is not rejected, another text "
         "is stored, or the worker has a page here.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
-        request=AppealNoteSerializer,
+        request=NewAppealSerializer,
         responses={200: PaySubmissionSerializer},
     )
     @make_repeatable
@@ -382,7 +382,7 @@ class AppealViewSet(ApiViewSet):
         """Store the text of an appeal sent elsewhere, and return the submission."""
         version = get_payable_version(request, set_id)
         submission = get_submission_or_404(version, submission_id)
-        values: dict[str, Any] = self.validate_body(AppealNoteSerializer).validated_data
+        values: dict[str, Any] = self.validate_body(NewAppealSerializer).validated_data
         try:
             appealing.create_appeal(submission, values["text"], request.user)
         except WithdrawnError as error:

@@ -20,9 +20,9 @@ from rest_framework.response import Response
 from annotations.exchange.reading.decisions import read_decisions
 from annotations.exchange.reading.panel_statuses import read_statuses
 from annotations.exchange.writing.formats import write_lines
-from annotations.ledger.files import decide_by_file
+from annotations.ledger.files import import_decisions
 from annotations.models import Decision, PanelStatus
-from annotations.panels.groups import load_groups
+from annotations.panels.groups import load_requested_groups
 from annotations.panels.statuses import import_statuses
 from annotations.web.downloads import build_download_response, build_file_name
 from annotations.web.query import parse_choice
@@ -53,9 +53,9 @@ from evaluation.payments.storage.invitations import (
     ENDS,
     LEFT_OUT,
     MOST,
-    Invited,
+    InvitedWorkers,
     ScoreThreshold,
-    select_invited,
+    select_invited_workers,
 )
 from evaluation.payments.storage.rules import SCORE, RuleError
 from evaluation.runs.raw_scores import RAW, SCORES
@@ -121,7 +121,7 @@ class DecisionOptionsSerializer(PayFileOptionsSerializer):
     round = RoundField()
 
 
-class DecisionsReportSerializer(serializers.Serializer[Any]):
+class DecisionImportSerializer(serializers.Serializer[Any]):
     """Result of a decision import, in rows; n_rows = n_new + n_unchanged."""
 
     version = serializers.IntegerField()
@@ -142,7 +142,7 @@ class DecisionsReportSerializer(serializers.Serializer[Any]):
     dry_run = serializers.BooleanField()
 
 
-class StatusesReportSerializer(serializers.Serializer[Any]):
+class StatusImportSerializer(serializers.Serializer[Any]):
     """Result of a status import, in rows; n_rows = n_new + n_unchanged + unmatched rows."""
 
     version = serializers.IntegerField()
@@ -164,7 +164,7 @@ class StatusesReportSerializer(serializers.Serializer[Any]):
 
 
 class PayFileViewSet(BulkViewSet):
-    """Base class of imports about workers' pay: JSON rows, or an unchanged CSV file."""
+    """Base class of the imports about workers' pay: JSON rows, or an unchanged CSV file."""
 
     def get_parsers(self) -> list[BaseParser]:
         """Return the parsers of JSON rows and of an unchanged CSV file."""
@@ -185,17 +185,17 @@ class PayFileViewSet(BulkViewSet):
         DECISION_ROWS,
         DECISIONS,
         DecisionOptionsSerializer,
-        answer=DecisionsReportSerializer,
+        answer=DecisionImportSerializer,
         files=True,
         operation_id="paying_decisions_send",
         tags=["paying"],
     )
 )
-class PayDecisionsViewSet(PayFileViewSet):
-    """Import of decisions about many submissions; stores all rows or none."""
+class PayDecisionImportViewSet(PayFileViewSet):
+    """API endpoint that imports decisions about many submissions: all rows or none."""
 
     queryset = Decision.objects.all()
-    serializer_class = DecisionsReportSerializer
+    serializer_class = DecisionImportSerializer
     required_keys = ("worker", "decision")
     reader = staticmethod(read_decisions)
 
@@ -206,7 +206,7 @@ class PayDecisionsViewSet(PayFileViewSet):
         options = read_import_options(request, DecisionOptionsSerializer)
         with self.convert_row_errors(), translate_payment_errors():
             arguments = {"round_": options["round"], "dry_run": options["dry_run"]}
-            report = decide_by_file(version, self.build_source(), request.user, **arguments)
+            report = import_decisions(version, self.build_source(), request.user, **arguments)
         comparisons = compare_rejections(version, report.kinds)
         warnings = [
             MessageField().to_representation(warning)
@@ -227,7 +227,7 @@ class PayDecisionsViewSet(PayFileViewSet):
             "warnings": [*report.warnings, *warnings],
             "dry_run": report.dry_run,
         }
-        return Response(DecisionsReportSerializer(body).data)
+        return Response(DecisionImportSerializer(body).data)
 
 
 @extend_schema_view(
@@ -238,17 +238,17 @@ class PayDecisionsViewSet(PayFileViewSet):
         STATUS_ROWS,
         STATUSES,
         StatusOptionsSerializer,
-        answer=StatusesReportSerializer,
+        answer=StatusImportSerializer,
         files=True,
         operation_id="paying_statuses_send",
         tags=["paying"],
     )
 )
-class PayStatusesViewSet(PayFileViewSet):
-    """Import of submission statuses from Prolific's export of a study."""
+class PayStatusImportViewSet(PayFileViewSet):
+    """API endpoint that imports submissions' statuses from Prolific's export of a study."""
 
     queryset = PanelStatus.objects.all()
-    serializer_class = StatusesReportSerializer
+    serializer_class = StatusImportSerializer
     required_keys = ()
     reader = staticmethod(read_statuses)
 
@@ -272,7 +272,7 @@ class PayStatusesViewSet(PayFileViewSet):
             "warnings": report.warnings,
             "dry_run": report.dry_run,
         }
-        return Response(StatusesReportSerializer(body).data)
+        return Response(StatusImportSerializer(body).data)
 
 
 THRESHOLD = [
@@ -304,7 +304,7 @@ THRESHOLD = [
 
 
 @add_renamed_keys(said="message")
-class LeftOutSerializer(serializers.Serializer[Any]):
+class NotInvitedCountSerializer(serializers.Serializer[Any]):
     """Number of workers not invited again for one reason.
 
     A worker counts at the first that applies.
@@ -315,7 +315,7 @@ class LeftOutSerializer(serializers.Serializer[Any]):
     n = serializers.IntegerField()
 
 
-class InvitedSerializer(serializers.Serializer[Any]):
+class InvitationSummarySerializer(serializers.Serializer[Any]):
     """Numbers of workers who reach a score threshold, and of those left out."""
 
     run = serializers.UUIDField(source="run.public_id", help_text="The grading that counts.")
@@ -325,12 +325,12 @@ class InvitedSerializer(serializers.Serializer[Any]):
     score = serializers.ChoiceField(choices=list(SCORES), source="line.score")
     people = serializers.IntegerField(source="n_people", help_text="Invited and left out.")
     invited = serializers.IntegerField(help_text="Ids in invited/ids/.")
-    left_out = LeftOutSerializer(many=True)
+    left_out = NotInvitedCountSerializer(many=True)
 
 
 @add_renamed_keys(at="requested_at")
-class GroupAskedSerializer(serializers.Serializer[Any]):
-    """Participant group that was created on the panel, with the user who requested it."""
+class ParticipantGroupSerializer(serializers.Serializer[Any]):
+    """A participant group requested from the panel, and the user who requested it."""
 
     name = serializers.CharField()
     people = serializers.IntegerField(source="n_people")
@@ -340,11 +340,11 @@ class GroupAskedSerializer(serializers.Serializer[Any]):
 
 
 @extend_schema(tags=["paying"])
-class InvitedViewSet(ApiViewSet):
-    """Workers of a version with scores high enough for the next study; stores nothing."""
+class InvitationViewSet(ApiViewSet):
+    """API endpoints for workers whose scores are high enough for the next study; none stores."""
 
     queryset = Decision.objects.all()
-    serializer_class = InvitedSerializer
+    serializer_class = InvitationSummarySerializer
     content_negotiation_class = FileNegotiation
 
     @extend_schema(
@@ -370,7 +370,7 @@ class InvitedViewSet(ApiViewSet):
             "invited": len(invited_workers.ids),
             "left_out": left_out,
         }
-        return Response(InvitedSerializer(body).data)
+        return Response(InvitationSummarySerializer(body).data)
 
     @extend_schema(
         operation_id="paying_invited_ids",
@@ -392,17 +392,19 @@ class InvitedViewSet(ApiViewSet):
         summary="List the groups that a panel was asked to make of these people",
         description="Of all versions of the set, the newest first; not what the panel refused. "
         "Groups are asked for on the command line only.",
-        responses=GroupAskedSerializer(many=True),
+        responses=ParticipantGroupSerializer(many=True),
     )
     def groups(self, request: Request, set_id: UUID) -> Response:
-        """Return a page of the participant groups created on the panel."""
-        groups = load_groups(get_payable_set(request, set_id))
+        """Return a page of the participant groups requested from the panel."""
+        groups = load_requested_groups(get_payable_set(request, set_id))
         start = read_start_index(request, "groups")
-        rows = GroupAskedSerializer(groups[start : start + read_limit(request)], many=True).data
+        rows = ParticipantGroupSerializer(
+            groups[start : start + read_limit(request)], many=True
+        ).data
         return Response(build_slice_body(request, "groups", rows, start, len(groups)))
 
-    def _select_invited(self, request: Request, set_id: UUID) -> Invited:
-        """Return the workers who reach the threshold of the query; raise 400 for an invalid one."""
+    def _select_invited(self, request: Request, set_id: UUID) -> InvitedWorkers:
+        """Return the workers who reach the threshold of the query; raise 400 or 409 without one."""
         version = get_payable_version(request, set_id)
         query = request.query_params
         try:
@@ -411,13 +413,13 @@ class InvitedViewSet(ApiViewSet):
             raise build_parameter_problem(
                 "at_least", "Give the lowest score, such as 0.6."
             ) from None
-        # `float` also reads "nan"; `select_invited` refuses it.
+        # `float` also reads "nan"; `select_invited_workers` refuses it.
         threshold = ScoreThreshold(
             *(least, parse_choice(query, "end", ENDS, SCORE), query.get("panel", "")),
             score=parse_choice(query, "score", SCORES, RAW),
         )
         try:
-            return select_invited(version, threshold)
+            return select_invited_workers(version, threshold)
         except RuleError as error:
             sentence = f"{capfirst(str(error))}."
             if not error.field:

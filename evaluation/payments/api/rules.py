@@ -33,12 +33,12 @@ from evaluation.payments.storage.rules import (
     KINDS,
     LOW,
     SCORE,
-    ChangedError,
-    Proposal,
-    Rule,
+    BonusProposal,
+    BonusRule,
+    ProposalChangedError,
     RuleError,
-    plan_proposed,
-    propose,
+    plan_proposed_bonuses,
+    propose_bonuses,
 )
 from evaluation.runs.raw_scores import RAW, SCORES
 from evaluation.runs.rest.views import MessageField, build_conflict_problem
@@ -52,27 +52,24 @@ class SumField(serializers.Field[Any, Any, Any, Any]):
     """Field of a requested sum of money, as text such as "12.50"."""
 
     def to_internal_value(self, data: Any) -> Decimal:
-        """Return the sum as a Decimal.
-
-        Raise ValidationError for a JSON number or an invalid text.
-        """
+        """Return the sum as a Decimal; raise ValidationError for a JSON number or invalid text."""
         if not isinstance(data, str):
             raise serializers.ValidationError(AS_TEXT, "not_text")
         try:
-            return self.read(data)
+            return self.parse(data)
         except AmountError as error:
             raise serializers.ValidationError(f"{capfirst(str(error))}.", error.code) from None
 
-    def read(self, text: str) -> Decimal:
-        """Parse a text as a sum; raise AmountError if invalid."""
+    def parse(self, text: str) -> Decimal:
+        """Return a text as a sum of money; raise AmountError if it is invalid."""
         return parse_total_amount(text)
 
 
 class AmountField(SumField):
     """Field of an amount from 0.01 to 10,000.00, as text such as "1.50"."""
 
-    def read(self, text: str) -> Decimal:
-        """Parse a text as an amount; raise AmountError if invalid."""
+    def parse(self, text: str) -> Decimal:
+        """Return a text as an amount from 0.01 to 10,000.00; raise AmountError if it is invalid."""
         return parse_bonus_amount(text)
 
 
@@ -158,7 +155,7 @@ class EarnerSerializer(serializers.Serializer[Any]):
     )
 
 
-class FairGroupSerializer(serializers.Serializer[Any]):
+class GroupRateSerializer(serializers.Serializer[Any]):
     """Group of workers with a common property, and how many of them get the bonus."""
 
     name = serializers.CharField()
@@ -189,7 +186,7 @@ class FairnessSerializer(serializers.Serializer[Any]):
     """Fairness comparison by one property: groups of workers, the largest first."""
 
     what = serializers.CharField()
-    groups = FairGroupSerializer(many=True)
+    groups = GroupRateSerializer(many=True)
 
 
 class BonusProposalSerializer(serializers.Serializer[Any]):
@@ -217,7 +214,7 @@ class BonusProposalSerializer(serializers.Serializer[Any]):
     seen = serializers.CharField(help_text="Identifies this preview, for planning it.")
 
 
-class BonusesPlannedSerializer(serializers.Serializer[Any]):
+class PlannedBonusesSerializer(serializers.Serializer[Any]):
     """Payments of a round after a rule was planned."""
 
     round = serializers.CharField()
@@ -229,7 +226,7 @@ class BonusesPlannedSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["paying"])
 class BonusRuleViewSet(ApiViewSet):
-    """Proposal of bonuses by a rule, and their planning; confirmation is a separate step."""
+    """API endpoints that propose bonuses by a rule, and plan them; confirmation is separate."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = BonusProposalSerializer
@@ -244,10 +241,10 @@ class BonusRuleViewSet(ApiViewSet):
         responses={200: BonusProposalSerializer},
     )
     def propose(self, request: Request, set_id: UUID) -> Response:
-        """Return the effect of a bonus rule without storing anything."""
+        """Return the bonuses that a rule gives, without storing anything."""
         version = get_payable_version(request, set_id)
         values = self.validate_body(BonusRuleSerializer).validated_data
-        return Response(BonusProposalSerializer(_propose(version, values)).data)
+        return Response(BonusProposalSerializer(_propose_bonuses(version, values)).data)
 
     @extend_schema(
         operation_id="paying_bonus_plan",
@@ -257,7 +254,7 @@ class BonusRuleViewSet(ApiViewSet):
         "to the panel.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
         request=BonusPlanSerializer,
-        responses={200: BonusesPlannedSerializer},
+        responses={200: PlannedBonusesSerializer},
     )
     @make_repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
@@ -265,11 +262,13 @@ class BonusRuleViewSet(ApiViewSet):
         version = get_payable_version(request, set_id)
         values = self.validate_body(BonusPlanSerializer).validated_data
         # Computed again from the current data: `seen` shows whether the user saw this proposal.
-        proposal = _propose(version, values)
+        proposal = _propose_bonuses(version, values)
         with translate_payment_errors():
             try:
-                new = plan_proposed(proposal, request.user, values["round"], seen=values["seen"])
-            except ChangedError:
+                new = plan_proposed_bonuses(
+                    proposal, request.user, values["round"], seen=values["seen"]
+                )
+            except ProposalChangedError:
                 raise build_conflict_problem("rule_changed") from None
         values_planned = {
             "round": values["round"],
@@ -278,18 +277,20 @@ class BonusRuleViewSet(ApiViewSet):
             "total": proposal.total,
             "currency": proposal.currency,
         }
-        return Response(BonusesPlannedSerializer(values_planned).data)
+        return Response(PlannedBonusesSerializer(values_planned).data)
 
 
-def _propose(version: QuestionSetVersion, values: dict[str, Any]) -> Proposal:
-    """Apply the rule of a request; raise `ApiProblem` at the invalid field of a wrong rule."""
-    rule = Rule(
+def _propose_bonuses(version: QuestionSetVersion, values: dict[str, Any]) -> BonusProposal:
+    """Return the proposal of a request's rule; raise `ApiProblem` at the rule's invalid field."""
+    rule = BonusRule(
         *(values["kind"], values["amount"], values.get("share"), values.get("at_least")),
         end=values["end"],
         score=values["score"],
     )
     try:
-        return propose(version, rule, least=values.get("least_hourly"), base=values.get("base_pay"))
+        return propose_bonuses(
+            version, rule, least=values.get("least_hourly"), base=values.get("base_pay")
+        )
     except RuleError as error:
         sentence = str(error)
         raise build_field_problem(error.field, f"{capfirst(sentence)}.") from None
@@ -328,7 +329,7 @@ class OwedPartsSerializer(serializers.Serializer[Any]):
     there = serializers.IntegerField(source="n_there", help_text="Have one already.")
 
 
-class PartsTotalSerializer(StrictSerializer):
+class OwedPartsTotalSerializer(StrictSerializer):
     """Request body to plan partial payments: the sum that the user saw."""
 
     total = SumField(help_text="As reading has it: where it is another by now, 409.")
@@ -336,7 +337,7 @@ class PartsTotalSerializer(StrictSerializer):
 
 @extend_schema(tags=["paying"])
 class PartViewSet(ApiViewSet):
-    """Partial payments for workers who failed the practice or the attention checks."""
+    """API endpoints of partial payments, for workers who failed practice or attention checks."""
 
     queryset = BonusPayment.objects.all()
     serializer_class = OwedPartsSerializer
@@ -360,18 +361,18 @@ class PartViewSet(ApiViewSet):
         description="409 where their sum is not `total`; again it plans nothing. They are "
         "confirmed and cancelled as a round of bonuses is.",
         parameters=[VERSION, IDEMPOTENCY_KEY],
-        request=PartsTotalSerializer,
-        responses={200: BonusesPlannedSerializer},
+        request=OwedPartsTotalSerializer,
+        responses={200: PlannedBonusesSerializer},
     )
     @make_repeatable
     def plan(self, request: Request, set_id: UUID) -> Response:
         """Plan the partial payments, and return their number."""
         version = get_payable_version(request, set_id)
-        total = self.validate_body(PartsTotalSerializer).validated_data["total"]
+        total = self.validate_body(OwedPartsTotalSerializer).validated_data["total"]
         with translate_payment_errors():
-            batch = confirmation.plan_parts(version, request.user, total)
+            batch = confirmation.plan_parts_of_total(version, request.user, total)
         n = len(batch.payments)
         values = {"round": PART, "n": n, "new": n, "total": batch.total}
         return Response(
-            BonusesPlannedSerializer(values | {"currency": find_currency(version)}).data
+            PlannedBonusesSerializer(values | {"currency": find_currency(version)}).data
         )

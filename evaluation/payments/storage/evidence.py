@@ -33,7 +33,7 @@ from annotations.models import (
     rights,
 )
 from annotations.models import Collection as Collecting
-from annotations.panels.people import TIME_COLUMNS, build_time_annotations, measure_seconds
+from annotations.panels.people import TIME_COLUMNS, build_status_annotations, compute_seconds_taken
 from annotations.web.query import parse_number
 from annotations.web.scope import (
     RefusedError,
@@ -57,7 +57,7 @@ def get_payable_set(request: UserRequest, set_id: UUID) -> QuestionSet:
 
 
 def get_payable_version(request: HttpRequest, set_id: UUID) -> QuestionSetVersion:
-    """Return the version requested in the URL query, else the newest one with answers.
+    """Return the version that the URL query names, else the newest one with answers.
 
     Raises Http404, also for an unknown version, and the errors of `get_payable_set`.
     """
@@ -132,7 +132,7 @@ class Evidence:
 
 
 @dataclass(slots=True)
-class _Counts:
+class _AnswerCounts:
     """Counts of empty answers, repeated texts and failed checks of one submission.
 
     Attributes
@@ -158,10 +158,11 @@ def collect_evidence(
     times: Mapping[int, float] | None = None,
     states: Mapping[int, str] | None = None,
 ) -> dict[int, list[Evidence]]:
-    """Return the evidence against submissions, by key; `keys` None selects the whole version.
+    """Return the evidence for rejecting each submission, by submission key.
 
-    Values that the caller has read already save queries: `times` of all submissions
-    (`load_seconds`), and `states` of the wanted ones. The number of queries is constant.
+    `keys` None selects the whole version. Values that the caller has read already save queries:
+    `times` of all submissions (`load_times_on_task`), and `states` of the wanted ones. The number
+    of queries is constant.
     """
     if states is None:
         submissions = Submission.objects.filter(version=version)
@@ -169,39 +170,42 @@ def collect_evidence(
             submissions = submissions.filter(pk__in=keys)
         states = dict(submissions.values_list("pk", "state"))
     counts = _count_answers(version, keys)
-    times = load_seconds(version) if times is None else times
+    times = load_times_on_task(version) if times is None else times
     median_time = median(times.values()) if len(times) >= FEWEST_TIMES else None
     evidence = {}
     for key, state in states.items():
         handed_in = state == Submission.State.SUBMITTED
-        submission_counts = counts.get(key, _Counts())
+        submission_counts = counts.get(key, _AnswerCounts())
         evidence[key] = [
             *_find_missing_data(submission_counts, handed_in),
             *_find_failed_checks(submission_counts),
-            *_find_fast(times.get(key), median_time, len(times)),
+            *_find_fast_submission(times.get(key), median_time, len(times)),
             *_find_low_effort(submission_counts),
             *_find_bad_code(submission_counts),
         ]
     return evidence
 
 
-def load_seconds(version: QuestionSetVersion | int) -> dict[int, float]:
-    """Return the time on task in seconds (`measure_seconds`) of each submission; one query.
+def load_times_on_task(version: QuestionSetVersion | int) -> dict[int, float]:
+    """Return the seconds that each submission took, by key; unknown times are left out.
 
-    Submissions without a known time are left out.
+    Times are those of `compute_seconds_taken`; one query.
     """
     statuses = PanelStatus.objects.filter(submission=OuterRef("pk")).order_by("-pk")
-    rows = Submission.objects.filter(version=version).annotate(**build_time_annotations(statuses))
-    times = {key: measure_seconds(*row) for key, *row in rows.values_list("pk", *TIME_COLUMNS)}
+    rows = Submission.objects.filter(version=version).annotate(**build_status_annotations(statuses))
+    times = {
+        key: compute_seconds_taken(*row) for key, *row in rows.values_list("pk", *TIME_COLUMNS)
+    }
     return {key: seconds for key, seconds in times.items() if seconds is not None}
 
 
 def _count_answers(
     version: QuestionSetVersion, keys: Collection[int] | None
-) -> Mapping[int, _Counts]:
-    """Return the counts of each submission with any, by key; one query.
+) -> Mapping[int, _AnswerCounts]:
+    """Return counts of answers, repeated texts and checks of each submission, by key.
 
-    Two more for each language with answered checks, if the wording is not in the cache.
+    One query, and two more for each language with answered checks whose wording is not in the
+    cache.
     """
     condition = Q(submission__version=version)
     if keys is not None:
@@ -233,7 +237,7 @@ def _count_answers(
         source_rows.values_list("submission", Value(source, CharField()), *columns)
         for source_rows, source, columns in parts
     )
-    counts: dict[int, _Counts] = defaultdict(_Counts)
+    counts: dict[int, _AnswerCounts] = defaultdict(_AnswerCounts)
     answered: list[tuple[int, int, str, str]] = []
     codes: dict[int, tuple[int, str, str]] = {}
     for key, source, number, empty, text, other_text in first.union(*others, all=True):
@@ -248,18 +252,18 @@ def _count_answers(
         else:
             # The newest line of the panel, which has the largest key, counts.
             codes[key] = max(codes.get(key, (0, "", "")), (number, text, other_text))
-    _add_checks(version, answered, counts)
+    _add_failed_checks(version, answered, counts)
     for key, (_, excerpt, code) in codes.items():
         counts[key].code = _get_bad_code(code, excerpt, version)
     return counts
 
 
-def _add_checks(
+def _add_failed_checks(
     version: QuestionSetVersion,
     answered: Iterable[tuple[int, int, str, str]],
-    counts: dict[int, _Counts],
+    counts: dict[int, _AnswerCounts],
 ) -> None:
-    """Check the answers to attention checks and add the failed ones to the counts.
+    """Compare answers to attention checks with accepted ones; count those that failed.
 
     `answered` has submission, check, language and text of each answer.
     """
@@ -286,21 +290,21 @@ def _add_checks(
                 )
 
 
-def _find_missing_data(counts: _Counts, handed_in: bool) -> Iterable[Evidence]:
-    """Yield evidence that a submitted survey has no answer."""
+def _find_missing_data(counts: _AnswerCounts, handed_in: bool) -> Iterable[Evidence]:
+    """Yield evidence that a submitted survey has no answer; nothing otherwise."""
     if handed_in and not counts.answers:
         yield Evidence("NO_DATA", True, Message("paying.no_data", {"asked": counts.asked}))
 
 
-def _find_failed_checks(counts: _Counts) -> Iterable[Evidence]:
-    """Yield evidence of failed attention checks."""
+def _find_failed_checks(counts: _AnswerCounts) -> Iterable[Evidence]:
+    """Yield evidence of failed attention checks; nothing if none failed."""
     if counts.failed:
         message = Message("paying.checks", {"failed": len(counts.failed), "checks": counts.checks})
         offered = len(counts.failed) >= ENOUGH * counts.checks
         yield Evidence("FAILED_CHECK", offered, message, tuple(counts.failed))
 
 
-def _find_fast(
+def _find_fast_submission(
     seconds: float | None, median_time: float | None, n_timed: int
 ) -> Iterable[Evidence]:
     """Yield evidence that a submission took less than a third of the median time."""
@@ -309,8 +313,8 @@ def _find_fast(
         yield Evidence("TOO_QUICKLY", True, Message("paying.fast", values))
 
 
-def _find_low_effort(counts: _Counts) -> Iterable[Evidence]:
-    """Yield evidence of empty answers and of repeated text."""
+def _find_low_effort(counts: _AnswerCounts) -> Iterable[Evidence]:
+    """Yield evidence of many empty answers, and of one text in many answers."""
     if counts.answers and counts.empty and counts.empty >= FEWEST_EMPTY * counts.asked:
         message = Message("paying.empty", {"empty": counts.empty, "asked": counts.asked})
         yield Evidence("LOW_EFFORT", counts.empty >= ENOUGH * counts.asked, message)
@@ -319,7 +323,7 @@ def _find_low_effort(counts: _Counts) -> Iterable[Evidence]:
         yield Evidence("LOW_EFFORT", counts.same >= ENOUGH * counts.answers, message)
 
 
-def _find_bad_code(counts: _Counts) -> Iterable[Evidence]:
+def _find_bad_code(counts: _AnswerCounts) -> Iterable[Evidence]:
     """Yield evidence of a missing or wrong completion code."""
     if counts.code is None:
         return
@@ -330,7 +334,7 @@ def _find_bad_code(counts: _Counts) -> Iterable[Evidence]:
 
 
 def _get_bad_code(code: str, excerpt: str, version: QuestionSetVersion) -> str | None:
-    """Return the received completion code if it is no code or not one of the study's, else None."""
+    """Return the received completion code if it is missing or foreign to the study; else None."""
     collection: Collecting | None = getattr(version, "collection", None)
     if collection is None:
         return None

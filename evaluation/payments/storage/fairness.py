@@ -29,7 +29,7 @@ from annotations.exchange.column_names import (
 from annotations.exchange.prolific import REJECT
 from annotations.languages import get_native_language_name
 from annotations.models import Import, QuestionSetVersion, Response, Submission
-from annotations.panels.people import Person, load_decided_people
+from annotations.panels.people import PanelSubmission, load_submissions_with_decisions
 from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.intervals import (
     FEWEST,
@@ -55,7 +55,7 @@ MOST_JOINED_VALUES = 12
 def load_worker_facts(
     version: QuestionSetVersion, keys: Collection[int]
 ) -> dict[str, dict[int, str]]:
-    """Return the groups of submissions by each imported fact: column, submission key, group.
+    """Return the submissions' groups by each imported fact: {column: {submission key: group}}.
 
     Facts are the demographic columns stored with the answers, and the columns of joined demographic
     exports that have few values. Submissions without the fact are left out. Two queries.
@@ -93,7 +93,7 @@ def _group_cells(column: str, values: Mapping[int, str]) -> dict[int, str]:
 
 
 def find_age_band(text: str) -> str:
-    """Return the band of an age in years, such as "25 to 34"; the text itself if it is no age."""
+    """Return the band of an age in years, such as "25 to 34"; other texts unchanged."""
     try:
         age = float(text.replace(",", "."))
     except ValueError:
@@ -114,7 +114,7 @@ With fewer, the effect of rejecting one worker on the verdict would reveal that 
 """
 
 
-class Answerer(NamedTuple):
+class SubmissionProperties(NamedTuple):
     """Properties of a submission by which workers are grouped; `key` is the submission key."""
 
     key: int
@@ -125,11 +125,11 @@ class Answerer(NamedTuple):
     collected: bool
 
 
-Groupable = Answerer | Person
+Groupable = SubmissionProperties | PanelSubmission
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupRate:
     """Workers with a property in common, and how often they are favoured; None if undefined.
 
     Attributes
@@ -157,7 +157,7 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
-class Unlisted:
+class UnlistedGroups:
     """Groups that are too small for a verdict: their number, favoured workers, and workers."""
 
     n_groups: int
@@ -166,7 +166,7 @@ class Unlisted:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class FairnessComparison:
     """Groups by one property, the largest first, and warnings about groups with a low ratio.
 
     Attributes
@@ -176,45 +176,49 @@ class Comparison:
     """
 
     what: str
-    groups: tuple[Group, ...]
+    groups: tuple[GroupRate, ...]
     warnings: tuple[Message, ...]
     told: Message | None = None
 
     @property
-    def listed(self) -> tuple[Group, ...]:
+    def listed(self) -> tuple[GroupRate, ...]:
         """The groups to show by name: all, or those with a verdict if the others are many."""
         if sum(group.small for group in self.groups) <= MOST_SMALL:
             return self.groups
         return tuple(group for group in self.groups if not group.small)
 
     @property
-    def unlisted(self) -> Unlisted | None:
+    def unlisted(self) -> UnlistedGroups | None:
         """The groups that are not shown by name; None if all are."""
         rest = [group for group in self.groups if group not in self.listed]
         if not rest:
             return None
-        return Unlisted(len(rest), sum(group.hit for group in rest), sum(group.n for group in rest))
+        return UnlistedGroups(
+            len(rest), sum(group.hit for group in rest), sum(group.n for group in rest)
+        )
 
 
-def fairness(
+def compare_groups(
     version: QuestionSetVersion,
     considered: Collection[int],
     favoured: Collection[int],
     done: str,
-    everybody: Sequence[Person] | None = None,
-) -> list[Comparison]:
-    """Return, by property, comparisons of how often groups of submissions are in `favoured`.
+    everybody: Sequence[PanelSubmission] | None = None,
+) -> list[FairnessComparison]:
+    """Compare how often groups of workers are favoured, by each property with several groups.
 
-    `done` is the verb phrase of the warnings: "get a bonus". Properties with one group only are
-    left out. If all or none are favoured, the result is empty. Assistive technology is always
-    compared if answers were collected here; otherwise its presence would reveal a user. Three
-    queries; two if the caller passes `everybody` of the version.
+    `favoured` are the favoured ones of the `considered` submissions (keys). `done` is the verb
+    phrase of the warnings: "get a bonus". If all or none are favoured, the result is empty.
+    Assistive technology is always compared if answers were collected here; otherwise its presence
+    would reveal a user. Three queries; two if the caller passes `everybody` of the version.
     """
     keys, favoured_keys = set(considered), set(favoured) & set(considered)
     # Without any difference in treatment no group can be worse off than another.
     if not favoured_keys or favoured_keys == keys:
         return []
-    workers = [worker for worker in everybody or _load_answerers(version) if worker.key in keys]
+    workers = [
+        worker for worker in everybody or _load_submission_properties(version) if worker.key in keys
+    ]
     properties = (*PROPERTIES, *_build_fact_properties(version, keys))
     comparisons = list(_compare_by_property(workers, favoured_keys, done, properties))
     collected = [worker for worker in workers if worker.collected]
@@ -229,23 +233,28 @@ def compare_decisions(
     version: QuestionSetVersion,
     rejecting: Collection[int] = (),
     keeping: Collection[int] = (),
-    people: Sequence[Person] | None = None,
-) -> list[Comparison]:
-    """Compare how often submitted work is not rejected.
+    people: Sequence[PanelSubmission] | None = None,
+) -> list[FairnessComparison]:
+    """Compare how often submitted work is not rejected, by groups of workers.
 
     The current decisions apply, except that submissions in `rejecting` count as rejected and those
-    in `keeping` do not. `people` are `load_decided_people`, if the caller has read them.
+    in `keeping` do not. `people` are those of `load_submissions_with_decisions`, if the caller has
+    read them.
     """
-    decided = load_decided_people(version) if people is None else people
+    decided = load_submissions_with_decisions(version) if people is None else people
     is_rejected = {person.key: person.rejected for person in decided if person.handed_in}
     considered = set(is_rejected) | set(rejecting)
     rejected_keys = {key for key, is_person_rejected in is_rejected.items() if is_person_rejected}
     rejected_keys = (rejected_keys - set(keeping)) | set(rejecting)
-    return fairness(version, considered, considered - rejected_keys, "are not rejected", people)
+    return compare_groups(
+        version, considered, considered - rejected_keys, "are not rejected", people
+    )
 
 
-def compare_rejections(version: QuestionSetVersion, kinds: Mapping[int, str]) -> list[Comparison]:
-    """Compare how often work is not rejected after the given decisions; [] without a rejection.
+def compare_rejections(
+    version: QuestionSetVersion, kinds: Mapping[int, str]
+) -> list[FairnessComparison]:
+    """Compare how often work is not rejected after new decisions; [] if they reject nobody.
 
     `kinds` are the decisions by submission key, because two panels may share a worker's id.
     """
@@ -254,10 +263,10 @@ def compare_rejections(version: QuestionSetVersion, kinds: Mapping[int, str]) ->
 
 
 def format_comparisons(
-    comparisons: list[Comparison], format_message: Callable[[Message], str]
+    comparisons: list[FairnessComparison], format_message: Callable[[Message], str]
 ) -> Iterator[str]:
-    """Yield the comparisons as lines for a terminal."""
-    yield from (f"  {line}" for line in format_groups(comparisons))
+    """Yield the comparisons as lines for a terminal, groups first."""
+    yield from (f"  {line}" for line in format_group_rates(comparisons))
     yield from (
         f"  {format_message(comparison.told)}"
         for comparison in comparisons
@@ -265,8 +274,8 @@ def format_comparisons(
     )
 
 
-def format_groups(comparisons: list[Comparison]) -> Iterator[str]:
-    """Yield one line for each group."""
+def format_group_rates(comparisons: list[FairnessComparison]) -> Iterator[str]:
+    """Yield a line for each listed group: favoured workers, share and ratio."""
     for comparison in comparisons:
         for group in comparison.listed:
             share = "" if group.share is None else f" ({group.share:.0%}"
@@ -282,8 +291,8 @@ def format_groups(comparisons: list[Comparison]) -> Iterator[str]:
             )
 
 
-def _format_ratio(group: Group) -> str:
-    """Format the ratio of a group; "" for the most favoured one."""
+def _format_ratio(group: GroupRate) -> str:
+    """Return the ratio of a group as text; "" for the most favoured one."""
     if group.ratio is None or group.ratio == 1:
         return ""
     interval = ""
@@ -293,27 +302,29 @@ def _format_ratio(group: Group) -> str:
     return f"{group.ratio:.2f} times as often{interval}{verdict}"
 
 
-def _load_answerers(version: QuestionSetVersion) -> list[Answerer]:
+def _load_submission_properties(version: QuestionSetVersion) -> list[SubmissionProperties]:
     """Return the properties of all submissions of a version; one query."""
     rows = Submission.objects.filter(version=version)
     columns = ("pk", "language", "device", "signals_off", "assistive", "source")
     return [
-        Answerer(key, language, device, off, assistive, source == Submission.Source.COLLECTED)
+        SubmissionProperties(
+            key, language, device, off, assistive, source == Submission.Source.COLLECTED
+        )
         for key, language, device, off, assistive, source in rows.values_list(*columns)
     ]
 
 
-def _name_language(worker: Groupable) -> str:
+def _name_language_group(worker: Groupable) -> str:
     """Return the name of a submission's group by the language of the texts."""
     return get_native_language_name(worker.language) if worker.language else UNKNOWN
 
 
-def _name_device(worker: Groupable) -> str:
+def _name_device_group(worker: Groupable) -> str:
     """Return the name of a submission's group by kind of device."""
     return DEVICES[worker.device]
 
 
-def _name_signals(worker: Groupable) -> str:
+def _name_signals_group(worker: Groupable) -> str:
     """Return the name of a submission's group by whether typing recording was switched off."""
     return "switched off" if worker.signals_off else "on"
 
@@ -321,11 +332,11 @@ def _name_signals(worker: Groupable) -> str:
 ASSISTIVE = "assistive technology"
 Property = tuple[str, Callable[[Groupable], str]]
 PROPERTIES: tuple[Property, ...] = (
-    ("language", _name_language),
-    ("device", _name_device),
+    ("language", _name_language_group),
+    ("device", _name_device_group),
     (
         "counting how answers are written (off with assistive technology, or by choice)",
-        _name_signals,
+        _name_signals_group,
     ),
 )
 
@@ -333,7 +344,7 @@ PROPERTIES: tuple[Property, ...] = (
 def _build_fact_properties(
     version: QuestionSetVersion, keys: Collection[int]
 ) -> Iterator[Property]:
-    """Yield a property for each fact that was imported with the answers of these submissions."""
+    """Yield (label, function that names a group) for each imported fact of these submissions."""
     for column, groups in load_worker_facts(version, keys).items():
         yield f"“{column}”", partial(_name_fact_group, groups)
 
@@ -348,14 +359,14 @@ def _compare_by_property(
     favoured: set[int],
     done: str,
     properties: Sequence[Property],
-) -> Iterator[Comparison]:
-    """Yield the comparison by each property that has several groups."""
+) -> Iterator[FairnessComparison]:
+    """Yield the comparison of groups by each property that has several groups."""
     for label, name_group in properties:
         names, hit, n, rates = _compute_rates(workers, favoured, name_group)
         if rates is None:
             continue
         groups = tuple(
-            Group(
+            GroupRate(
                 name=name,
                 hit=hit[index],
                 n=n[index],
@@ -371,15 +382,17 @@ def _compare_by_property(
             )
             for index, name in enumerate(names)
         )
-        yield Comparison(label, groups, tuple(_build_warnings(label, groups, rates.best, done)))
+        yield FairnessComparison(
+            label, groups, tuple(_build_fairness_warnings(label, groups, rates.best, done))
+        )
 
 
 def _compute_rates(
     workers: Sequence[Groupable], favoured: set[int], name_group: Callable[[Groupable], str]
 ) -> tuple[list[str], list[int], list[int], SelectionRates | None]:
-    """Return the groups, the largest first, their favoured workers, their sizes, and the rates.
+    """Return (group names, favoured counts, sizes, rates), the largest group first.
 
-    None in place of the rates if there is only one group.
+    The rates are None if there is only one group.
     """
     counts: dict[str, list[int]] = {}
     for worker in workers:
@@ -392,7 +405,9 @@ def _compute_rates(
     return names, hit, n, compare_selection_rates(hit, n, FEWEST) if len(names) > 1 else None
 
 
-def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: str) -> Comparison:
+def _compare_assistive(
+    workers: Sequence[Groupable], favoured: set[int], done: str
+) -> FairnessComparison:
     """Compare the users of assistive technology with all others; the result has no numbers."""
     names, hit, n, rates = _compute_rates(
         workers, favoured, lambda worker: "said" if worker.assistive else "other"
@@ -401,18 +416,18 @@ def _compare_assistive(workers: Sequence[Groupable], favoured: set[int], done: s
     few_each_way = min(n_favoured, sum(n) - n_favoured) < FEWEST_EACH_WAY
     values = {"done": done, "fewest": FEWEST, "each_way": FEWEST_EACH_WAY}
     if rates is None or rates.small.any() or rates.unclear.any() or few_each_way:
-        return Comparison(ASSISTIVE, (), (), Message("paying.assistive_few", values))
+        return FairnessComparison(ASSISTIVE, (), (), Message("paying.assistive_few", values))
     worse = [name for name, unfair in zip(names, rates.unfair, strict=True) if unfair]
     if worse:
         message = Message("paying.assistive_unfair", values | {"said": worse == ["said"]})
-        return Comparison(ASSISTIVE, (), (message,))
-    return Comparison(ASSISTIVE, (), (), Message("paying.assistive_fair", values))
+        return FairnessComparison(ASSISTIVE, (), (message,))
+    return FairnessComparison(ASSISTIVE, (), (), Message("paying.assistive_fair", values))
 
 
-def _build_warnings(
-    label: str, groups: tuple[Group, ...], best: int, done: str
+def _build_fairness_warnings(
+    label: str, groups: tuple[GroupRate, ...], best: int, done: str
 ) -> Iterator[Message]:
-    """Yield a message for each group with a ratio below four fifths and an interval below 1."""
+    """Yield a warning for each group with a ratio below four fifths and an interval below 1."""
     for group in groups:
         if group.unfair:
             values = {
@@ -431,5 +446,5 @@ def _build_warnings(
 
 
 def _convert_number(value: Any) -> float | None:
-    """Convert a number of numpy to float, NaN to None."""
+    """Return a number of numpy as a float; None for NaN."""
     return None if value != value else float(value)  # NaN differs from itself

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 from annotations.exchange.prolific import REJECT, REJECTED
 from annotations.models import Collection, QuestionSetVersion, Submission, Worker
-from annotations.panels.people import load_standing_decisions
+from annotations.panels.people import load_decisions_in_force
 from annotations.panels.statuses import load_newest_statuses
 from evaluation.models import Run
 from evaluation.payments.storage.rules import (
     LOW,
     SCORE,
     RuleError,
-    check_contrasts,
+    check_score_exists,
     get_compared_score,
 )
 from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_worker_scores
@@ -60,7 +60,7 @@ class ScoreThreshold:
     panel: str = ""
     score: str = RAW
 
-    def check(self) -> None:
+    def check_values(self) -> None:
         """Raise RuleError if a value of the threshold is out of range."""
         # NaN compares false, so this form of the condition refuses it as well.
         if not abs(self.at_least) <= MOST:
@@ -72,8 +72,8 @@ class ScoreThreshold:
 
 
 @dataclass(frozen=True, slots=True)
-class Invited:
-    """Workers who reach a threshold on the current data.
+class InvitedWorkers:
+    """Workers who reach a threshold, and numbers of the others by reason.
 
     Attributes
     ----------
@@ -105,7 +105,9 @@ class Invited:
         yield from (f"left out: {n:,} {why}" for n, why in self.told)
 
 
-def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> Invited:
+def select_invited_workers(
+    version: QuestionSetVersion, threshold: ScoreThreshold
+) -> InvitedWorkers:
     """Return the workers of a version to invite again; the number of queries is constant.
 
     Invited are workers who submitted, did not withdraw, are not rejected, have enough answers for a
@@ -114,18 +116,18 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
     one worker, and a reason against either applies. Raises RuleError for an invalid threshold,
     without a grading, and if the panel is ambiguous.
     """
-    threshold.check()
+    threshold.check_values()
     run = find_grading_run(version)
     if run is None:
         raise RuleError("", "no_scores")
     panel = _choose_panel(version, threshold.panel)
     submissions = Submission.objects.filter(version=version)
     decisions, statuses = (
-        load_standing_decisions(version),
+        load_decisions_in_force(version),
         load_newest_statuses(submissions.values("pk")),
     )
     scores, reasons = load_worker_scores(run, score=threshold.score), list(LEFT_OUT)
-    check_contrasts(threshold.score, scores)
+    check_score_exists(threshold.score, scores)
     reason_by_id: dict[str, str] = {}
     for submission in submissions.select_related("worker").order_by("worker__external_id", "pk"):
         decision, status = decisions.get(submission.pk), statuses.get(submission.pk)
@@ -134,7 +136,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
             rejected = decision.kind == REJECT
         else:
             rejected = status is not None and status.status == REJECTED
-        reason = _find_exclusion_reason(submission, panel, rejected=rejected) or _compare_score(
+        reason = _find_exclusion_reason(submission, panel, rejected=rejected) or _find_score_reason(
             scores.get(submission.worker_id), threshold
         )
         # Two workers may have one id: the reason that comes first in `LEFT_OUT` applies.
@@ -142,7 +144,7 @@ def select_invited(version: QuestionSetVersion, threshold: ScoreThreshold) -> In
         if reason and (not earlier_reason or reasons.index(reason) < reasons.index(earlier_reason)):
             reason_by_id[submission.worker.external_id] = reason
     counts = Counter(reason_by_id.values())
-    return Invited(
+    return InvitedWorkers(
         *(run, threshold, panel, [name for name, reason in reason_by_id.items() if not reason]),
         {reason: counts[reason] for reason in LEFT_OUT if counts[reason]},
     )
@@ -172,7 +174,7 @@ def _choose_panel(version: QuestionSetVersion, requested: str) -> str:
 
 
 def _find_exclusion_reason(submission: Submission, panel: str, *, rejected: bool) -> str:
-    """Return the reason that excludes a worker regardless of score; "" for none."""
+    """Return the code of the reason that excludes a worker whatever the score; "" if none."""
     if submission.withdrawn_at or submission.worker.erased_at:
         return "withdrew"
     # Files may name no panel; their ids are taken as the wanted panel's.
@@ -185,8 +187,8 @@ def _find_exclusion_reason(submission: Submission, panel: str, *, rejected: bool
     return "rejected" if rejected else ""
 
 
-def _compare_score(score: RawScore | None, threshold: ScoreThreshold) -> str:
-    """Return the reason why a score does not reach the threshold; "" if it does."""
+def _find_score_reason(score: RawScore | None, threshold: ScoreThreshold) -> str:
+    """Return the code of the reason why a score does not suffice; "" if it does."""
     if score is None or score.value is None:
         return "no_score"
     # The mean of one or two answers may be high by chance.

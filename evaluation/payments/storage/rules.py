@@ -29,8 +29,8 @@ from annotations.models import Collection as Collecting
 from evaluation.core.messages.message import Message
 from evaluation.grading.alarms.report.marks import Mark
 from evaluation.grading.results.report.workers import LOWEST
-from evaluation.payments.storage.evidence import Evidence, load_seconds
-from evaluation.payments.storage.fairness import Comparison, fairness
+from evaluation.payments.storage.evidence import Evidence, load_times_on_task
+from evaluation.payments.storage.fairness import FairnessComparison, compare_groups
 from evaluation.runs.raw_scores import RAW, SCORES, RawScore, find_grading_run, load_worker_scores
 
 SENTENCES: Final = {
@@ -50,7 +50,7 @@ SENTENCES: Final = {
 
 
 class RuleError(ValueError):
-    """A bonus rule is invalid or cannot be applied.
+    """Error: a bonus rule or score threshold is invalid or cannot be applied.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ CENT = Decimal("0.01")
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class BonusRule:
     """Bonus rule: who gets the bonus `amount`, per worker or (`per-answer`) per answer.
 
     Attributes
@@ -96,7 +96,7 @@ class Rule:
 
     @property
     def said(self) -> str:
-        """Short description of the rule; each payment stores it as its reason."""
+        """Short description of the rule, which each payment stores as its reason."""
         if self.kind == QUANTILE:
             return f"the best {self.share:.0%} by {SCORES[self.score]}"
         if self.kind == THRESHOLD:
@@ -109,7 +109,7 @@ class Rule:
         """Name of the score by which workers are compared."""
         return SCORES[self.score]
 
-    def check(self) -> None:
+    def check_values(self) -> None:
         """Raise RuleError if a value of the bonus rule is missing or out of range."""
         if self.kind not in KINDS:
             raise RuleError("kind", "unknown_rule", given=self.kind, known=", ".join(KINDS))
@@ -126,8 +126,8 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Earner:
-    """A worker with the bonus that a rule gives, the score and hourly pay.
+class BonusEarner:
+    """A worker whom a rule considers, with the bonus (None without one), score and hourly pay.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Earner:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class BonusProposal:
     """Bonuses that a rule gives on the current data; nothing is stored.
 
     Attributes
@@ -163,8 +163,8 @@ class Proposal:
     """
 
     version: QuestionSetVersion
-    rule: Rule
-    earners: list[Earner]
+    rule: BonusRule
+    earners: list[BonusEarner]
     n_rejected: int
     n_unscored: int
     base: Decimal | None
@@ -172,7 +172,7 @@ class Proposal:
     least: Decimal | None
 
     @property
-    def rewarded(self) -> list[Earner]:
+    def rewarded(self) -> list[BonusEarner]:
         """Workers with a bonus, the highest score first."""
         return [earner for earner in self.earners if earner.amount is not None]
 
@@ -202,18 +202,18 @@ class Proposal:
 
     @cached_property
     def hourly(self) -> Decimal | None:
-        """Base pay plus median bonus per hour at the median time; None if either is unknown."""
+        """Base pay and median bonus for an hour at the median time; None if either is unknown."""
         times = [earner.seconds for earner in self.earners if earner.seconds]
         if self.base is None or not times:
             return None
         bonus = median(self.amounts.values()) if self.amounts else Decimal(0)
-        return _compute_hourly(self.base + bonus, median(times))
+        return _compute_hourly_pay(self.base + bonus, median(times))
 
     @cached_property
-    def fairness(self) -> list[Comparison]:
+    def fairness(self) -> list[FairnessComparison]:
         """Fairness comparisons: how often groups of workers get the bonus."""
         considered = [earner.submission.pk for earner in self.earners]
-        return fairness(self.version, considered, self.amounts, "get a bonus")
+        return compare_groups(self.version, considered, self.amounts, "get a bonus")
 
     @property
     def warnings(self) -> list[Message]:
@@ -239,26 +239,27 @@ class Proposal:
 
     @property
     def seen(self) -> str:
-        """Hash of the amounts; the client sends it back to confirm which proposal the user saw."""
+        """Hash of the amounts; the client sends it back to show which proposal the user saw."""
         # Sorted, so that the order of the workers does not matter.
         text = repr(sorted(self.amounts.items()))
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def propose(
+def propose_bonuses(
     version: QuestionSetVersion,
-    rule: Rule,
+    rule: BonusRule,
     *,
     least: Decimal | None = None,
     base: Decimal | None = None,
-) -> Proposal:
-    """Apply a rule to the current data; the number of queries is constant.
+) -> BonusProposal:
+    """Return the bonuses that a rule gives on the current data; nothing is stored.
 
     `least` and `base` default to the values of the collection. Considered are workers who
-    submitted, did not withdraw, and are not rejected. Raises RuleError for an invalid rule, for a
-    rule by score without a grading, and for amounts above the largest bonus.
+    submitted, did not withdraw, and are not rejected. The number of queries is constant. Raises
+    RuleError for an invalid rule, for a rule by score without a grading, and for amounts above the
+    largest bonus.
     """
-    rule.check()
+    rule.check_values()
     run = find_grading_run(version)
     if run is None and rule.kind != PER_ANSWER:
         raise RuleError("kind", "no_scores")
@@ -278,8 +279,8 @@ def propose(
     submissions = [submission for submission in submissions if submission.pk not in rejected]
     scores = load_worker_scores(run, score=rule.score)
     if rule.kind != PER_ANSWER:
-        check_contrasts(rule.score, scores)
-    n_answers, seconds = _count_answers(version), load_seconds(version)
+        check_score_exists(rule.score, scores)
+    n_answers, seconds = _count_graded_answers(version), load_times_on_task(version)
     score_by_submission = {
         submission.pk: scores.get(submission.worker_id) for submission in submissions
     }
@@ -289,7 +290,7 @@ def propose(
         {submission.pk: n_answers.get(submission.pk, 0) for submission in submissions},
     )
     earners = [
-        Earner(
+        BonusEarner(
             *(
                 submission,
                 amounts.get(submission.pk),
@@ -297,26 +298,26 @@ def propose(
                 n_answers.get(submission.pk, 0),
                 seconds.get(submission.pk),
             ),
-            _estimate_own_hourly(base, amounts.get(submission.pk), seconds.get(submission.pk)),
+            _compute_own_hourly_pay(base, amounts.get(submission.pk), seconds.get(submission.pk)),
         )
         for submission in submissions
     ]
-    earners.sort(key=_sort_rewarded_first)
+    earners.sort(key=_build_earner_sort_key)
     n_unscored = sum(_get_supported_score(score) is None for score in score_by_submission.values())
-    return Proposal(
+    return BonusProposal(
         *(version, rule, earners, len(rejected)),
         *(0 if rule.kind == PER_ANSWER else n_unscored, base, find_currency(version), least),
     )
 
 
-def check_contrasts(score: str, scores: Mapping[int, RawScore]) -> None:
-    """Raise RuleError if the run has no score of the kind that the rule compares."""
+def check_score_exists(score: str, scores: Mapping[int, RawScore]) -> None:
+    """Raise RuleError if no worker has a score of the kind by which a rule compares."""
     if score != RAW and all(raw_score.value is None for raw_score in scores.values()):
         raise RuleError("score", "no_contrast")
 
 
 def _compute_amounts(
-    rule: Rule, scores: Mapping[int, RawScore | None], answers: Mapping[int, int]
+    rule: BonusRule, scores: Mapping[int, RawScore | None], answers: Mapping[int, int]
 ) -> dict[int, Decimal]:
     """Return the bonus of each submission that gets one, by key."""
     if rule.kind == PER_ANSWER:
@@ -353,18 +354,18 @@ def get_compared_score(score: RawScore | None, end: str) -> float | None:
     return score.low if end == LOW else score.value
 
 
-def _sort_rewarded_first(earner: Earner) -> tuple[bool, bool, float, str]:
-    """Return the sort key of a worker: with a bonus first, then by score, without a score last."""
+def _build_earner_sort_key(earner: BonusEarner) -> tuple[bool, bool, float, str]:
+    """Return the sort key of a worker: bonus first, then by score, without a score last."""
     value = _get_supported_score(earner.score)
     return earner.amount is None, value is None, -(value or 0.0), earner.name
 
 
 def _get_supported_score(score: RawScore | None) -> float | None:
-    """Return a score based on enough answers, else None."""
+    """Return a score that is based on enough answers; None otherwise."""
     return score.value if score is not None and score.supported else None
 
 
-def _count_answers(version: QuestionSetVersion) -> dict[int, int]:
+def _count_graded_answers(version: QuestionSetVersion) -> dict[int, int]:
     """Return the number of graded text answers of each submission, by key; one query."""
     rows = Response.objects.filter(
         submission__version=version,
@@ -375,36 +376,38 @@ def _count_answers(version: QuestionSetVersion) -> dict[int, int]:
     return dict(rows.order_by().values_list("submission").annotate(n=Count("pk")))
 
 
-def _estimate_own_hourly(
+def _compute_own_hourly_pay(
     base: Decimal | None, bonus: Decimal | None, seconds: float | None
 ) -> Decimal | None:
-    """Return pay and bonus per hour of the worker's own time, None if unknown."""
+    """Return pay and bonus for an hour of the worker's own time; None if unknown."""
     if base is None or not seconds:
         return None
-    return _compute_hourly(base + (bonus or Decimal(0)), seconds)
+    return _compute_hourly_pay(base + (bonus or Decimal(0)), seconds)
 
 
-def _compute_hourly(pay: Decimal, seconds: float) -> Decimal:
-    """Return pay per hour, rounded half up to cents."""
+def _compute_hourly_pay(pay: Decimal, seconds: float) -> Decimal:
+    """Return the pay for an hour, rounded half up to cents."""
     # Decimal of the float itself would carry its binary error into the quotient.
     return (pay * 3600 / Decimal(str(seconds))).quantize(CENT, ROUND_HALF_UP)
 
 
-class ChangedError(RuntimeError):
-    """The proposal differs from the one that the user saw."""
+class ProposalChangedError(RuntimeError):
+    """Error: the proposal differs from the one that the user saw."""
 
 
-def plan_proposed(
-    proposal: Proposal, user: Any, round_: str = bonuses.ROUND, *, seen: str | None = None
+def plan_proposed_bonuses(
+    proposal: BonusProposal, user: Any, round_: str = bonuses.ROUND, *, seen: str | None = None
 ) -> int:
     """Plan the bonuses of a proposal; return how many are new.
 
-    `seen` is the `Proposal.seen` that the user saw; None skips the comparison. Raises ChangedError
-    if it differs, and the errors of `bonuses.plan`.
+    `seen` is the `BonusProposal.seen` that the user saw; None skips the comparison. Raises
+    ProposalChangedError if it differs, and the errors of `bonuses.plan_bonuses`.
     """
     if seen is not None and seen != proposal.seen:
-        raise ChangedError
-    return bonuses.plan(proposal.version, proposal.amounts, user, round_, proposal.rule.said)
+        raise ProposalChangedError
+    return bonuses.plan_bonuses(
+        proposal.version, proposal.amounts, user, round_, proposal.rule.said
+    )
 
 
 APPROVE, LOOK, REJECT, NOTHING = "approve", "look", "reject", "nothing"
@@ -447,7 +450,7 @@ def suggest_action(
     graded: bool,
     part: Payment | None = None,
 ) -> Suggestion:
-    """Return the suggested action for one submission; it decides nothing.
+    """Return the suggested payment action for one submission; nothing is decided.
 
     The first rule that applies counts: nothing to decide, evidence for a rejection, reasons to
     look, approval. `part` is a partial payment of the submission. Signals of how answers were

@@ -24,14 +24,14 @@ from evaluation.payments.storage.rules import (
     KINDS,
     LOW,
     SCORE,
-    ChangedError,
-    Proposal,
-    Rule,
+    BonusProposal,
+    BonusRule,
+    ProposalChangedError,
     RuleError,
-    plan_proposed,
-    propose,
+    plan_proposed_bonuses,
+    propose_bonuses,
 )
-from evaluation.payments.views.people import build_frame
+from evaluation.payments.views.people import build_shared_context
 from evaluation.runs.raw_scores import RAW, SCORES
 
 MAX_LISTED = 200
@@ -43,7 +43,7 @@ class AmountField(forms.CharField):
     """Form field of an amount with at most two decimal places, such as 1.50."""
 
     def clean(self, value: Any) -> Any:
-        """Return the amount; None for an empty optional field."""
+        """Return the amount as a Decimal; None for an empty optional field."""
         text = super().clean(value)
         if not text:
             return None
@@ -53,7 +53,7 @@ class AmountField(forms.CharField):
             raise forms.ValidationError(f"{capfirst(str(error))}.", "amount") from None
 
 
-class RuleForm(forms.Form):
+class BonusRuleForm(forms.Form):
     """Form of a bonus rule and its round.
 
     `evaluation.payments.storage.rules` validates the rule.
@@ -114,11 +114,11 @@ class RuleForm(forms.Form):
             sentence = str(error)
             raise forms.ValidationError(f"{capfirst(sentence)}.", "reserved_name") from None
 
-    def rule(self) -> Rule:
-        """Return the rule of a valid form; the form has a percentage, the rule a share."""
+    def build_rule(self) -> BonusRule:
+        """Return the rule of a valid form, with the percentage converted to a share."""
         values = self.cleaned_data
         share = None if values["share"] is None else values["share"] / 100
-        return Rule(
+        return BonusRule(
             *(values["kind"], values["amount"], share, values["at_least"]),
             end=values["end"] or SCORE,
             score=values["score"] or RAW,
@@ -126,7 +126,7 @@ class RuleForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def show_rule(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_bonuses(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show all payments and try a rule; a POST plans, confirms or cancels payments.
 
     The rule is in the query while it is tried, so that a tried rule has a link.
@@ -134,17 +134,17 @@ def show_rule(request: HttpRequest, set_id: UUID) -> HttpResponse:
     version = get_payable_version(request, set_id)
     action = request.POST.get("do", "")
     if request.method == "POST" and action in ("confirm", "cancel"):
-        return _advance(request, version, action)
+        return _confirm_or_cancel(request, version, action)
     if request.method == "POST" and action == "parts":
         return _plan_parts(request, version)
     data = request.POST if request.method == "POST" else request.GET
-    form = RuleForm(data) if "kind" in data else RuleForm()
-    proposal = _propose(version, form) if form.is_bound and form.is_valid() else None
+    form = BonusRuleForm(data) if "kind" in data else BonusRuleForm()
+    proposal = _propose_bonuses(version, form) if form.is_bound and form.is_valid() else None
     problem, status = "", 400 if form.errors else 200
     if request.method == "POST" and proposal is not None:
         try:
             return _plan_bonuses(request, version, form, proposal)
-        except ChangedError:
+        except ProposalChangedError:
             problem = "Who gets the bonus has changed since you looked. Look again, then plan it."
             status = 409
         except (errors.OtherAmountError, errors.CurrencyError, WithdrawnError) as error:
@@ -152,10 +152,10 @@ def show_rule(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return _render_page(request, version, form, proposal, problem, status)
 
 
-def _propose(version: QuestionSetVersion, form: RuleForm) -> Proposal | None:
-    """Apply the rule of a form; return None after an error, which the form then shows."""
+def _propose_bonuses(version: QuestionSetVersion, form: BonusRuleForm) -> BonusProposal | None:
+    """Return the proposal of the form's rule; None if it is invalid, with the error in the form."""
     try:
-        return propose(version, form.rule(), least=form.cleaned_data["least"])
+        return propose_bonuses(version, form.build_rule(), least=form.cleaned_data["least"])
     except RuleError as error:
         sentence = str(error)
         form.add_error(error.field, forms.ValidationError(f"{capfirst(sentence)}.", error.code))
@@ -163,26 +163,26 @@ def _propose(version: QuestionSetVersion, form: RuleForm) -> Proposal | None:
 
 
 def _plan_bonuses(
-    request: HttpRequest, version: QuestionSetVersion, form: RuleForm, proposal: Proposal
+    request: HttpRequest, version: QuestionSetVersion, form: BonusRuleForm, proposal: BonusProposal
 ) -> HttpResponse:
-    """Plan the bonuses of a proposal and redirect to the page."""
+    """Plan the bonuses of a proposal and redirect to the page of bonuses."""
     name, seen = form.cleaned_data["round"], request.POST.get("seen", "")
-    n_new = plan_proposed(proposal, request.user, name, seen=seen)
+    n_new = plan_proposed_bonuses(proposal, request.user, name, seen=seen)
     sentence = f"{n_new:,} planned. They are paid only after you confirm them below."
     messages.success(request, sentence, "bonuses_planned")
     return redirect(_build_link(version))
 
 
 def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpResponse:
-    """Plan the partial payments; status 409 if their sum differs from the one shown."""
+    """Plan the partial payments and redirect; 409 if their sum differs from the one shown."""
     try:
-        batch = confirmation.plan_parts(version, request.user, _read_total(request))
+        batch = confirmation.plan_parts_of_total(version, request.user, _read_total(request))
     except errors.OtherTotalError:
         problem = "Who gets a part has changed since you looked, and nothing was planned."
-        return _render_page(request, version, RuleForm(), None, problem, 409)
+        return _render_page(request, version, BonusRuleForm(), None, problem, 409)
     except errors.CurrencyError as error:
         problem = f"Nothing was planned: {error}."
-        return _render_page(request, version, RuleForm(), None, problem, 409)
+        return _render_page(request, version, BonusRuleForm(), None, problem, 409)
     if not batch.payments:
         sentence = "No part is left to plan. Planned parts are listed below."
         messages.info(request, sentence, "no_parts_left")
@@ -192,18 +192,20 @@ def _plan_parts(request: HttpRequest, version: QuestionSetVersion) -> HttpRespon
     return redirect(_build_link(version))
 
 
-def _advance(request: HttpRequest, version: QuestionSetVersion, action: str) -> HttpResponse:
-    """Confirm or cancel a round; status 409 if its sum differs from the one shown."""
+def _confirm_or_cancel(
+    request: HttpRequest, version: QuestionSetVersion, action: str
+) -> HttpResponse:
+    """Confirm or cancel a round and redirect; 409 if its sum differs from the one shown."""
     name = request.POST.get("round", "")
-    advance = confirmation.confirm if action == "confirm" else confirmation.cancel
+    advance = confirmation.confirm_round if action == "confirm" else confirmation.cancel_round
     try:
         batch = advance(version, request.user, name, _read_total(request))
     except errors.OtherTotalError:
         problem = "The bonuses have changed since you looked, and nothing was done: look again."
-        return _render_page(request, version, RuleForm(), None, problem, 409)
+        return _render_page(request, version, BonusRuleForm(), None, problem, 409)
     except errors.CurrencyError as error:
         problem = f"Nothing was done: {error}."
-        return _render_page(request, version, RuleForm(), None, problem, 409)
+        return _render_page(request, version, BonusRuleForm(), None, problem, 409)
     outcome = "confirmed. Take their list to the panel" if action == "confirm" else "cancelled"
     n = len(batch.payments)
     noun = "bonus" if n == 1 else "bonuses"
@@ -219,20 +221,20 @@ def _advance(request: HttpRequest, version: QuestionSetVersion, action: str) -> 
 def _render_page(
     request: HttpRequest,
     version: QuestionSetVersion,
-    form: RuleForm,
-    proposal: Proposal | None,
+    form: BonusRuleForm,
+    proposal: BonusProposal | None,
     problem: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page: the form, the proposal of its rule, and all payments by round."""
+    """Render the page of bonuses: form, proposal of its rule, and all payments by round."""
     payments = bonuses.load_payments(version)
-    log = load_decisions_where(bonuses.has_confirmed(version)) if payments else {}
-    sendable, held_back = bonuses.split_confirmed(
+    log = load_decisions_where(bonuses.build_confirmed_condition(version)) if payments else {}
+    sendable, held_back = bonuses.split_confirmed_payments(
         (payment for payment in payments if bonuses.is_in_round(payment, None)), log
     )
     rewarded = proposal.rewarded if proposal else []
     partial_payments = parts.find_owed_parts(version, payments)
-    context = build_frame(version, "Bonuses") | {
+    context = build_shared_context(version, "Bonuses") | {
         "form": form,
         "found": proposal if not form.errors else None,
         "people": rewarded[:MAX_LISTED],
@@ -248,7 +250,7 @@ def _render_page(
 
 
 def _read_total(request: HttpRequest) -> Decimal:
-    """Return the sum that the page showed; NaN, which equals no sum, for an invalid one."""
+    """Return the posted sum that the page showed; NaN, which equals no sum, if it is invalid."""
     try:
         return parse_total_amount(request.POST.get("total", ""))
     except ValueError:
@@ -256,6 +258,6 @@ def _read_total(request: HttpRequest) -> Decimal:
 
 
 def _build_link(version: QuestionSetVersion) -> str:
-    """Return the link to this page, with the version where it is not the newest."""
+    """Return the link to the page of bonuses, with the version unless it is the newest."""
     link = reverse("admin:paying-bonuses", args=[version.question_set.public_id])
-    return link + str(build_frame(version, "")["kept"])
+    return link + str(build_shared_context(version, "")["kept"])

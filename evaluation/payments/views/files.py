@@ -26,7 +26,7 @@ from annotations.exchange.reading.source import Readable
 from annotations.exchange.writing.formats import write_lines
 from annotations.ledger.decisions import find_answered_version
 from annotations.ledger.errors import NothingToSendError
-from annotations.ledger.files import decide_by_file
+from annotations.ledger.files import import_decisions
 from annotations.ledger.panel_lists import (
     BONUSES,
     EXTENSIONS,
@@ -35,27 +35,27 @@ from annotations.ledger.panel_lists import (
     ListRequest,
     NoListError,
     build_list_name,
-    claim_list,
-    format_list,
+    claim_payments_of_list,
+    format_payment_list,
 )
 from annotations.models import QuestionSet, QuestionSetVersion
-from annotations.panels.groups import load_groups
+from annotations.panels.groups import load_requested_groups
 from annotations.panels.statuses import import_statuses
 from annotations.web.downloads import build_download_response, build_file_name
 from annotations.web.upload_kinds import UploadKind, register_upload_kind
 from evaluation.core.options import SITE
 from evaluation.payments.storage.evidence import get_payable_version
-from evaluation.payments.storage.fairness import compare_rejections, format_groups
+from evaluation.payments.storage.fairness import compare_rejections, format_group_rates
 from evaluation.payments.storage.invitations import (
     ENDS,
     MOST,
-    Invited,
+    InvitedWorkers,
     ScoreThreshold,
     list_panels,
-    select_invited,
+    select_invited_workers,
 )
 from evaluation.payments.storage.rules import SCORE, RuleError
-from evaluation.payments.views.people import build_frame
+from evaluation.payments.views.people import build_shared_context
 from evaluation.runs.raw_scores import (
     CONTRAST,
     RAW,
@@ -67,10 +67,13 @@ from evaluation.runs.raw_scores import (
 
 
 @require_GET
-def send_list(
+def send_panel_list(
     request: HttpRequest, set_id: UUID, name: str
 ) -> HttpResponse | StreamingHttpResponse:
-    """Send a list for a panel. A payment list needs `batch`: claiming a new one takes a POST."""
+    """Send a list for a panel as a file; a payment list needs `batch` in the query.
+
+    Claiming a new payment list takes a POST (`send_new_payment_list`).
+    """
     version = get_payable_version(request, set_id)
     batch = request.GET.get("batch") or None
     # A second download of a claimed list has the same lines, so no payment is sent twice.
@@ -86,8 +89,10 @@ def send_list(
 
 
 @require_POST
-def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
-    """Claim the confirmed payments for one list and send it; no other list can contain them.
+def send_new_payment_list(
+    request: HttpRequest, set_id: UUID
+) -> HttpResponse | StreamingHttpResponse:
+    """Claim the confirmed payments for one list and send it; no other list contains them.
 
     `list` in the request is the name of the list: bonuses (default) or parts of the pay.
     """
@@ -96,15 +101,15 @@ def claim_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse | Str
     if name not in PAYMENT_LISTS:
         raise Http404("there is no such list")
     try:
-        batch = claim_list(version, request.user, name)
+        batch = claim_payments_of_list(version, request.user, name)
     except NothingToSendError:
         # Two users may claim at once: the second one finds nothing left.
         code = "no_bonus_left" if name == BONUSES else "no_part_left"
         messages.warning(request, f"No confirmed {PAYMENT_LISTS[name]} was left to be sent.", code)
-        query = build_frame(version, "")["kept"]
+        query = build_shared_context(version, "")["kept"]
         return redirect(reverse("admin:paying-bonuses", args=[set_id]) + query)
     return build_download_response(
-        format_list(version, batch), build_list_name(version, name), "csv"
+        format_payment_list(version, batch), build_list_name(version, name), "csv"
     )
 
 
@@ -148,15 +153,15 @@ class PaymentUploadReport:
         yield from self.report.lines()
 
 
-def load_decisions(
+def import_uploaded_decisions(
     into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
 ) -> PaymentUploadReport:
-    """Import the decisions of a file, every row or none; raises `InputError`.
+    """Import the decisions of a file, every row or none; raise `InputError` if any is invalid.
 
     The notes compare how often groups of workers would not be rejected.
     """
     version, user = _get_answered_version(into), _load_user(imported_by)
-    report = decide_by_file(version, source, user, dry_run=dry_run)
+    report = import_decisions(version, source, user, dry_run=dry_run)
     kinds = ", ".join(f"{n:,} {kind}" for kind, n in sorted(report.n_by_kind.items()))
     notes = [f"Decisions: {kinds}."]
     if report.n_bonuses:
@@ -166,7 +171,8 @@ def load_decisions(
         )
     comparisons = compare_rejections(version, report.kinds)
     notes += [
-        f"Not rejected, once this is decided, by {line}." for line in format_groups(comparisons)
+        f"Not rejected, once this is decided, by {line}."
+        for line in format_group_rates(comparisons)
     ]
     notes += [
         SITE.format_message(comparison.told)
@@ -185,10 +191,10 @@ def load_decisions(
     return PaymentUploadReport(report, "decisions", notes, counted)
 
 
-def load_statuses(
+def import_uploaded_statuses(
     into: QuestionSet, source: Readable, *, dry_run: bool = False, imported_by: Any = None, **_: Any
 ) -> PaymentUploadReport:
-    """Import the statuses of a panel's export; raises `InputError`."""
+    """Import the statuses of a panel's export; raise `InputError` if any row is invalid."""
     report = import_statuses(
         _get_answered_version(into), source, _load_user(imported_by), dry_run=dry_run
     )
@@ -197,7 +203,7 @@ def load_statuses(
 
 
 def _get_answered_version(question_set: QuestionSet) -> QuestionSetVersion:
-    """Return the newest version with an answer; raise `InputError` if no worker took part."""
+    """Return the newest version with submissions; raise `InputError` if there is no version."""
     version = find_answered_version(question_set)
     if version is None:
         raise InputError.single("the question set", "it is empty", "It has no participants.")
@@ -205,7 +211,7 @@ def _get_answered_version(question_set: QuestionSet) -> QuestionSetVersion:
 
 
 def _load_user(key: Any) -> Any:
-    """Return the user who imports a file, by key."""
+    """Return the user with a key, who imports a file."""
     return get_user_model().objects.get(pk=key)
 
 
@@ -221,7 +227,7 @@ register_upload_kind(
         "worker,decision,category,reason,bonus\nw1,approve,,,1.50\nw2,open,,,",
         "",
         str,
-        load_decisions,
+        import_uploaded_decisions,
         knows_who=True,
         return_link=PAYMENT_PAGE,
     )
@@ -236,7 +242,7 @@ register_upload_kind(
         "66a...,5f1...,AWAITING REVIEW,2026-11-20T09:00:00Z,2026-11-20T09:14:00Z,840",
         "",
         str,
-        load_statuses,
+        import_uploaded_statuses,
         knows_who=True,
         return_link=PAYMENT_PAGE,
     )
@@ -248,7 +254,7 @@ MAX_LISTED = 100
 
 
 class ThresholdForm(forms.Form):
-    """Form of the score threshold, with a panel choice if workers came from several."""
+    """Form of the score threshold, with a choice of the panel if workers came from several."""
 
     score = forms.ChoiceField(
         label="Compare people by",
@@ -285,7 +291,9 @@ class ThresholdForm(forms.Form):
 
 
 @require_GET
-def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | StreamingHttpResponse:
+def show_invited_workers(
+    request: HttpRequest, set_id: UUID
+) -> HttpResponse | StreamingHttpResponse:
     """Show how many workers reach a threshold; `take=list` in the query sends their ids."""
     version = get_payable_version(request, set_id)
     run = find_grading_run(version)
@@ -299,7 +307,7 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
         return build_download_response(write_lines(invited_workers.ids), name, "txt")
     query = request.GET.copy()
     query["take"] = "list"
-    context = build_frame(version, "Invite the best again") | {
+    context = build_shared_context(version, "Invite the best again") | {
         "run": run,
         "spread": compute_score_distribution(load_worker_scores(run)),
         "spread_of_contrast": compute_score_distribution(load_worker_scores(run, score=CONTRAST)),
@@ -308,16 +316,16 @@ def show_invitation(request: HttpRequest, set_id: UUID) -> HttpResponse | Stream
         "named": invited_workers.ids[:MAX_LISTED] if invited_workers else [],
         "more": max(0, len(invited_workers.ids) - MAX_LISTED) if invited_workers else 0,
         "link": f"?{query.urlencode()}",
-        "groups": load_groups(version.question_set),
+        "groups": load_requested_groups(version.question_set),
     }
     status = 400 if form.errors else 200
     return TemplateResponse(request, "evaluation/payments/invite.html", context, status=status)
 
 
-def _select_invited(version: QuestionSetVersion, form: ThresholdForm) -> Invited | None:
-    """Return the workers who reach the threshold; None if invalid, with the error in the form."""
+def _select_invited(version: QuestionSetVersion, form: ThresholdForm) -> InvitedWorkers | None:
+    """Return the workers who reach the form's threshold; None after an error, added to the form."""
     try:
-        return select_invited(version, form.build_threshold())
+        return select_invited_workers(version, form.build_threshold())
     except RuleError as error:
         sentence = str(error)
         form_error = forms.ValidationError(f"{capfirst(sentence)}.", error.code)

@@ -26,38 +26,40 @@ from annotations.ledger import decisions as deciding
 from annotations.ledger.bonuses import (
     PART,
     UNRESOLVED_STATES,
-    has_confirmed,
+    build_confirmed_condition,
     is_in_round,
-    split_confirmed,
+    split_confirmed_payments,
 )
 from annotations.ledger.decisions import (
     DecidedMeanwhileError,
     WithdrawnError,
     approve_undecided,
-    is_newest_answered,
+    is_newest_answered_version,
 )
 from annotations.ledger.parts import select_sendable_parts
 from annotations.models import QuestionSetVersion
 from annotations.panels.lists import PanelLists
-from annotations.panels.people import load_people
+from annotations.panels.people import load_panel_submissions
 from annotations.web.pages import build_breadcrumbs
 from evaluation.grading.facts.report import read_contradictions
 from evaluation.payments.messages import draft_rejection
 from evaluation.payments.people_filter import PayPageFilter
-from evaluation.payments.report import OPEN, PaymentPeople, PayRow
+from evaluation.payments.report import OPEN, PaymentRecords, PaymentRow
 from evaluation.payments.storage.evidence import Evidence, get_payable_version
 from evaluation.payments.storage.fairness import compare_decisions
 from evaluation.payments.storage.rules import APPROVE
 from evaluation.runs.forms import format_decision_conflict, get_seen_decision_id
 
 
-def build_frame(version: QuestionSetVersion, title: str, *, inside: bool = True) -> dict[str, Any]:
+def build_shared_context(
+    version: QuestionSetVersion, title: str, *, inside: bool = True
+) -> dict[str, Any]:
     """Return the template context that all payment pages share.
 
     `inside` : whether the page has a link up to the list of workers.
     """
     question_set = version.question_set
-    query = "" if is_newest_answered(version) else f"?version={version.number}"
+    query = "" if is_newest_answered_version(version) else f"?version={version.number}"
     links = build_breadcrumbs(question_set)
     if inside:
         links.append(("Pay people", reverse("admin:paying", args=[question_set.public_id]) + query))
@@ -79,21 +81,23 @@ MAX_LISTED = 100
 
 
 @require_GET
-def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
+def show_payment_list(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """List the workers with evidence and suggestions; the query filters, sorts and pages."""
     version = get_payable_version(request, set_id)
-    everybody = load_people(version.submissions.all())
+    everybody = load_panel_submissions(version.submissions.all())
     people = [person for person in everybody if not person.withdrew]
-    records = PaymentPeople(version, everybody)
+    records = PaymentRecords(version, everybody)
     form = PayPageFilter(request.GET, records)
     listing = form.build_list_context(request, ROWS_PER_PAGE)
     page = listing["page"]
     counts = records.count_decisions()
     # Decisions of the page's workers, and of those whose confirmed bonus may be held back.
-    log = records.load_log([submission.pk for submission in page.rows], has_confirmed(version))
-    context = build_frame(version, "Pay people", inside=False) | listing
+    log = records.load_log(
+        [submission.pk for submission in page.rows], build_confirmed_condition(version)
+    )
+    context = build_shared_context(version, "Pay people", inside=False) | listing
     payments = records.payments
-    sendable, held_back = split_confirmed(
+    sendable, held_back = split_confirmed_payments(
         (payment for payment in payments if is_in_round(payment, None)), log
     )
     context |= {
@@ -116,15 +120,15 @@ def desk(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "n_waiting": records.n_waiting,
         "comparisons": compare_decisions(version, people=people),
         "n_all": records.n_all,
-        "lists": PanelLists(version.pk, people, may_have_batches=records.has("batches")),
+        "lists": PanelLists(version.pk, people, may_have_batches=records.has_records("batches")),
         "versions": records.versions,
     }
     return TemplateResponse(request, "evaluation/payments/desk.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def approve(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Ask for confirmation to approve several workers; a POST approves them.
+def approve_submissions(request: HttpRequest, set_id: UUID) -> HttpResponse:
+    """Ask for confirmation to approve several submissions; a POST approves them.
 
     `who` in the query names the submissions. Without it, these are all undecided ones for which
     approval is suggested.
@@ -150,16 +154,16 @@ def approve(request: HttpRequest, set_id: UUID) -> HttpResponse:
             messages.success(
                 request, f"{approval.n_new:,} {phrase} approved. The panel is not informed yet."
             )
-            query = build_frame(version, "")["kept"]
+            query = build_shared_context(version, "")["kept"]
             return redirect(reverse("admin:paying", args=[set_id]) + query)
     ids = request.GET.getlist("who")
-    people = _load_submissions(version, ids) if ids else _load_suggested(version)
+    people = _load_submissions(version, ids) if ids else _load_suggested_approvals(version)
     people = [
         submission
         for submission in people
         if submission.decided == OPEN and submission.withdrawn_at is None
     ]
-    context = build_frame(version, "Approve several people?") | {
+    context = build_shared_context(version, "Approve several people?") | {
         "people": people[:MAX_LISTED],
         "more": max(0, len(people) - MAX_LISTED),
         "n": len(people),
@@ -171,11 +175,11 @@ def approve(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "evaluation/payments/approve.html", context, status=status)
 
 
-def _load_suggested(version: QuestionSetVersion) -> list[Any]:
-    """Return the undecided submissions for which approval is suggested, by name."""
-    records = PaymentPeople(version)
-    submissions = list(records.select_people().order_by("name", "pk"))
-    suggestions = records.suggest_all(submissions)
+def _load_suggested_approvals(version: QuestionSetVersion) -> list[Any]:
+    """Return the undecided submissions for which approval is suggested, by worker's name."""
+    records = PaymentRecords(version)
+    submissions = list(records.select_submissions().order_by("name", "pk"))
+    suggestions = records.suggest_actions(submissions)
     return [
         submission
         for submission in submissions
@@ -184,14 +188,14 @@ def _load_suggested(version: QuestionSetVersion) -> list[Any]:
 
 
 def _load_submissions(version: QuestionSetVersion, ids: list[str]) -> list[Any]:
-    """Return the submissions of this version with these public ids, by name; others are ignored."""
+    """Return the submissions of a version with these public ids; unknown ids are ignored."""
     public_ids = set()
     for text in ids:
         try:
             public_ids.add(UUID(text.strip()))
         except ValueError:
             continue
-    submissions = PaymentPeople(version).select_people().order_by("name", "pk")
+    submissions = PaymentRecords(version).select_submissions().order_by("name", "pk")
     return [submission for submission in submissions if submission.public_id in public_ids]
 
 
@@ -208,15 +212,15 @@ ANSWERS = {"answer-approve": True, "answer-stays": False}
 NOTE = "note-appeal"
 
 
-class Problem(NamedTuple):
+class PageProblem(NamedTuple):
     """Error message at the top of the page; `code` is the reason why nothing was done."""
 
     code: str
     sentence: str
 
 
-class RejectForm(forms.Form):
-    """Reason and message of a rejection; `annotations.ledger.decisions` checks them.
+class RejectionForm(forms.Form):
+    """Form with the reason and message of a rejection; `annotations.ledger` validates them.
 
     `offered` are the categories with evidence, which come first.
     """
@@ -238,8 +242,8 @@ class RejectForm(forms.Form):
         ]
 
 
-class AnswerForm(forms.Form):
-    """Answer to an appeal."""
+class AppealAnswerForm(forms.Form):
+    """Form with the answer to a worker's appeal."""
 
     answer = forms.CharField(
         label="Your answer, which they read",
@@ -249,7 +253,7 @@ class AnswerForm(forms.Form):
     )
 
 
-class NoteForm(forms.Form):
+class AppealNoteForm(forms.Form):
     """Form to enter an appeal that a worker sent outside Crowdgrade."""
 
     written = forms.CharField(
@@ -261,7 +265,7 @@ class NoteForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpResponse:
+def show_submission(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpResponse:
     """Show one submission with its evidence; a POST stores a decision or answers an appeal."""
     version = get_payable_version(request, set_id)
     row = _load_row(version, submission_id)
@@ -271,20 +275,20 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     if kind in ANSWERS:
         return _answer_appeal(request, row, kind)
     if kind == NOTE:
-        return _note_appeal(request, row)
+        return _store_appeal(request, row)
     values = {name: request.POST.get(name, "") for name in ("category", "reason")}
     values = values if kind == REJECT else {}
     try:
-        decision = deciding.decide(
+        decision = deciding.decide_on_submission(
             row.submission, request.user, kind, **values, seen=get_seen_decision_id(request)
         )
     except deciding.DecisionError as error:
         return _render_refusal(request, row, error, values)
     except deciding.WithdrawnError as error:
-        problem = Problem("withdrawn", f"{error}: nothing was decided.")
+        problem = PageProblem("withdrawn", f"{error}: nothing was decided.")
         return _render_page(request, row, problem=problem, status=409)
     except deciding.DecidedMeanwhileError as error:
-        problem = _build_problem(request, error)
+        problem = _build_conflict_problem(request, error)
         initial = values if kind == REJECT else None
         return _render_page(
             request, _load_row(version, submission_id), initial, problem=problem, status=409
@@ -295,27 +299,27 @@ def person(request: HttpRequest, set_id: UUID, submission_id: UUID) -> HttpRespo
     return redirect(request.get_full_path())
 
 
-def _answer_appeal(request: HttpRequest, row: PayRow, action: str) -> HttpResponse:
-    """Store the answer to an appeal with its decision; each appeal gets one answer.
+def _answer_appeal(request: HttpRequest, row: PaymentRow, action: str) -> HttpResponse:
+    """Store the answer to an appeal with its decision, and redirect; 400 or 409 if refused.
 
     If the answer cannot be stored, the page shows the text again so that it is not lost.
     """
     if row.appeal is None:
-        problem = Problem("nothing_written", "They wrote nothing to answer to.")
+        problem = PageProblem("nothing_written", "They wrote nothing to answer to.")
         return _render_page(request, row, problem=problem, status=409)
-    form = AnswerForm(request.POST)
+    form = AppealAnswerForm(request.POST)
     if not form.is_valid():
         return _render_page(request, row, answer_form=form, status=400)
     try:
         text = form.cleaned_data["answer"]
         appeals.answer_appeal(row.appeal, request.user, text, approve=ANSWERS[action])
     except deciding.WithdrawnError as error:
-        problem = Problem("withdrawn", f"{error}: nothing was sent.")
+        problem = PageProblem("withdrawn", f"{error}: nothing was sent.")
     except deciding.DecidedMeanwhileError as error:
-        problem = _build_problem(request, error)
+        problem = _build_conflict_problem(request, error)
     except appeals.AppealError:
         sentence = "Another user has answered, and only one answer is possible. Yours was not sent."
-        problem = Problem("answered_meanwhile", sentence)
+        problem = PageProblem("answered_meanwhile", sentence)
     else:
         messages.success(request, f"{row.name}: {SENTENCES[action]}", action.replace("-", "_"))
         return redirect(request.get_full_path())
@@ -325,18 +329,21 @@ def _answer_appeal(request: HttpRequest, row: PayRow, action: str) -> HttpRespon
     )
 
 
-def _note_appeal(request: HttpRequest, row: PayRow) -> HttpResponse:
-    """Store an appeal that a worker sent elsewhere; each rejection has one appeal."""
-    form = NoteForm(request.POST)
+def _store_appeal(request: HttpRequest, row: PaymentRow) -> HttpResponse:
+    """Store an appeal that a worker sent elsewhere, and redirect; 400 or 409 if refused.
+
+    Each rejection has one appeal.
+    """
+    form = AppealNoteForm(request.POST)
     if not form.is_valid():
         return _render_page(request, row, note_form=form, status=400)
     try:
         appeals.create_appeal(row.submission, form.cleaned_data["written"], request.user)
     except deciding.WithdrawnError as error:
-        problem = Problem("withdrawn", f"{error}: nothing was noted.")
+        problem = PageProblem("withdrawn", f"{error}: nothing was noted.")
     except appeals.AppealError as error:
         sentence = f"{appeals.NOT_STORED_REASONS[error.code]} Nothing was noted."
-        problem = Problem(error.code, sentence)
+        problem = PageProblem(error.code, sentence)
     else:
         messages.success(request, f"{row.name}: {SENTENCES[NOTE]}", "note_appeal")
         return redirect(f"{request.get_full_path()}#appeal")
@@ -346,27 +353,29 @@ def _note_appeal(request: HttpRequest, row: PayRow) -> HttpResponse:
     )
 
 
-def _build_problem(request: HttpRequest, error: deciding.DecidedMeanwhileError) -> Problem:
-    """Build the problem that another user decided since the page was opened."""
+def _build_conflict_problem(
+    request: HttpRequest, error: deciding.DecidedMeanwhileError
+) -> PageProblem:
+    """Return the problem that another user decided since the page was opened."""
     newest = error.newest
-    return Problem(
+    return PageProblem(
         "decided_meanwhile", format_decision_conflict(newest, request.user, newest.get_kind_display())
     )
 
 
-def _load_row(version: QuestionSetVersion, submission_id: UUID) -> PayRow:
-    """Return the payment row of a submission with all evidence; 404 for an unknown one."""
-    row = PaymentPeople(version).load_row(submission_id, in_full=True)
+def _load_row(version: QuestionSetVersion, submission_id: UUID) -> PaymentRow:
+    """Return a submission with all evidence as a payment row; 404 for an unknown one."""
+    row = PaymentRecords(version).load_row(submission_id, in_full=True)
     if row is None:
         raise Http404("there is no such submission")
     return row
 
 
 def _render_refusal(
-    request: HttpRequest, row: PayRow, error: deciding.DecisionError, values: Mapping[str, str]
+    request: HttpRequest, row: PaymentRow, error: deciding.DecisionError, values: Mapping[str, str]
 ) -> HttpResponse:
     """Render the page with the posted values and the errors beside their fields; status 400."""
-    form = RejectForm(row.suggestion.categories, values)
+    form = RejectionForm(row.suggestion.categories, values)
     # Fills `errors`, without which `add_error` fails.
     form.is_valid()
     problem = None
@@ -376,7 +385,7 @@ def _render_refusal(
             form.errors.pop(field, None)
             form.add_error(field, f"{capfirst(reason)}. {remedy}")
         else:
-            problem = Problem(field, f"{capfirst(reason)}. {remedy}")
+            problem = PageProblem(field, f"{capfirst(reason)}. {remedy}")
     is_rejecting = bool(form.errors)
     return _render_page(
         request, row, form=form if is_rejecting else None, problem=problem, status=400
@@ -385,17 +394,17 @@ def _render_refusal(
 
 def _render_page(
     request: HttpRequest,
-    row: PayRow,
+    row: PaymentRow,
     posted: Mapping[str, str] | None = None,
     *,
-    form: RejectForm | None = None,
-    answer_form: AnswerForm | None = None,
-    note_form: NoteForm | None = None,
-    problem: Problem | None = None,
+    form: RejectionForm | None = None,
+    answer_form: AppealAnswerForm | None = None,
+    note_form: AppealNoteForm | None = None,
+    problem: PageProblem | None = None,
     unsent: str = "",
     status: int = 200,
 ) -> HttpResponse:
-    """Render the page of a submission.
+    """Render the page of a submission: evidence, decision forms, appeal and history.
 
     `problem` states why nothing was done; `unsent` is a posted text whose form is no longer on the
     page.
@@ -408,7 +417,7 @@ def _render_page(
     offered = row.suggestion.categories
     first_category = next(iter(offered), "")
     initial = posted or {"category": first_category, "reason": drafts.get(first_category, "")}
-    context = build_frame(version, row.name) | {
+    context = build_shared_context(version, row.name) | {
         "row": row,
         "run": run if row.score is not None else None,
         "contradictions": read_contradictions(run, "worker", submission.worker.public_id)
@@ -416,13 +425,13 @@ def _render_page(
         else [],
         "history": history,
         "seen": history[0].public_id if history else "",
-        "form": form or RejectForm(offered, initial=initial),
+        "form": form or RejectionForm(offered, initial=initial),
         "is_rejecting": form is not None or posted is not None or request.GET.get("do") == REJECT,
         "drafts": [
             (CATEGORIES[code], text) for code, text in drafts.items() if code != first_category
         ],
-        "answer_form": answer_form or AnswerForm(),
-        "note_form": note_form or NoteForm(),
+        "answer_form": answer_form or AppealAnswerForm(),
+        "note_form": note_form or AppealNoteForm(),
         "problem": problem,
         "unsent": unsent,
         "signals": row.signals,
@@ -430,7 +439,7 @@ def _render_page(
     return TemplateResponse(request, "evaluation/payments/person.html", context, status=status)
 
 
-def _draft_rejections(row: PayRow) -> dict[str, str]:
+def _draft_rejections(row: PaymentRow) -> dict[str, str]:
     """Return a draft of the message to the worker for each category with enough evidence."""
     drafts = {}
     for category in row.suggestion.categories:
@@ -445,7 +454,7 @@ def _draft_rejections(row: PayRow) -> dict[str, str]:
     return drafts
 
 
-def build_person_link(version: QuestionSetVersion, submission: UUID) -> str:
+def build_submission_link(version: QuestionSetVersion, submission: UUID) -> str:
     """Return the link to the page of a submission."""
     link = reverse("admin:paying-person", args=[version.question_set.public_id, submission])
-    return link + str(build_frame(version, "")["kept"])
+    return link + str(build_shared_context(version, "")["kept"])

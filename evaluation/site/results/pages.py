@@ -299,11 +299,15 @@ REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
     "against": lambda request, run: build_run_comparison_table(
         pages.build_comparison(request, run)
     ),
-    "waves-people": lambda request, run: build_worker_table(waves.load_report_or_404(request, run)),
-    "waves-questions": lambda request, run: build_question_table(
-        waves.load_report_or_404(request, run)
+    "waves-people": lambda request, run: build_worker_table(
+        waves.load_waves_report_or_404(request, run)
     ),
-    "waves-models": lambda request, run: build_model_table(waves.load_report_or_404(request, run)),
+    "waves-questions": lambda request, run: build_question_table(
+        waves.load_waves_report_or_404(request, run)
+    ),
+    "waves-models": lambda request, run: build_model_table(
+        waves.load_waves_report_or_404(request, run)
+    ),
     "differences": lambda request, run: build_differences_table(
         run, *models.read_chosen_models(run, request.GET)
     ),

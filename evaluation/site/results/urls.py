@@ -26,8 +26,8 @@ from evaluation.scorer.views import send_scorer, show_scorer
 from evaluation.site.results import pages
 from evaluation.site.results.pages import show_or_ask_judging
 from evaluation.triage.views.exclusion import (
-    confirm_batch,
     send_decision_file,
+    show_batch,
     start_run_without_excluded,
     undo_batch,
 )
@@ -63,7 +63,7 @@ urlpatterns = [
     path(f"{RUN}alarms/no-<int:place>/", show_alarm, name="results-alarm"),
     path(f"{RUN}triage/", show_queue, name="results-triage"),
     path(f"{RUN}triage/apply/", start_run_without_excluded, name="results-triage-apply"),
-    path(f"{RUN}triage/accept/", confirm_batch, name="results-triage-accept"),
+    path(f"{RUN}triage/accept/", show_batch, name="results-triage-accept"),
     path(
         f"{RUN}triage/accept/<uuid:together>/undo/",
         undo_batch,

@@ -52,8 +52,8 @@ Sort = Literal["worker", "model", "best"]
 
 
 @dataclass(frozen=True)
-class Partner:
-    """Comparison partner of a worker: another worker, a model or the best responses.
+class ComparisonPartner:
+    """Whom a worker is compared with: another worker, a model or the best responses.
 
     Attributes
     ----------
@@ -69,21 +69,21 @@ class Partner:
     n_shared: int | None = None
 
 
-BEST_RESPONSE = Partner(BEST, "the best response", "best")
+BEST_RESPONSE = ComparisonPartner(BEST, "the best response", "best")
 
 
-def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[Partner]:
+def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[ComparisonPartner]:
     """Return the partners to compare a worker with, the most similar first; two queries.
 
     Partners are workers named with this worker by alarms of copies or camps, models whose replies
     an alarm shows, and always the best responses of the crowd. `naming` are the open alarms of
-    `marks_and_naming`: dismissed alarms and alarms that a remedy resolved offer no partner.
+    `read_marks_and_naming`: dismissed alarms and alarms that a remedy resolved offer no partner.
     """
     alike = [alarm for alarm in naming if alarm.kind in ALIKE]
     members, models = _load_named_partners(
         alike, [alarm for alarm in naming if alarm.kind == "model_like"], worker
     )
-    workers = _rank_by_likeness(run, worker, members)
+    workers = _rank_partners_by_likeness(run, worker, members)
     partners = [*workers, *models, BEST_RESPONSE]
     if workers and not workers[0].n_same and not models:
         # No worker has the same text, so the difference from the best response is more useful.
@@ -91,11 +91,10 @@ def find_partners(run: Run, worker: Worker, naming: list[NamingAlarm]) -> list[P
     return partners
 
 
-def find_partner(run: Run, worker: Worker, key: str, offered: list[Partner]) -> Partner | None:
-    """Return the partner by URL key: an offered one or any other worker; None if unknown.
-
-    None for an unknown key.
-    """
+def find_partner_by_key(
+    run: Run, worker: Worker, key: str, offered: list[ComparisonPartner]
+) -> ComparisonPartner | None:
+    """Return the partner with a URL key: an offered one or any other worker; None if unknown."""
     for partner in offered:
         if partner.key == key:
             return partner
@@ -109,13 +108,13 @@ def find_partner(run: Run, worker: Worker, key: str, offered: list[Partner]) -> 
     return (
         None
         if worker_found is None
-        else Partner(str(worker_found.public_id), worker_found.external_id, "worker")
+        else ComparisonPartner(str(worker_found.public_id), worker_found.external_id, "worker")
     )
 
 
 def _load_named_partners(
     alike: list[NamingAlarm], model_like: list[NamingAlarm], worker: Worker
-) -> tuple[dict[int, Partner], list[Partner]]:
+) -> tuple[dict[int, ComparisonPartner], list[ComparisonPartner]]:
     """Return workers named by copy alarms, by key, and models named by alarms; one query.
 
     Workers whose answers are shown in a pair with the worker's come first; models are sorted by
@@ -129,6 +128,7 @@ def _load_named_partners(
     def select_authors(
         source: str, rows: QuerySet[Any], author: str, name: str
     ) -> QuerySet[Any, Any]:
+        """Return a queryset with source, row key, and key, public id and name of the author."""
         authored = rows.annotate(
             source=Value(source, CharField()),
             author=F(f"{author}_id"),
@@ -152,9 +152,9 @@ def _load_named_partners(
     by_membership: dict[int, int] = {}
     for source, key, author, public_id, name in rows.order_by("author_name"):
         if source == "reply":
-            models[author] = Partner(str(public_id), name, "model")
+            models[author] = ComparisonPartner(str(public_id), name, "model")
             continue
-        workers[author] = Partner(str(public_id), name, "worker")
+        workers[author] = ComparisonPartner(str(public_id), name, "worker")
         (by_answer if source == "answer" else by_membership)[key] = author
     author_pairs = [{by_answer.get(key) for key in pair} for pair in pairs]
     paired = [key for pair in author_pairs if worker.pk in pair for key in pair]
@@ -168,8 +168,10 @@ def _list_answer_keys(row: dict[str, Any]) -> Iterable[int]:
     return (row[side] for side in ("left", "right") if row[side] is not None)
 
 
-def _rank_by_likeness(run: Run, worker: Worker, partners: dict[int, Partner]) -> list[Partner]:
-    """Return the partners whose answers resemble the worker's most, with counts; one query.
+def _rank_partners_by_likeness(
+    run: Run, worker: Worker, partners: dict[int, ComparisonPartner]
+) -> list[ComparisonPartner]:
+    """Return the partners whose answers are most like the worker's, with counts; one query.
 
     Sorted by the number of nearly identical answers, then by mean likeness.
     """
@@ -213,7 +215,7 @@ NO_PARTNER = 0
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedAnswer:
     """One of two compared answers: text in parts, score in the run and times, if recorded.
 
     Attributes
@@ -230,7 +232,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class SidePair:
+class AnswerPair:
     """Two answers to a question, side by side; `right` is None if the partner has no answer.
 
     Attributes
@@ -245,8 +247,8 @@ class SidePair:
     question: UUID
     question_name: str
     question_text: str
-    left: Side
-    right: Side | None
+    left: ComparedAnswer
+    right: ComparedAnswer | None
     same: int
     longer: int
     is_copy: bool
@@ -260,7 +262,7 @@ class SidePair:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class AnswerComparison:
     """One page of a worker's answers side by side with a partner's.
 
     Attributes
@@ -273,8 +275,8 @@ class Comparison:
     survey, partner_survey : times of the whole survey, if all answers have the same times.
     """
 
-    partner: Partner
-    pairs: list[SidePair]
+    partner: ComparisonPartner
+    pairs: list[AnswerPair]
     n: int
     page: int
     n_pages: int
@@ -287,6 +289,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Answer:
+    """An answer or reply as loaded for a comparison; `key` is that of a worker's answer."""
+
     key: int | None
     text: str
     when: AnswerTimes
@@ -294,7 +298,9 @@ class _Answer:
     question: tuple[Any, ...] = ()
 
 
-def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -> Comparison:
+def compare_answers(
+    run: Run, worker: Worker, partner: ComparisonPartner, page: int = 1
+) -> AnswerComparison:
     """Return a page of a worker's answers with those of a partner; two queries.
 
     Beside workers and models the most similar answers come first, beside the best response those
@@ -314,7 +320,7 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
         if question in partner_answers and answer.text and partner_answers[question].text
     }
     if partner.sort == BEST:
-        sorted_questions = sorted(own, key=lambda key: (_sort_missing_last(own[key].score), key))
+        sorted_questions = sorted(own, key=lambda key: (_build_score_sort_key(own[key].score), key))
     else:
         sorted_questions = sorted(
             likeness_by_question, key=lambda key: (-likeness_by_question[key], key)
@@ -330,9 +336,9 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
     n_same = sum(value >= SAME for value in likeness_by_question.values())
     is_worker = partner.sort == "worker"
     values = {"other": partner.name, "same": n_same, "read": len(likeness_by_question)}
-    return Comparison(
+    return AnswerComparison(
         partner=partner,
-        pairs=list(_build_pairs(questions, own, partner_answers, likeness_by_question)),
+        pairs=list(_build_answer_pairs(questions, own, partner_answers, likeness_by_question)),
         n=len(sorted_questions),
         page=page,
         n_pages=n_pages,
@@ -348,13 +354,13 @@ def compare_answers(run: Run, worker: Worker, partner: Partner, page: int = 1) -
     )
 
 
-def _sort_missing_last(score: float | None) -> tuple[bool, float]:
+def _build_score_sort_key(score: float | None) -> tuple[bool, float]:
     """Return the sort key of a score: ascending, missing scores last."""
     return score is None, score or 0.0
 
 
 def _load_answers(run: Run, *workers: UUID) -> list[dict[int, _Answer]]:
-    """Return each worker's answers with a text, by worker and question; one query.
+    """Return the answers with a text, one dict by question for each worker; one query.
 
     The first 500 answers of the first worker, and those of the others to the same questions.
     """
@@ -395,7 +401,7 @@ def _load_answers(run: Run, *workers: UUID) -> list[dict[int, _Answer]]:
 
 
 def _build_answer(row: dict[str, Any]) -> _Answer:
-    """Build an answer from a database row; without own times it gets those of its survey."""
+    """Return the answer of a database row; without times of its own it gets its survey's."""
     # Imports often have times of the whole survey only; each of its answers lies between them.
     times = AnswerTimes(
         row["started_at"] or row["session_started"],
@@ -407,7 +413,9 @@ def _build_answer(row: dict[str, Any]) -> _Answer:
     return _Answer(row["pk"], text, times, row["score"], question)
 
 
-def _load_partner_answers(run: Run, partner: Partner, questions: list[int]) -> dict[int, _Answer]:
+def _load_partner_answers(
+    run: Run, partner: ComparisonPartner, questions: list[int]
+) -> dict[int, _Answer]:
     """Return the replies of a model or the best responses, by question; one query."""
     rows: QuerySet[Any, Any]
     if partner.sort == "model":
@@ -437,12 +445,12 @@ def _load_partner_answers(run: Run, partner: Partner, questions: list[int]) -> d
     }
 
 
-def _build_pairs(
+def _build_answer_pairs(
     questions: Sequence[int],
     own: dict[int, _Answer],
     partner_answers: dict[int, _Answer],
     likeness_by_question: dict[int, float],
-) -> Iterable[SidePair]:
+) -> Iterable[AnswerPair]:
     """Yield the answer pairs of the given questions, in that order.
 
     A pair is no copy if the best response is the worker's own answer.
@@ -452,12 +460,12 @@ def _build_pairs(
         public_id, name, text = left.question
         alignment = align_words(left.text, right.text if right else "")
         is_own = right is not None and left.key == right.key
-        yield SidePair(
+        yield AnswerPair(
             question=public_id,
             question_name=name,
             question_text=shorten_text(text, EXCERPT_SHOWN),
-            left=_build_side(left, alignment.left),
-            right=None if right is None else _build_side(right, alignment.right),
+            left=_build_compared_answer(left, alignment.left),
+            right=None if right is None else _build_compared_answer(right, alignment.right),
             same=alignment.same,
             longer=alignment.longer,
             is_copy=not is_own and likeness_by_question.get(question, 0.0) >= SAME,
@@ -466,7 +474,7 @@ def _build_pairs(
         )
 
 
-def _build_side(answer: _Answer, parts: list[AlignedPart]) -> Side:
-    """Build one side of a pair from an answer and its text, split by the word alignment."""
+def _build_compared_answer(answer: _Answer, parts: list[AlignedPart]) -> ComparedAnswer:
+    """Return one side of a pair: an answer with its text split by the word alignment."""
     times = answer.when
-    return Side(parts, answer.score, times.started, times.submitted, times.seconds)
+    return ComparedAnswer(parts, answer.score, times.started, times.submitted, times.seconds)

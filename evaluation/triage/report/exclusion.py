@@ -15,8 +15,8 @@ from django.db.models import Count, F, QuerySet, Sum
 
 from annotations.exchange.writing.formats import Table
 from annotations.models import PanelRow
-from annotations.panels.lists import PanelLists, find_status_column, was_settled
-from annotations.panels.people import Person, load_decided_people
+from annotations.panels.lists import PanelLists, find_status_column, was_assignment_settled
+from annotations.panels.people import PanelSubmission, load_submissions_with_decisions
 from evaluation.consensus.methods.scale import FEWEST_ANSWERERS
 from evaluation.core.messages.message import Message
 from evaluation.models import AnswerScore, ExemplaryAnswer, Run, WorkerGrade
@@ -38,7 +38,7 @@ class ThinQuestion:
 
 
 @dataclass(frozen=True)
-class Excluded:
+class ExcludedWorker:
     """A worker who would be left out of the next run, with the reason."""
 
     name: str
@@ -47,7 +47,7 @@ class Excluded:
 
 
 @dataclass(frozen=True)
-class Preview:
+class ExclusionPreview:
     """Preview of a run with the same settings and without the excluded workers.
 
     Attributes
@@ -63,7 +63,7 @@ class Preview:
         "thin_said": "few_answers_message",
     }
 
-    left_out: list[Excluded]
+    left_out: list[ExcludedWorker]
     n_people: int
     n_people_left: int
     n_answers: int
@@ -95,7 +95,7 @@ class Preview:
         return Message("triage.thin", {"questions": self.n_thin})
 
 
-def preview_exclusion(run: Run) -> Preview:
+def preview_exclusion(run: Run) -> ExclusionPreview:
     """Return the preview of a run without the excluded workers; five queries.
 
     Only workers and answers that the run graded count.
@@ -112,8 +112,8 @@ def preview_exclusion(run: Run) -> Preview:
     excluded = sorted(rows, key=lambda row: row[1])
     thin = _find_thin_questions(run, [row[3] for row in excluded])
     n_answers = total["answers"] or 0
-    return Preview(
-        left_out=[Excluded(name, n, by_worker[worker]) for worker, name, n, _ in excluded],
+    return ExclusionPreview(
+        left_out=[ExcludedWorker(name, n, by_worker[worker]) for worker, name, n, _ in excluded],
         n_people=total["people"],
         n_people_left=total["people"] - len(excluded),
         n_answers=n_answers,
@@ -153,12 +153,12 @@ DECISIONS = (
 )
 
 
-class PanelFiles(PanelLists):
-    """Files for panels about the version of a run, and their counts; each query runs once.
+class RunPanelLists(PanelLists):
+    """Decisions on the workers of a run's version as files for panels, and their counts.
 
-    They are the files of the payment pages. Accepted workers are approved. Workers who are excluded
-    but not rejected are approved too: panels pay for work, not for agreement. Undecided workers are
-    in no file.
+    They are the files of the payment pages; each query runs once. Accepted workers are approved.
+    Workers who are excluded but not rejected are approved too: panels pay for work, not for
+    agreement. Undecided workers are in no file.
     """
 
     def __init__(self, run: Run, verdicts: dict[UUID, WorkerDecision] | None = None) -> None:
@@ -175,9 +175,9 @@ class PanelFiles(PanelLists):
         return load_current_verdicts(self.run)
 
     @cached_property
-    def people(self) -> list[Person]:  # type: ignore[override]
+    def people(self) -> list[PanelSubmission]:  # type: ignore[override]
         """Workers of the version by name, as the payment pages list them."""
-        return load_decided_people(self.run.version)
+        return load_submissions_with_decisions(self.run.version)
 
     @property
     def n_approved(self) -> int:
@@ -188,7 +188,8 @@ class PanelFiles(PanelLists):
     def n_paid_but_left_out(self) -> int:
         """Number of workers approved for payment whom later grades exclude."""
         return sum(
-            self._find_kind(person) == "exclude" and not person.rejected for person in self.decided
+            self._find_verdict_kind(person) == "exclude" and not person.rejected
+            for person in self.decided
         )
 
     @property
@@ -208,7 +209,7 @@ class PanelFiles(PanelLists):
 
     @cached_property
     def n_outside(self) -> int:
-        """Number of workers in batches of Mechanical Turk who are undecided and not in the run.
+        """Number of undecided workers in Mechanical Turk batches who are not in the run.
 
         The run excluded them, or their answers were imported later.
         """
@@ -223,11 +224,11 @@ class PanelFiles(PanelLists):
             {
                 worker
                 for file, cells, worker in columns.iterator()
-                if worker not in decided and not was_settled(cells, status[file])
+                if worker not in decided and not was_assignment_settled(cells, status[file])
             }
         )
 
-    def decisions(self) -> Table:
+    def build_decision_table(self) -> Table:
         """Return the table of all current decisions of the run, "look again" included."""
         rows = (
             _build_decision_row(person, self.verdicts[person.worker])
@@ -236,26 +237,29 @@ class PanelFiles(PanelLists):
         )
         return Table(DECISIONS, rows)
 
-    def _find_verdict(self, person: Person) -> WorkerDecision | None:
+    def _find_verdict(self, person: PanelSubmission) -> WorkerDecision | None:
+        """Return a worker's current decision in the run; None without one."""
         return self.verdicts.get(person.worker)
 
-    def _find_kind(self, person: Person) -> str:
+    def _find_verdict_kind(self, person: PanelSubmission) -> str:
         """Return a worker's decision: "accept", "look" or "exclude"; "" without one."""
         verdict = self._find_verdict(person)
         return verdict.kind if verdict else ""
 
     def _count_undecided_by_panel(self, kind: str) -> int:
-        """Count workers without a decision of the panel who have this kind in the run."""
-        return sum(self._find_kind(person) == kind for person in self.people if not person.decision)
+        """Return the number of workers with this decision and none for the panel."""
+        return sum(
+            self._find_verdict_kind(person) == kind for person in self.people if not person.decision
+        )
 
 
 def _select_grades(run: Run) -> QuerySet[WorkerGrade]:
-    """Select the grades of the workers whom the run did not exclude."""
+    """Return the grades of the workers whom the run did not exclude."""
     return WorkerGrade.objects.filter(VOTED, run=run)
 
 
-def _build_decision_row(person: Person, verdict: WorkerDecision) -> tuple[object, ...]:
-    """Build a row of the table of decisions; its columns are `DECISIONS`."""
+def _build_decision_row(person: PanelSubmission, verdict: WorkerDecision) -> tuple[object, ...]:
+    """Return a worker's row of the table of decisions; its columns are `DECISIONS`."""
     return (
         person.name,
         person.panel,

@@ -37,7 +37,7 @@ CONTRAST: QueueOrder = "contrast"
 
 
 @dataclass(frozen=True)
-class Queue:
+class TriageQueue:
     """Triage queue of a run: workers in the order of review, and their decisions.
 
     Attributes
@@ -80,8 +80,8 @@ class Queue:
         verdict = self.verdicts.get(worker)
         return verdict is None or verdict.kind == "look"
 
-    def select(self, state: str) -> tuple[UUID, ...]:
-        """Return the workers of a state, in queue order: "all", "open" or "decided"."""
+    def select_workers(self, state: str) -> tuple[UUID, ...]:
+        """Return the queue's workers in a state ("all", "open" or "decided"), in its order."""
         if state == "all":
             return self.workers
         return tuple(worker for worker in self.workers if self.is_open(worker) == (state == "open"))
@@ -91,7 +91,7 @@ class Queue:
         return self.workers.index(worker) + 1 if worker in self.workers else None
 
     def find_next_undecided(self, worker: UUID) -> UUID | None:
-        """Return the next undecided worker after this one, from the start again at the end."""
+        """Return the next undecided worker after this one, from the start again; None if none."""
         position = self.find_position(worker) or 0
         following = (*self.workers[position:], *self.workers[:position])
         return next(
@@ -104,11 +104,11 @@ class Queue:
         )
 
     def find_neighbors(self, worker: UUID, state: str = "all") -> tuple[UUID | None, UUID | None]:
-        """Return the workers before and after a worker among those of a state; None at an end."""
+        """Return (worker before, worker after) among those in a state; None at an end."""
         position = self.find_position(worker)
         if position is None:
             return None, None
-        selected = set(self.select(state))
+        selected = set(self.select_workers(state))
         before = next(
             (
                 neighbor
@@ -149,14 +149,14 @@ def load_queue(
     counts: tuple[int, int] | None = None,
     decided: list[AppliedDecision] | None = None,
     marks: Marks | None = None,
-) -> Queue:
-    """Load the queue of a finished run with at most four queries.
+) -> TriageQueue:
+    """Return the triage queue of a finished run; at most four queries.
 
     `order` is REVIEW (alarms, then low grades, then ranks) or CONTRAST (lowest question contrast
     first, workers without one last).
 
     Values that the caller has read already save a query each: `counts` (number of workers and
-    number with a rank), `decided` (`load_active_verdicts`) and `marks` (`all_marks`).
+    number with a rank), `decided` (`load_active_verdicts`) and `marks` (`read_all_marks`).
     """
     marks = read_all_marks(run) if marks is None else marks
     grades = WorkerGrade.objects.filter(VOTED, run=run)
@@ -189,7 +189,7 @@ def load_queue(
         else:
             others.append((rank is None, -(rank or 0), name, worker))
     groups = (named, low, others) if order == REVIEW else (by_contrast,)
-    return Queue(
+    return TriageQueue(
         workers=tuple(key[-1] for group in groups for key in sorted(group)),
         everybody=everybody,
         marks=marks,
@@ -201,7 +201,7 @@ def load_queue(
     )
 
 
-def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[QueueRow]:
+def load_queue_rows(run: Run, queue: TriageQueue, workers: Sequence[UUID]) -> list[QueueRow]:
     """Return queue rows of the given workers, in that order, by one query.
 
     Workers without a grade in the run are left out.
@@ -211,11 +211,8 @@ def load_queue_rows(run: Run, queue: Queue, workers: Sequence[UUID]) -> list[Que
     return list(build_queue_rows(queue, (rows[worker] for worker in workers if worker in rows)))
 
 
-def load_grade(run: Run, worker: UUID) -> Any:
-    """Return a worker's grade, with the run's number of workers and ranked ones.
-
-    None if ungraded.
-    """
+def load_worker_grade(run: Run, worker: UUID) -> Any:
+    """Return a worker's grade, with the run's numbers of workers and ranked ones, or None."""
     voting = WorkerGrade.objects.filter(VOTED, run=run)
     grades = WorkerGrade.objects.filter(run=run, worker__public_id=worker).annotate(
         n_all=build_group_count(voting, "run"),
@@ -224,7 +221,7 @@ def load_grade(run: Run, worker: UUID) -> Any:
     return grades.select_related("worker").defer("weights", "grades").first()
 
 
-def build_queue_rows(queue: Queue, rows: Iterable[WorkerRow]) -> Iterable[QueueRow]:
+def build_queue_rows(queue: TriageQueue, rows: Iterable[WorkerRow]) -> Iterable[QueueRow]:
     """Yield a queue row for each grade row, with its alarms, reason and current decision."""
     for row in rows:
         why = build_lowest_message(row, queue.n_ranked) if row.worker in queue.lowest else None
@@ -253,7 +250,7 @@ class UndecidedWorkers:
     """
 
     run: Run
-    queue: Queue
+    queue: TriageQueue
     who: WorkerScope
     with_alarms: bool
     workers: tuple[UUID, ...]
@@ -314,7 +311,7 @@ def hash_workers(workers: Iterable[UUID]) -> str:
     return hashlib.sha256(ids.encode()).hexdigest()[:32]
 
 
-def find_undecided(
+def find_undecided_workers(
     run: Run, scope: WorkerScope = "everybody", *, with_alarms: bool = False
 ) -> UndecidedWorkers:
     """Return the workers that one batch would accept in a finished run; five queries."""

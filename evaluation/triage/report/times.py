@@ -46,9 +46,9 @@ def compare_times(mine: AnswerTimes, other: AnswerTimes) -> Order:
 
 
 def find_survey_times(answers: Iterable[AnswerTimes]) -> AnswerTimes | None:
-    """Return the times that two or more answers share (those of the survey); None without any.
+    """Return the times that all answers share (those of the survey); None if they differ.
 
-    None if answers have times of their own, or none.
+    None also for fewer than two answers, or if no time is known.
     """
     times = list(answers)
     first = times[0] if len(times) > 1 else AnswerTimes(None, None)

@@ -29,13 +29,13 @@ from evaluation.runs.forms import RunLabelForm
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
 from evaluation.triage.batches import (
-    MovedMeanwhileError,
     NoWorkersLeftError,
+    WorkersChangedError,
     accept_undecided,
-    take_back_accepted,
+    take_back_accepted_batch,
 )
-from evaluation.triage.report.exclusion import PanelFiles, Preview, preview_exclusion
-from evaluation.triage.report.queue import MAX_LISTED, WorkerScope, find_undecided
+from evaluation.triage.report.exclusion import ExclusionPreview, RunPanelLists, preview_exclusion
+from evaluation.triage.report.queue import MAX_LISTED, WorkerScope, find_undecided_workers
 from evaluation.triage.storage import NothingToTakeBackError
 
 ACCEPT_PROBLEMS = {
@@ -49,20 +49,20 @@ SCOPES = {"everybody": "all workers of the run", "look": "workers to review"}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def confirm_batch(request: HttpRequest, run: UUID) -> HttpResponseBase:
+def show_batch(request: HttpRequest, run: UUID) -> HttpResponseBase:
     """Show the workers that a batch would accept; a POST accepts them."""
     if request.method != "POST":
-        return _render_page(request, run=run)
+        return _render_batch_page(request, run=run)
     graded_run = _get_editable_run(request, run)
-    scope, with_alarms = _read_query(request.POST)
+    scope, with_alarms = _read_batch_query(request.POST)
     try:
         batch = accept_undecided(
             graded_run, request.user, request.POST.get("seen", ""), scope, with_alarms=with_alarms
         )
     except NoWorkersLeftError:
-        return _render_problem(request, run, ACCEPT_PROBLEMS["none_left"])
-    except MovedMeanwhileError:
-        return _render_problem(request, run, ACCEPT_PROBLEMS["moved"])
+        return _render_batch_problem(request, run, ACCEPT_PROBLEMS["none_left"])
+    except WorkersChangedError:
+        return _render_batch_problem(request, run, ACCEPT_PROBLEMS["moved"])
     messages.success(
         request,
         f"{format_count(batch.n, 'person')} accepted. “Take back” on this page undoes it as one.",
@@ -72,10 +72,10 @@ def confirm_batch(request: HttpRequest, run: UUID) -> HttpResponseBase:
 
 @require_POST
 def undo_batch(request: HttpRequest, run: UUID, together: UUID) -> HttpResponseBase:
-    """Take back all acceptances of a batch."""
+    """Take back all acceptances of a batch, and redirect to the queue."""
     graded_run = _get_editable_run(request, run)
     try:
-        taken_back = take_back_accepted(graded_run, request.user, together)
+        taken_back = take_back_accepted_batch(graded_run, request.user, together)
     except WorkerVerdict.DoesNotExist:
         raise Http404("nothing of that id was accepted in the run") from None
     except NothingToTakeBackError:
@@ -90,13 +90,13 @@ def undo_batch(request: HttpRequest, run: UUID, together: UUID) -> HttpResponseB
 
 
 @grading_page("evaluation/triage/accept.html")
-def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> Context:
+def _render_batch_page(request: HttpRequest, run: Run, problem: str | None = None) -> Context:
     """Return the page context: workers who would be accepted, and who stay open and why.
 
     The query has `who` (scope) and `alarms` (whether alarmed workers are accepted, too).
     """
-    scope, with_alarms = _read_query(request.GET)
-    undecided = find_undecided(run, scope, with_alarms=with_alarms)
+    scope, with_alarms = _read_batch_query(request.GET)
+    undecided = find_undecided_workers(run, scope, with_alarms=with_alarms)
     queue_link = reverse("admin:results-triage", kwargs={"run": run.public_id})
     return {
         "title": "Accept everybody else",
@@ -114,19 +114,19 @@ def _render_page(request: HttpRequest, run: Run, problem: str | None = None) -> 
     }
 
 
-def _render_problem(request: HttpRequest, run: UUID, problem: str) -> HttpResponseBase:
+def _render_batch_problem(request: HttpRequest, run: UUID, problem: str) -> HttpResponseBase:
     """Render the page again with the user's choices and a problem; status 409."""
     # `make_results_page` renders only GET and HEAD.
     request.method = "GET"
     # The page reads the user's choices from the query.
     request.GET = request.POST
-    response: Any = _render_page(request, run=run, problem=problem)
+    response: Any = _render_batch_page(request, run=run, problem=problem)
     response.status_code = 409
     return response
 
 
-def _read_query(query: Any) -> tuple[WorkerScope, bool]:
-    """Return the scope and whether workers named by alarms are included."""
+def _read_batch_query(query: Any) -> tuple[WorkerScope, bool]:
+    """Return (scope of the batch, whether workers named by alarms are included)."""
     scope = cast(WorkerScope, parse_choice(query, "who", SCOPES, "everybody"))
     return scope, parse_flag(query, "alarms")
 
@@ -142,7 +142,7 @@ def _get_editable_run(request: HttpRequest, run: UUID) -> Run:
     return graded_run
 
 
-FileWriter = tuple[str, Callable[[PanelFiles], Any]]
+FileWriter = tuple[str, Callable[[RunPanelLists], Any]]
 
 DECISIONS = "decisions"
 """Name of the table of all decisions, which no panel takes."""
@@ -154,16 +154,18 @@ FILES: dict[str, FileWriter] = {
             files.build_mturk_table().header, files.build_mturk_table().rows
         ),
     ),
-    "prolific-approve": ("txt", lambda files: write_lines(files.prolific_approved())),
+    "prolific-approve": ("txt", lambda files: write_lines(files.list_prolific_approvals())),
     "prolific-reject": (
         "csv",
         lambda files: write_panel_csv(
-            files.prolific_rejected().header, files.prolific_rejected().rows
+            files.build_prolific_rejections().header, files.build_prolific_rejections().rows
         ),
     ),
     DECISIONS: (
         "csv",
-        lambda files: write_csv(files.decisions().header, files.decisions().rows),
+        lambda files: write_csv(
+            files.build_decision_table().header, files.build_decision_table().rows
+        ),
     ),
 }
 """Files by name: the extension, and the function that yields the chunks of the file."""
@@ -242,8 +244,10 @@ def _render_exclusion_page(
     }
 
 
-def _suggest_label(run: Run, result: Preview) -> dict[str, str]:
-    """Return the suggested run label: the old one plus the number of excluded workers.
+def _suggest_label(run: Run, result: ExclusionPreview) -> dict[str, str]:
+    """Return the suggested run name: the old one plus the number of excluded workers.
+
+    As initial value of the form.
 
     Without the old name where both would be too long.
     """
@@ -262,7 +266,7 @@ def send_decision_file(request: HttpRequest, run: Run, name: str) -> StreamingHt
     """
     if name not in FILES:
         raise Http404("there is no such file")
-    files = PanelFiles(run)
+    files = RunPanelLists(run)
     file_name = (
         build_run_file_name(run, name) if name == DECISIONS else build_list_name(run.version, name)
     )

@@ -37,21 +37,21 @@ from evaluation.runs.reports.verdicts import (
 )
 from evaluation.runs.result_pages import Context, build_breadcrumbs, get_kind_or_404, get_run_or_404
 from evaluation.triage.report.evidence import (
-    Partner,
+    ComparisonPartner,
     compare_answers,
-    find_partner,
+    find_partner_by_key,
     find_partners,
 )
-from evaluation.triage.report.exclusion import PanelFiles
+from evaluation.triage.report.exclusion import RunPanelLists
 from evaluation.triage.report.queue import (
     CONTRAST,
     REVIEW,
-    Queue,
     QueueOrder,
+    TriageQueue,
     build_queue_rows,
-    load_grade,
     load_queue,
     load_queue_rows,
+    load_worker_grade,
 )
 from evaluation.triage.storage import (
     LONGEST_REASON,
@@ -59,8 +59,8 @@ from evaluation.triage.storage import (
     DecidedMeanwhileError,
     NothingToTakeBackError,
     VerdictError,
-    decide,
-    take_back,
+    decide_on_worker,
+    take_back_verdict,
 )
 
 SHOW = {"all": "all", "open": "who waits for a decision", "decided": "who is decided"}
@@ -75,8 +75,8 @@ MAX_NUMBER = 10_000_000
 LONGEST_BACK = 2000
 
 
-class ExcludeForm(forms.Form):
-    """Form for the reason of an exclusion; `evaluation.triage.storage` checks consistency."""
+class ExclusionForm(forms.Form):
+    """Form for the reason of an exclusion; `evaluation.triage.storage` validates it."""
 
     category = forms.ChoiceField(
         label="Why?",
@@ -100,10 +100,10 @@ class ExcludeForm(forms.Form):
 
 @grading_page("evaluation/triage/queue.html")
 def show_queue(request: HttpRequest, run: Run) -> Context:
-    """Show the queue of workers, the decisions so far, and what can be done with them."""
+    """Return the page context: queue of workers, decisions so far, and possible next steps."""
     filters = _read_filters(request)
     queue = load_queue(run, everybody=filters.who == "everybody", order=filters.order)
-    selected = queue.select(filters.show)
+    selected = queue.select_workers(filters.show)
     start = parse_number(request.GET, "start", 0, MAX_NUMBER, blank=True) or 0
     excluded = [verdict for verdict in queue.verdicts.values() if verdict.kind == "exclude"]
     return {
@@ -128,7 +128,7 @@ def show_queue(request: HttpRequest, run: Run) -> Context:
         "n_decided": len(queue.verdicts),
         "n_undecided": queue.n_all - len(queue.verdicts),
         "together": group_accepted_batches(queue.decided)[:MAX_BATCHES],
-        "files": PanelFiles(run, queue.verdicts) if queue.verdicts else None,
+        "files": RunPanelLists(run, queue.verdicts) if queue.verdicts else None,
         "made": Run.objects.filter(applied_verdicts__run=run).distinct().order_by("-pk")[:10],
     }
 
@@ -137,7 +137,7 @@ def show_queue(request: HttpRequest, run: Run) -> Context:
 def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponseBase:
     """Show a worker with the evidence; a POST stores a decision or takes one back."""
     if request.method != "POST":
-        return _render_page(request, run=run, worker=worker)
+        return _render_worker_page(request, run=run, worker=worker)
     graded_run = get_run_or_404(request, run)
     get_kind_or_404(graded_run, AqerSummary)
     # Viewers see the page, but only editors may decide.
@@ -148,22 +148,24 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     action = request.POST.get("do", "")
     try:
         if action == "undo":
-            undo_row = take_back(graded_run, subject, request.user, seen=get_seen_decision_id(request))
+            undo_row = take_back_verdict(
+                graded_run, subject, request.user, seen=get_seen_decision_id(request)
+            )
             undone: Any = undo_row.takes_back
             sentence = f"Taken back: {undone.get_kind_display()}."
             messages.success(request, f"{subject.external_id}: {sentence}")
             return redirect(_build_worker_link(request, graded_run, worker))
         values: dict[str, Any] = {}
         if action == "exclude":
-            form = ExcludeForm(request.POST)
+            form = ExclusionForm(request.POST)
             if not form.is_valid():
-                return _render_problem(request, run, worker, form=form, status=400)
+                return _render_worker_problem(request, run, worker, form=form, status=400)
             values = form.cleaned_data
-        verdict = decide(
+        verdict = decide_on_worker(
             graded_run, subject, request.user, action, **values, seen=get_seen_decision_id(request)
         )
         messages.success(request, f"{subject.external_id}: {verdict.get_kind_display()}.")
-        return redirect(_find_next_page(request, graded_run, worker))
+        return redirect(_build_next_link(request, graded_run, worker))
     except VerdictError as error:
         if form is not None and error.field in form.fields:
             form.add_error(error.field, ValidationError(str(error), error.code))
@@ -174,15 +176,15 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     except DecidedMeanwhileError as error:
         problem = format_decision_conflict(error.newest, request.user, _describe_verdict(error.newest))
         status = 409
-    return _render_problem(request, run, worker, form=form, problem=problem, status=status)
+    return _render_worker_problem(request, run, worker, form=form, problem=problem, status=status)
 
 
 @grading_page("evaluation/triage/worker.html")
-def _render_page(
+def _render_worker_page(
     request: HttpRequest,
     run: Run,
     worker: UUID,
-    form: ExcludeForm | None = None,
+    form: ExclusionForm | None = None,
     problem: str | None = None,
 ) -> Context:
     """Return the page context: reasons for review, answers side by side, times and history.
@@ -235,7 +237,7 @@ def _render_page(
         "signals": read_signals(run, [worker], in_full=True).get(worker),
         "mine": own_last if own_last is not None and own_last.worker != worker else None,
         "may": may,
-        "form": form or ExcludeForm(initial=_build_initial(row.verdict)),
+        "form": form or ExclusionForm(initial=_build_initial_values(row.verdict)),
         "is_open": form is not None or request.GET.get("do") == "exclude",
         "problem": problem,
         "query": query,
@@ -246,46 +248,46 @@ def _render_page(
     }
 
 
-def _render_problem(
+def _render_worker_problem(
     request: HttpRequest, run: UUID, worker: UUID, **values: Any
 ) -> HttpResponseBase:
     """Render the page again with the posted values and the problem, with its status code."""
     status = values.pop("status")
     # `make_results_page` renders only GET and HEAD; the form of the POST is passed on.
     request.method = "GET"
-    response: Any = _render_page(request, run=run, worker=worker, **values)
+    response: Any = _render_worker_page(request, run=run, worker=worker, **values)
     response.status_code = status
     return response
 
 
 def _get_grade_or_404(run: Run, worker: UUID) -> Any:
     """Return the worker's grade in the run; 404 without one."""
-    grade = load_grade(run, worker)
+    grade = load_worker_grade(run, worker)
     if grade is None:
         raise Http404("the run has no such worker")
     return grade
 
 
-def _list_reasons(why: Message | None, queue: Queue, row: Any) -> list[Message]:
-    """Return the reasons besides alarms: a low grade or the rank, or that no alarm exists."""
+def _list_reasons(why: Message | None, queue: TriageQueue, row: Any) -> list[Message]:
+    """Return the reasons to show besides alarms: a low grade or the rank, or that none exists."""
     values = {"rank": row.row.rank, "ranked": queue.n_ranked}
     reasons = [Message("triage.standing", values)] if why is None else [why]
     return reasons if row.marks else [Message("triage.nothing"), *reasons]
 
 
 def _choose_partner(
-    request: HttpRequest, run: Run, worker: Worker, offered: list[Partner]
-) -> Partner:
+    request: HttpRequest, run: Run, worker: Worker, offered: list[ComparisonPartner]
+) -> ComparisonPartner:
     """Return the partner that the query names, else the first one offered; 404 if unknown."""
     key = request.GET.get("with", "")
-    partner = find_partner(run, worker, key, offered) if key else offered[0]
+    partner = find_partner_by_key(run, worker, key, offered) if key else offered[0]
     if partner is None:
         raise Http404("there is no such worker to compare with")
     return partner
 
 
-def _build_initial(verdict: WorkerDecision | None) -> dict[str, Any]:
-    """Return the initial values of the form: those of a current exclusion, else none."""
+def _build_initial_values(verdict: WorkerDecision | None) -> dict[str, Any]:
+    """Return the form's initial values: those of a current exclusion; {} without one."""
     if verdict is None or verdict.kind != WorkerVerdict.Kind.EXCLUDE:
         return {}
     # A message from the payment pages may be longer than a reason here.
@@ -324,7 +326,7 @@ DEFAULTS = vars(QueueFilters())
 
 
 def _read_filters(request: HttpRequest) -> QueueFilters:
-    """Return the state, the scope and the order that the query selects."""
+    """Return the state, the scope and the order of the queue that the query selects."""
     return QueueFilters(
         parse_choice(request.GET, "show", SHOW, "all"),
         parse_choice(request.GET, "who", SCOPES, SCOPES[0]),
@@ -357,8 +359,8 @@ def _read_back_link(request: HttpRequest) -> str:
     return link if is_path and url_has_allowed_host_and_scheme(link, allowed_hosts=None) else ""
 
 
-def _find_next_page(request: HttpRequest, run: Run, worker: UUID) -> str:
-    """Return the page after a decision: `back`, the next undecided worker, or the queue."""
+def _build_next_link(request: HttpRequest, run: Run, worker: UUID) -> str:
+    """Return the link after a decision: `back`, the next undecided worker, or the queue."""
     if back := _read_back_link(request):
         return back
     filters = _read_filters(request)

@@ -32,7 +32,12 @@ from evaluation.models import CrowdFact, ExemplaryAnswer, Run
 from evaluation.models.runs import GRADING, choose_official_or_newest
 from evaluation.runs.reports.about import RunAbout, build_run_about, build_run_titles
 from evaluation.runs.reports.lists import LONG, Table
-from evaluation.waves.report.scores import Models, People, compare_models, compare_workers
+from evaluation.waves.report.scores import (
+    ModelComparison,
+    WorkerComparison,
+    compare_models,
+    compare_workers,
+)
 from evaluation.waves.storage import Shift, compute_shifts
 
 FAR = 2.0
@@ -83,7 +88,7 @@ class QuestionDrift:
 
     @property
     def times(self) -> float | None:
-        """Distance divided by the distance expected by chance; None if unknown or if that is 0."""
+        """Distance divided by the one expected by chance; None if unknown or if that is 0."""
         if self.distance is None or not self.by_chance:
             return None
         return self.distance / self.by_chance
@@ -111,10 +116,10 @@ class QuestionDrift:
         return self.distance
 
 
-def load_drifts(
+def load_question_drifts(
     before: Run, after: Run, shifts: Mapping[str, Shift], *, comparable: bool
 ) -> list[QuestionDrift]:
-    """Return how the answers to each question of both runs drifted; makes six queries.
+    """Return how the answers to each question of both runs drifted; six queries.
 
     Questions that count as moved come first, then the largest distance beyond chance. `comparable`
     : whether scores are on one scale; otherwise there are no distances of exemplary answers.
@@ -145,15 +150,15 @@ def load_drifts(
                 n_after=rows_after[name]["n_answers"],
                 before=shorten_text(rows_before[name]["nearest"]),
                 after=shorten_text(rows_after[name]["nearest"]),
-                facts=_find_changes(facts[0].get(name, {}), facts[1].get(name, {})),
+                facts=_find_fact_changes(facts[0].get(name, {}), facts[1].get(name, {})),
                 shift=shifts.get(name),
             )
         )
-    return sorted(questions, key=_sort_moved_first, reverse=True)
+    return sorted(questions, key=_build_drift_sort_key, reverse=True)
 
 
 def _load_exemplars(run: Run) -> dict[str, dict[str, Any]]:
-    """Return exemplary answer, number of answers and dispersion of each question, by its id."""
+    """Return each question's exemplary answer, number of answers and dispersion, by question id."""
     rows = ExemplaryAnswer.objects.filter(run=run).values(
         *("n_answers", "dispersion", "dimension", "vector"),
         name=F("question__external_id"),
@@ -166,7 +171,7 @@ def _load_exemplars(run: Run) -> dict[str, dict[str, Any]]:
 def _compute_distances(
     rows_before: list[dict[str, Any]], rows_after: list[dict[str, Any]]
 ) -> list[float | None]:
-    """Return the distance of each question's two exemplars; None if not comparable."""
+    """Return the distance of each question's two exemplary answers; None if not comparable."""
     distances: list[float | None] = [None] * len(rows_before)
     comparable = [
         index
@@ -199,10 +204,10 @@ def _load_agreed_facts(run: Run) -> dict[str, dict[str, set[str]]]:
     return facts
 
 
-def _find_changes(
+def _find_fact_changes(
     before: dict[str, set[str]], after: dict[str, set[str]]
 ) -> tuple[FactChange, ...]:
-    """Return the slots whose agreed values differ, sorted by name."""
+    """Return the changes of the agreed values of a question's facts, sorted by slot."""
     return tuple(
         FactChange(slot, tuple(sorted(old_values)), tuple(sorted(new_values)))
         for slot in sorted(before.keys() | after.keys())
@@ -210,7 +215,7 @@ def _find_changes(
     )
 
 
-def _sort_moved_first(drift: QuestionDrift) -> tuple[bool, bool, float, int]:
+def _build_drift_sort_key(drift: QuestionDrift) -> tuple[bool, bool, float, int]:
     """Return the ascending sort key of a drift: moved first, then distance and changed facts.
 
     Questions without a distance come before those with one; the caller sorts in reverse.
@@ -263,11 +268,11 @@ class WavesReport:
     embedding: list[Change]
     scoring: list[Change]
     by_spelling: bool
-    people: People
+    people: WorkerComparison
     questions: list[QuestionDrift]
     only_before: int
     only_after: int
-    models: Models
+    models: ModelComparison
     untested: str = ""
 
     @property
@@ -338,7 +343,7 @@ def describe_earlier_runs(runs: list[Run]) -> list[EarlierRun]:
     ]
 
 
-def build_report(before: Run, after: Run) -> WavesReport:
+def build_waves_report(before: Run, after: Run) -> WavesReport:
     """Return the comparison of two finished gradings of two waves.
 
     The permutation test takes the longest; its result is cached.
@@ -355,10 +360,10 @@ def build_report(before: Run, after: Run) -> WavesReport:
     ]
     by_spelling = _is_counting_words(before) and _is_counting_words(after)
     # Word counters may differ in vocabulary: the test embeds both waves anew.
-    question_shifts, untested = _try_shifts(
+    question_shifts, untested = _compute_shifts_or_reason(
         before, after, is_same_embedding=by_spelling or not embedding
     )
-    questions = load_drifts(
+    questions = load_question_drifts(
         before, after, question_shifts, comparable=not embedding and not scoring
     )
     common_ids = [question.name for question in questions]
@@ -380,10 +385,10 @@ def build_report(before: Run, after: Run) -> WavesReport:
     )
 
 
-def _try_shifts(
+def _compute_shifts_or_reason(
     before: Run, after: Run, *, is_same_embedding: bool
 ) -> tuple[Mapping[str, Shift], str]:
-    """Return each question's shift and ""; if untested, no shifts and the reason's code."""
+    """Return (shift by question id, ""), or ({}, code of the reason) if untested."""
     if not is_same_embedding:
         return {}, "otherwise"
     try:

@@ -45,7 +45,7 @@ class PairedWorker:
 
 
 @dataclass(frozen=True)
-class People:
+class WorkerComparison:
     """Workers of two waves and their test-retest agreement.
 
     Attributes
@@ -63,7 +63,7 @@ class People:
     n_too_few: int
 
 
-def compare_workers(before: Run, after: Run, common: Collection[str]) -> People:
+def compare_workers(before: Run, after: Run, common: Collection[str]) -> WorkerComparison:
     """Compare the workers of two runs on their common questions; four queries."""
     rows = [
         {
@@ -74,7 +74,7 @@ def compare_workers(before: Run, after: Run, common: Collection[str]) -> People:
         }
         for run in (before, after)
     ]
-    scores = [_load_means(run, common) for run in (before, after)]
+    scores = [_load_worker_means(run, common) for run in (before, after)]
     none = (None, 0)
     workers = []
     # A worker is the same row in both waves, whatever the question sets.
@@ -108,7 +108,7 @@ def compare_workers(before: Run, after: Run, common: Collection[str]) -> People:
         [worker_row.before for worker_row in supported],
         [worker_row.after for worker_row in supported],
     )
-    return People(
+    return WorkerComparison(
         workers=workers,
         retest=compute_retest_agreement(
             *(np.array(column, dtype=np.float64) for column in columns)
@@ -119,8 +119,8 @@ def compare_workers(before: Run, after: Run, common: Collection[str]) -> People:
     )
 
 
-def _load_means(run: Run, common: Collection[str]) -> dict[int, tuple[float, int]]:
-    """Return each worker's mean score and number of scores, by key; two queries."""
+def _load_worker_means(run: Run, common: Collection[str]) -> dict[int, tuple[float, int]]:
+    """Return each worker's mean score and number of scores, by worker key; two queries."""
     rows = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
     # Without other questions the filter is a costly join that changes nothing.
     if run.version.questions.graded().exclude(external_id__in=common).exists():
@@ -163,7 +163,7 @@ class WaveModel:
 
 
 @dataclass(frozen=True)
-class Models:
+class ModelComparison:
     """Models of the later wave, best first, compared with the earlier wave.
 
     Attributes
@@ -181,14 +181,18 @@ class Models:
     of_common: bool = False
 
 
-def compare_models(before: Run, after: Run, common: Collection[str], *, whole: bool) -> Models:
-    """Compare the models of two waves; four queries.
+def compare_models(
+    before: Run, after: Run, common: Collection[str], *, whole: bool
+) -> ModelComparison:
+    """Compare the models of two waves by score, rank and replies; four queries.
 
     `whole` : both waves have the `common` questions and no others, so stored scores can be used.
     """
-    answers = _load_answers(before, common), _load_answers(after, common)
+    answers = _load_model_answers(before, common), _load_model_answers(after, common)
     rows_before, rows_after = (
-        _load_scores(run) if whole else _update_scores(_load_scores(run), answers_found)
+        _load_model_scores(run)
+        if whole
+        else _restrict_scores_to_common(_load_model_scores(run), answers_found)
         for run, answers_found in zip((before, after), answers, strict=True)
     )
     rows = []
@@ -203,14 +207,14 @@ def compare_models(before: Run, after: Run, common: Collection[str], *, whole: b
                 after=_build_estimate(row),
                 rank_before=row_before["rank"] if row_before else None,
                 rank_after=row["rank"],
-                n_same=_count_same(answers[0].get(key, {}), own_answers),
+                n_same=_count_unchanged_answers(answers[0].get(key, {}), own_answers),
                 n_answers=len(own_answers),
             )
         )
     with_change = [row for row in rows if row.change is not None]
     earlier = np.array([row.before.value for row in with_change if row.before], dtype=np.float64)
     later = np.array([row.after.value for row in with_change], dtype=np.float64)
-    return Models(
+    return ModelComparison(
         rows=rows,
         only_before=[row["name"] for key, row in rows_before.items() if key not in rows_after],
         n_both=len(with_change),
@@ -220,7 +224,7 @@ def compare_models(before: Run, after: Run, common: Collection[str], *, whole: b
     )
 
 
-def _load_scores(run: Run) -> dict[int, dict[str, Any]]:
+def _load_model_scores(run: Run) -> dict[int, dict[str, Any]]:
     """Return score, interval, rank and name of each model by key, best first; one query."""
     rows = (
         LLMScore.objects.filter(run=run)
@@ -240,45 +244,47 @@ def _build_estimate(row: dict[str, Any]) -> Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """A scored answer of a model: a key that identifies its text, and its score."""
+class _ModelAnswer:
+    """A scored answer of a model: a hash of its text, and its score."""
 
     words: bytes
     score: float | None
 
 
-def _load_answers(run: Run, common: Collection[str]) -> dict[int, dict[str, _Answer]]:
-    """Return the scored replies of each model to the common questions, by question id; one query.
+def _load_model_answers(run: Run, common: Collection[str]) -> dict[int, dict[str, _ModelAnswer]]:
+    """Return each model's scored replies to the common questions, by question id; one query.
 
     Texts are kept as hashes only: a run may have many long replies.
     """
     rows = LLMAnswerScore.objects.filter(run=run).order_by()
-    answers: dict[int, dict[str, _Answer]] = {}
+    answers: dict[int, dict[str, _ModelAnswer]] = {}
     for model, question, status, text, score in rows.values_list(
         *("llm_response__model_id", "llm_response__question__external_id"),
         *("llm_response__status", "llm_response__text", "score"),
     ).iterator():
         if question in common:
             text_key = text_hash(f"{status} {text}")
-            answers.setdefault(model, {})[question] = _Answer(text_key, score)
+            answers.setdefault(model, {})[question] = _ModelAnswer(text_key, score)
     return answers
 
 
-def _count_same(before: Mapping[str, _Answer], after: Mapping[str, _Answer]) -> int:
-    """Count the later replies with the same text and status as the earlier reply."""
+def _count_unchanged_answers(
+    before: Mapping[str, _ModelAnswer], after: Mapping[str, _ModelAnswer]
+) -> int:
+    """Return the number of later replies with the same text and status as the earlier one."""
     return sum(
         question in before and before[question].words == answer.words
         for question, answer in after.items()
     )
 
 
-def _update_scores(
-    rows: dict[int, dict[str, Any]], answers: Mapping[int, Mapping[str, _Answer]]
+def _restrict_scores_to_common(
+    rows: dict[int, dict[str, Any]], answers: Mapping[int, Mapping[str, _ModelAnswer]]
 ) -> dict[int, dict[str, Any]]:
-    """Replace scores, intervals and ranks in the rows by those over the common answers.
+    """Recompute the rows' scores, intervals and ranks over the common answers; return the rows.
 
-    The score is the mean over questions; the 95% interval is Student's t over questions. Returns
-    the rows, best first; models without a score come last. Changes the rows in place.
+    The score is the mean over questions; the 95% interval is Student's t over questions. The rows
+    are changed in place and returned best first; models without a score come last.
     """
     for model, row in rows.items():
         scores = [

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, connections
 from django.db.migrations.loader import MigrationLoader
 
-from annotations.answering.finishing import withdraw
+from annotations.answering.finishing import withdraw_answers
 from annotations.models import AuditEntry, Submission, Worker
 from annotations.models.uploads import PRIVATE_NAME, upload_storage
 from crowdgrade.backups import databases
@@ -165,7 +165,7 @@ def repeat_erasures(worker_ids: set[UUID], submission_ids: set[UUID]) -> int:
         erasing.request_erasure(worker, worker.owner_id)
         n += 1
     for submission in submissions:
-        withdraw(submission)
+        withdraw_answers(submission)
         n += 1
     return n
 

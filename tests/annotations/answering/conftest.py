@@ -33,8 +33,10 @@ def made_set(owner, name="tides"):
 
 def published(question_set, base_url="", **settings):
     settings = {"places": 3, "protocol": "recall"} | settings
-    made = collecting.publish(question_set, base_url=base_url, **settings).collection
-    return SimpleNamespace(collection=made, link=links.build_link(made), version=made.version)
+    made = collecting.publish_question_set(question_set, base_url=base_url, **settings).collection
+    return SimpleNamespace(
+        collection=made, link=links.build_collection_link(made), version=made.version
+    )
 
 
 @pytest.fixture(autouse=True)

@@ -49,7 +49,7 @@ def main(places, each):
     draft = question_set.draft()
     for number in range(4):
         Question.objects.create(version=draft, external_id=f"q{number}", text=f"Question {number}?")
-    collection = collecting.publish(
+    collection = collecting.publish_question_set(
         question_set, places=places, answers_per_question=each or None
     ).collection
     slots = threading.Semaphore(THREADS if connection.vendor == "sqlite" else CONNECTIONS)
@@ -60,7 +60,7 @@ def main(places, each):
         with slots:
             try:
                 # Every fourth is another window of the one before, who has one place in both.
-                seats.reserve(collection, Visitor(f"w{number - number % 4 // 3}"))
+                seats.reserve_place(collection, Visitor(f"w{number - number % 4 // 3}"))
                 said.append("place")
             except AnsweringError as error:
                 said.append(error.code)

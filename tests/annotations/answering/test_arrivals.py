@@ -9,7 +9,7 @@ from django.core.cache import caches
 from annotations.answering.arrivals import count_arrival
 from annotations.answering.errors import TooManyError
 from annotations.answering.links import Visitor
-from annotations.answering.places import reserve
+from annotations.answering.places import reserve_place
 from annotations.models import Submission
 from annotations.worker_pages.outcomes import format_duration
 from tests.annotations.answering.browser import Browser
@@ -118,5 +118,5 @@ def test_only_plain_links_are_counted(tides, settings, signed, n):
     made = published(tides, protocol="open", signed=signed)
     for name in ("ada", "ben", "cy"):
         with suppress(TooManyError):
-            reserve(made.collection, Visitor(name), address="192.0.2.7")
+            reserve_place(made.collection, Visitor(name), address="192.0.2.7")
     assert Submission.objects.count() == n

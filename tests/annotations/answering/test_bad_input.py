@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.answering import drafts
-from annotations.answering.links import build_token
+from annotations.answering.links import build_submission_token
 from annotations.models import OtherText, Question, Reading, Response, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import TIDES, published
@@ -42,7 +42,7 @@ def test_a_question_of_another_worker_is_not_shown_and_takes_nothing(tides):
 def test_pages_that_come_later_take_nothing_and_show_what_was_sent(book):
     browser = Browser(book)
     browser.begin()
-    seat = build_token(submission())
+    seat = build_submission_token(submission())
     later = submission().assignments.filter(page=2).first().question
     response = browser.post(f"/answer/at/{seat}/page/2/", {f"answer-{later.public_id}": "too soon"})
     assert response.status_code == 409
@@ -122,9 +122,9 @@ def test_more_than_can_be_stored_stays_in_the_box(book):
     assert set(Response.objects.values_list("text", flat=True)) == {"short"}
     first = Response.objects.order_by("pk").first()
     most = "x" * 200_000
-    saved = drafts.save(first.submission, first.question, most, first.revision)
+    saved = drafts.save_draft(first.submission, first.question, most, first.revision)
     assert saved.outcome == drafts.SAVED
-    saved = drafts.save(first.submission, first.question, most + "x", saved.revision)
+    saved = drafts.save_draft(first.submission, first.question, most + "x", saved.revision)
     assert (saved.outcome, saved.revision) == (drafts.NOT_STORED, first.revision + 1)
 
 
@@ -187,7 +187,9 @@ def test_a_passage_is_gone_after_it_was_read_also_by_another_device(recall):
             assert response.status_code in (302, 410)
     # Neither the questions nor the end bring it back.
     for address in ("page/1/", "review/", "data/"):
-        seen = Client().get(f"/answer/at/{build_token(submission())}/{address}", follow=True)
+        seen = Client().get(
+            f"/answer/at/{build_submission_token(submission())}/{address}", follow=True
+        )
         assert not any(passage in seen.content.decode() for passage in (TIDES, text))
 
 
@@ -206,7 +208,7 @@ def test_the_servers_clock_ends_the_reading(recall):
 def test_questions_do_not_show_before_their_text_was_read(recall):
     browser = Browser(recall)
     browser.begin()
-    seat = build_token(submission())
+    seat = build_submission_token(submission())
     browser.get(f"/answer/at/{seat}/page/1/")
     assert "/text/1/" in browser.address
     assert "in case" not in browser.page.words
@@ -237,7 +239,7 @@ def test_after_the_end_the_code_stays_and_answers_do_not_change(book):
     assert "afterwards" in browser.page.words
     assert set(Response.objects.values_list("text", flat=True)) == {"mine"}
     draft = {"question": str(question.public_id), "text": "afterwards", "revision": "1"}
-    response = Client().post(f"/answer/at/{build_token(submission())}/draft/", draft)
+    response = Client().post(f"/answer/at/{build_submission_token(submission())}/draft/", draft)
     assert response.status_code == 410
     assert response.json() == {"saved": False, "ended": "done"}
     assert not OtherText.objects.exists()

@@ -73,7 +73,7 @@ def test_with_fewer_right_than_needed_the_code_is_another_and_all_else_the_same(
 
 def test_what_was_shown_stays_when_the_settings_change(made):
     to_the_end(made, "ada", right=0)
-    collecting.change(made.collection, checks_needed=None, code_failed_checks="")
+    collecting.change_settings(made.collection, checks_needed=None, code_failed_checks="")
     browser = Browser(made, "ada")
     browser.get(browser.link)
     assert browser.page.code == "F1"
@@ -104,7 +104,7 @@ def test_what_will_not_do_is_refused_by_field_and_publishes_nothing(
     if not n:
         version.publish()  # a draft could not be: the right answer is missing
     with pytest.raises(SettingsError) as caught:
-        collecting.publish(tides, places=2, **settings)
+        collecting.publish_question_set(tides, places=2, **settings)
     assert (caught.value.field, caught.value.code) == (field, code)
     assert caught.value.values == values
     assert not Collection.objects.exists()
@@ -113,14 +113,14 @@ def test_what_will_not_do_is_refused_by_field_and_publishes_nothing(
 def test_a_code_is_made_up_where_checks_are_needed_and_kept_until_they_are_not(tides):
     collection = published(with_checks(tides)).collection
     assert collection.code_failed_checks == ""
-    changed = collecting.change(collection, checks_needed=2)
+    changed = collecting.change_settings(collection, checks_needed=2)
     assert changed == ("checks_needed", "code_failed_checks")
     assert len(collection.code_failed_checks) == 8
     with pytest.raises(SettingsError) as caught:
-        collecting.change(collection, code_failed_checks="")
+        collecting.change_settings(collection, code_failed_checks="")
     assert caught.value.code == "code_failed_checks_missing"
     collection.refresh_from_db()
-    collecting.change(collection, code_failed_checks="", checks_needed=0)
+    collecting.change_settings(collection, code_failed_checks="", checks_needed=0)
     collection.refresh_from_db()
     assert (collection.checks_needed, collection.code_failed_checks) == (0, "")
 
@@ -153,9 +153,9 @@ def test_the_command_takes_both_and_says_what_will_not_do(tides):
 
 def test_the_next_wave_asks_for_as_many_with_a_code_of_its_own(made):
     parts = {"screened_out_pay": Decimal("0.40"), "failed_checks_pay": Decimal("0.80")}
-    collecting.change(made.collection, pay=Decimal(2), currency="GBP", **parts)
-    wave = waves.repeat(made.version.question_set, "tides again", "anybody")
-    later = collecting.publish(wave).collection
+    collecting.change_settings(made.collection, pay=Decimal(2), currency="GBP", **parts)
+    wave = waves.create_next_wave(made.version.question_set, "tides again", "anybody")
+    later = collecting.publish_question_set(wave).collection
     assert later.checks_needed == 1
     assert later.code_failed_checks not in ("", "F1")
     assert (later.screened_out_pay, later.failed_checks_pay) == tuple(parts.values())

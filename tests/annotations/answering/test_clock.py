@@ -30,7 +30,7 @@ def test_a_place_is_kept_anew_from_30_seconds_after_its_worker_was_seen(tides, m
     seen = submission.last_seen_at
     for seconds, noted in ((29.9, seen), (30, seen + timedelta(seconds=30))):
         monkeypatch.setattr(timezone, "now", lambda after=seconds: seen + timedelta(seconds=after))
-        places.keep_place(submission)
+        places.extend_reservation(submission)
         stored = Submission.objects.get()
         assert stored.last_seen_at == noted
         assert stored.reserved_until == noted + timedelta(minutes=10)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.editing import is_about_data_use, select_consent_template
+from annotations.editing import has_data_use_notice, select_consent_template
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
 
@@ -33,12 +33,12 @@ def test_a_text_that_does_not_say_it_stands_beside_the_list(tides, text):
 def test_a_template_without_the_counts_is_enough_only_where_nothing_is_counted(tides):
     whole = select_consent_template("en")
     text = "\n".join(line for line in whole.splitlines() if "How each answer" not in line)
-    assert [is_about_data_use(text, counting) for counting in (True, False)] == [False, True]
+    assert [has_data_use_notice(text, counting) for counting in (True, False)] == [False, True]
     assert LISTED in consent_page(tides, text)
 
 
 @pytest.mark.parametrize("part", ["**Times**", "## Your choice"])
 def test_a_template_that_lost_a_part_needs_the_list(part):
     text = select_consent_template("en")
-    assert is_about_data_use(text, True)
-    assert not is_about_data_use(text.replace(part, ""), True)
+    assert has_data_use_notice(text, True)
+    assert not has_data_use_notice(text.replace(part, ""), True)

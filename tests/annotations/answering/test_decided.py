@@ -5,10 +5,10 @@ import re
 import pytest
 from django.urls import reverse
 
-from annotations.answering.finishing import withdraw
-from annotations.answering.links import build_token
+from annotations.answering.finishing import withdraw_answers
+from annotations.answering.links import build_submission_token
 from annotations.ledger.appeals import LONGEST, answer_appeal
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Appeal, Submission
 from tests.annotations.answering.browser import Browser
 
@@ -30,14 +30,14 @@ def of(worker="ada"):
 
 
 def page_of(worker="ada", name="decision"):
-    return reverse(f"worker:{name}", args=[build_token(of(worker))])
+    return reverse(f"worker:{name}", args=[build_submission_token(of(worker))])
 
 
 @pytest.fixture
 def ada(book, rana):
     """Ada has handed in, and is rejected."""
     browser = done(book)
-    decide(of(), rana, "reject", "LOW_EFFORT", REASON)
+    decide_on_submission(of(), rana, "reject", "LOW_EFFORT", REASON)
     return browser
 
 
@@ -55,7 +55,7 @@ def test_who_was_not_rejected_reads_nothing_of_it_and_has_no_such_page(book, ran
     assert (ben.page.decision, "rejected" in ben.page.words) == ("", False)
     ben.get(page_of("ben"))
     assert "/thanks/" in ben.address
-    decide(of("ben"), rana, "approve")
+    decide_on_submission(of("ben"), rana, "approve")
     ben.get(page_of("ben"))
     assert "/thanks/" in ben.address
     assert "approved" not in ben.page.words
@@ -118,7 +118,7 @@ def test_another_worker_reads_none_of_it(ada, book):
 
 
 def test_work_that_is_looked_at_again_says_so_and_takes_no_text(ada, rana):
-    decide(of(), rana, "open")
+    decide_on_submission(of(), rana, "open")
     ada.get(page_of())
     assert ada.page.decision == "open"
     ada.post(page_of(), {"appeal": SAID})
@@ -129,7 +129,7 @@ def test_work_that_is_looked_at_again_says_so_and_takes_no_text(ada, rana):
 def test_withdrawing_takes_the_text_and_its_answer_along(ada, rana):
     ada.post(page_of(), {"appeal": SAID})
     answer_appeal(Appeal.objects.get(), rana, "We looked at it again.", approve=False)
-    withdraw(of())
+    withdraw_answers(of())
     assert not Appeal.objects.exists()
     ada.get(page_of())
     assert ada.page.outcome == "withdrawn"

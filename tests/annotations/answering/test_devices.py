@@ -6,9 +6,9 @@ from django.test import Client
 from django.utils import timezone
 
 from annotations.answering import assistive, devices
-from annotations.answering.links import Visitor, build_token
+from annotations.answering.links import Visitor, build_submission_token
 from annotations.answering.monitor import load_collection_status
-from annotations.answering.places import reserve
+from annotations.answering.places import reserve_place
 from annotations.exchange.importing import import_answers
 from annotations.models import Response, Submission
 from tests.annotations.answering.browser import Browser
@@ -117,12 +117,12 @@ def test_it_is_kept_with_the_agreement_and_compared_at_the_end(book, before, aft
 
 
 def test_who_agrees_anew_is_kept_as_they_come_now(book):
-    ada = reserve(book.collection, Visitor("ada"))  # before it was told
+    ada = reserve_place(book.collection, Visitor("ada"))  # before it was told
     assert ada.device == ""
     Submission.objects.update(reserved_until=timezone.now())
-    assert reserve(book.collection, Visitor("ada"), device="phone").device == "phone"
+    assert reserve_place(book.collection, Visitor("ada"), device="phone").device == "phone"
     Submission.objects.update(reserved_until=timezone.now())
-    assert reserve(book.collection, Visitor("ada"), device="computer").device == "several"
+    assert reserve_place(book.collection, Visitor("ada"), device="computer").device == "several"
 
 
 def test_nothing_of_the_header_but_the_kind_is_in_the_database(book):
@@ -158,7 +158,7 @@ def test_the_pages_tell_what_is_kept_and_why(book):
 
 
 def data_page(browser, **form):
-    address = f"/answer/at/{build_token(Submission.objects.get())}/data/"
+    address = f"/answer/at/{build_submission_token(Submission.objects.get())}/data/"
     return browser.post(address, form) if form else browser.get(address)
 
 
@@ -221,14 +221,14 @@ def test_a_set_that_does_not_count_marks_nobody_by_it(tides):
 def test_who_withdraws_leaves_neither_and_cannot_say_it_any_more(book):
     ada = agree(on(book, IPHONE), assistive="yes")
     assert kept()[:2] == ("phone", True)
-    ada.get(f"/answer/at/{build_token(Submission.objects.get())}/withdraw/")
+    ada.get(f"/answer/at/{build_submission_token(Submission.objects.get())}/withdraw/")
     ada.press()
     assert Submission.objects.get().withdrawn_at is not None
     assert kept()[:2] == ("", False)
     data_page(ada)
     assert "use-assistive" not in ada.response.content.decode()
     data_page(ada, do="assistive", assistive="yes")
-    assistive.record_use(Submission.objects.get(), used=True)
+    assistive.record_assistive_use(Submission.objects.get(), used=True)
     assert kept()[:2] == ("", False)
 
 

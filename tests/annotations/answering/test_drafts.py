@@ -7,7 +7,7 @@ from django.db import connection, transaction
 from django.test import Client
 
 from annotations.answering import drafts, finishing, links, places
-from annotations.answering.links import build_token
+from annotations.answering.links import build_submission_token
 from annotations.models import OtherText, Question, Response, Submission
 from annotations.worker_pages import visit
 from tests.annotations.answering.browser import Browser
@@ -109,7 +109,7 @@ def draft(text, revision, tab="", status=200):
     question = submission.assignments.get().question
     data = {"question": str(question.public_id), "text": text, "revision": revision, "tab": tab}
     response = Client(enforce_csrf_checks=True).post(
-        f"/answer/at/{build_token(submission)}/draft/", data
+        f"/answer/at/{build_submission_token(submission)}/draft/", data
     )
     assert response.status_code == status, response.content
     return response.json()
@@ -146,7 +146,7 @@ def test_a_tab_whose_text_becomes_the_answer_leaves_none_beside(ada):
 
 
 def test_drafts_of_nothing_known_are_refused(ada):
-    address = f"/answer/at/{build_token(Submission.objects.get())}/draft/"
+    address = f"/answer/at/{build_submission_token(Submission.objects.get())}/draft/"
     for data in ({}, {"question": "x", "text": "y"}, {"text": "y"}):
         response = Client().post(address, data)
         assert (response.status_code, response.json()) == (400, {"saved": False})
@@ -163,7 +163,7 @@ def test_a_draft_is_never_graded_or_exported(ada):
 def test_half_a_character_is_stored_as_something(ada):
     """JavaScript can cut a pair of surrogates in two, which no database takes."""
     question = Question.objects.filter(assignments__isnull=False).get()
-    saved = drafts.save(Submission.objects.get(), question, "a\ud83d", 0)
+    saved = drafts.save_draft(Submission.objects.get(), question, "a\ud83d", 0)
     assert saved.text == "a?"
     assert texts() == ["a?"]
 
@@ -181,7 +181,7 @@ def test_one_link_stores_a_bounded_number_of_texts_beside_an_answer(ada):
     submission = Submission.objects.get()
 
     def send(tab, text):
-        return drafts.save(submission, question, text, 0, tab=tab, take_over=False).outcome
+        return drafts.save_draft(submission, question, text, 0, tab=tab, take_over=False).outcome
 
     said = [send(f"tab {n}", f"text {n}") for n in range(drafts.MAX_OTHER_TEXTS + 5)]
     most = drafts.MAX_OTHER_TEXTS
@@ -192,16 +192,18 @@ def test_one_link_stores_a_bounded_number_of_texts_beside_an_answer(ada):
     drafts.reject_other_texts(submission, [OtherText.objects.order_by("pk").first().pk])
     assert send("another tab", "another") == drafts.BOTH_KEPT
     assert send("one more tab", "one more") == drafts.NOT_STORED
-    refused = drafts.save(submission, question, "by a form of old", 0)
+    refused = drafts.save_draft(submission, question, "by a form of old", 0)
     assert (refused.outcome, texts()) == (drafts.NOT_STORED, ["the answer"])
     revision = Response.objects.get().revision
-    assert drafts.save(submission, question, "the new answer", revision).outcome == drafts.SAVED
+    assert (
+        drafts.save_draft(submission, question, "the new answer", revision).outcome == drafts.SAVED
+    )
     assert OtherText.objects.count() == most
 
 
 def test_made_up_sessions_are_stored_in_a_bounded_number(ada):
     for n in range(places.MAX_SESSIONS + 5):
-        places.note_session(
+        places.store_panel_session(
             Submission.objects.get(), SimpleNamespace(session_id=f"s{n}", study_id="")
         )
     assert Submission.objects.get().panel_sessions.count() == places.MAX_SESSIONS
@@ -210,7 +212,7 @@ def test_made_up_sessions_are_stored_in_a_bounded_number(ada):
 def test_requests_that_meet_a_withdrawal_say_withdrawn_and_not_unknown(ada, monkeypatch):
     """Each request reads the submission, then another one withdraws it, then it goes on."""
     submission = Submission.objects.get()
-    seat, field = build_token(submission), next(iter(ada.page.form["texts"]))
+    seat, field = build_submission_token(submission), next(iter(ada.page.form["texts"]))
     own_pages = {
         "draft": {"question": field.removeprefix("answer-"), "text": "north", "revision": "0"},
         "page/1": {field: "north"},
@@ -218,12 +220,12 @@ def test_requests_that_meet_a_withdrawal_say_withdrawn_and_not_unknown(ada, monk
     }
 
     def read_then_withdraw(token):
-        read = links.find_submission(token)
+        read = links.find_submission_by_token(token)
         with transaction.atomic():
-            finishing.withdraw(Submission.objects.get())
+            finishing.withdraw_answers(Submission.objects.get())
         return read
 
-    monkeypatch.setattr(visit, "find_submission", read_then_withdraw)
+    monkeypatch.setattr(visit, "find_submission_by_token", read_then_withdraw)
     statuses = {}
     for name, data in own_pages.items():
         before = transaction.savepoint()

@@ -17,7 +17,7 @@ from django.utils import translation
 from annotations.answering.languages import (
     choose_interface_language,
     describe_interface_language,
-    list_interface_languages,
+    format_interface_languages,
     resolve_interface_language,
 )
 from annotations.answering.sentences import FRAME
@@ -199,7 +199,7 @@ def version(language):
 
 @pytest.mark.usefixtures("three")
 def test_a_requester_is_told_which_language_the_pages_will_have():
-    assert list_interface_languages() == "Arabic (ar), English (en), German (de)"
+    assert format_interface_languages() == "Arabic (ar), English (en), German (de)"
     assert describe_interface_language(version("de-CH")) == FRAME.text(
         "same_language", frame="German"
     )
@@ -207,7 +207,7 @@ def test_a_requester_is_told_which_language_the_pages_will_have():
         "language_missing", frame="English"
     )
     assert describe_interface_language(version("sw")) == FRAME.text(
-        "not_translated", frame="English", language="sw", offered=list_interface_languages()
+        "not_translated", frame="English", language="sw", offered=format_interface_languages()
     )
     assert choose_interface_language(version("ar")) == "ar"
 
@@ -224,7 +224,7 @@ def test_the_editor_and_the_publishing_page_say_it(client, tides, rana):
     page = client.get(reverse("admin:collecting", args=[tides.public_id])).content.decode()
     assert arabic in page
     page = client.get(reverse("admin:editor-texts", args=[tides.public_id])).content.decode()
-    assert list_interface_languages() in page
+    assert format_interface_languages() in page
 
 
 def test_numbers_are_written_as_the_language_writes_them():

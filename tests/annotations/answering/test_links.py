@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from annotations.answering import links
-from annotations.answering.links import build_token
+from annotations.answering.links import build_submission_token
 from annotations.models import Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -59,7 +59,7 @@ def test_anonymous_people_are_known_by_their_browser_where_they_may_come(tides):
     first = submission()
     assert first.worker.external_id.startswith("anonymous-")
     browser.get(browser.link)
-    assert f"/{build_token(first)}/" in browser.address
+    assert f"/{build_submission_token(first)}/" in browser.address
     other = Browser(made)
     other.link = browser.link
     other.begin()
@@ -81,7 +81,7 @@ def test_where_links_are_signed_an_id_cannot_be_changed(tides):
 def test_nobody_comes_to_the_pages_of_somebody_else(book):
     browser = Browser(book)
     browser.begin()
-    seat = build_token(submission())
+    seat = build_submission_token(submission())
     name, _, signature = seat.partition(".")
     forged = [
         *(f"{name}.{signature[:-1]}x", name, f"{name}.", f".{signature}", "x.y", "%07.y"),

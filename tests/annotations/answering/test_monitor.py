@@ -14,7 +14,7 @@ from annotations.answering import collecting, monitor, stages
 from annotations.answering.errors import SettingsError
 from annotations.answering.monitor import load_collection_status
 from annotations.ledger import bonuses
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import (
     Assignment,
     Collection,
@@ -38,8 +38,8 @@ def recall(tides):
 
 
 def where(made, worker="ada"):
-    one = monitor.select_participants(made.collection).get(worker__external_id=worker)
-    return stages.describe_stage(monitor.load_with_stages(made.collection, [one])[0])
+    one = monitor.select_collected_submissions(made.collection).get(worker__external_id=worker)
+    return stages.describe_stage(monitor.load_submissions_with_stages(made.collection, [one])[0])
 
 
 def told(made):
@@ -179,7 +179,10 @@ def test_the_minutes_of_a_question_are_the_median_of_who_is_done(recall, minutes
             shown_at=now - timedelta(minutes=lasted),
             answered_at=now,
         )
-    rows = {row.question.pk: row.minutes for row in monitor.list_least_answered(recall.collection)}
+    rows = {
+        row.question.pk: row.minutes
+        for row in monitor.list_least_answered_questions(recall.collection)
+    }
     assert rows[question.pk] == pytest.approx(median)
     assert sum(value is not None for value in rows.values()) == 1
 
@@ -208,22 +211,22 @@ def test_cost_and_hourly_pay_follow_from_pay_fee_and_time(tides):
     assert of.hourly == Decimal("7.50")  # 3 for 24 minutes, without the fee
     assert of.is_too_little
     assert load_collection_status(made.collection).as_dict()["money"] == of.as_dict()
-    collecting.set_state(made.collection, "closed")
+    collecting.set_collection_state(made.collection, "closed")
     assert load_collection_status(made.collection).money.at_the_end == Decimal("16.00")
-    collecting.change(made.collection, least_hourly_pay=Decimal("7.50"))
+    collecting.change_settings(made.collection, least_hourly_pay=Decimal("7.50"))
     assert not load_collection_status(made.collection).money.is_too_little
 
 
 def test_who_is_rejected_here_or_on_the_panel_costs_nothing(tides, rana):
     made = published(tides, places=10, pay=Decimal("2.00"), currency="GBP", panel_fee=Decimal(25))
     ada, ben, cy, di, eve, _ = (finished(made, 10) for _ in range(6))
-    decide(ada, rana, "reject", "OTHER", REASON)
-    decide(ben, rana, "reject", "OTHER", REASON)
-    decide(ben, rana, "open")
+    decide_on_submission(ada, rana, "reject", "OTHER", REASON)
+    decide_on_submission(ben, rana, "reject", "OTHER", REASON)
+    decide_on_submission(ben, rana, "open")
     stands(cy, "REJECTED")
     stands(di, "REJECTED", "APPROVED")
     # The panel has paid eve: what is decided here comes too late for her.
-    decide(eve, rana, "reject", "OTHER", REASON)
+    decide_on_submission(eve, rana, "reject", "OTHER", REASON)
     stands(eve, "APPROVED")
     of = load_collection_status(made.collection).money
     # Of six all but ada and cy: 4 x 2.00 x 1.25; four places are left, and those two are not.
@@ -234,8 +237,8 @@ def test_who_is_rejected_here_or_on_the_panel_costs_nothing(tides, rana):
 def test_bonuses_are_not_in_the_cost(tides, rana):
     made = published(tides, places=10, pay=Decimal("2.00"), currency="GBP")
     ada = finished(made, 10)
-    bonuses.plan(made.version, {ada.pk: Decimal("1.50")}, rana)
-    bonuses.confirm(made.version, rana)
+    bonuses.plan_bonuses(made.version, {ada.pk: Decimal("1.50")}, rana)
+    bonuses.confirm_payments(made.version, rana)
     of = load_collection_status(made.collection).money
     assert (of.paid, of.parts, of.so_far) == (1, 0, Decimal("2.00"))
 
@@ -256,10 +259,12 @@ def test_a_least_pay_without_a_pay_is_refused(tides):
 
 def test_of_two_windows_the_second_does_not_undo_what_it_did_not_see(recall):
     mine, theirs = (Collection.objects.get() for _ in range(2))
-    assert collecting.set_state(mine, "closed", was="open")
-    assert not collecting.set_state(theirs, "paused", was="open")
+    assert collecting.set_collection_state(mine, "closed", was="open")
+    assert not collecting.set_collection_state(theirs, "paused", was="open")
     assert Collection.objects.get().state == "closed"
-    assert collecting.set_state(theirs, "closed", was="open")  # the same wish again is no conflict
+    assert collecting.set_collection_state(
+        theirs, "closed", was="open"
+    )  # the same wish again is no conflict
     assert collecting.add_places(mine, 5, was=10)
     assert not collecting.add_places(theirs, 5, was=10)
     assert Collection.objects.get().places == 15
@@ -323,9 +328,9 @@ def test_five_thousand_people_cost_as_many_queries_as_five(rana):
         crowd(made, n)
         with CaptureQueriesContext(connection) as asked:
             now = load_collection_status(made.collection)
-            monitor.list_least_answered(made.collection)
-            rows = monitor.load_with_stages(
-                made.collection, monitor.select_participants(made.collection)[:50]
+            monitor.list_least_answered_questions(made.collection)
+            rows = monitor.load_submissions_with_stages(
+                made.collection, monitor.select_collected_submissions(made.collection)[:50]
             )
             [stages.describe_stage(row) for row in rows]
         counts[n] = len(asked)

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from annotations.answering import drafts
-from annotations.answering.links import build_token
+from annotations.answering.links import build_submission_token
 from annotations.models import Question, Response, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import published
@@ -35,7 +35,7 @@ def answer():
 
 
 def place():
-    return f"/answer/at/{build_token(Submission.objects.get())}/"
+    return f"/answer/at/{build_submission_token(Submission.objects.get())}/"
 
 
 def test_going_back_after_the_feedback_changes_nothing(ada):
@@ -74,7 +74,7 @@ def test_who_withdrew_has_no_text_stored_by_a_request_that_was_under_way(ada):
     ada.get(f"{place()}withdraw/")
     ada.press()
     assert Submission.objects.get().withdrawn_at is not None
-    assert drafts.save(late, question, "late", 0).outcome == drafts.ENDED
+    assert drafts.save_draft(late, question, "late", 0).outcome == drafts.ENDED
     ada.post(f"{place()}page/2/", {f"answer-{question.public_id}": "late", "do": "next"})
     assert ada.page.outcome == "withdrawn"
     assert not Response.objects.exists()

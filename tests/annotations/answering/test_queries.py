@@ -91,16 +91,16 @@ def test_the_outline_counts_questions_by_role_and_is_kept_of_published_versions_
     version = made_set(rana).draft()
     roles = list(version.questions.values_list("role", "passage"))
     known = WordingCache()
-    before = known.load_outline(version)
+    before = known.load_question_counts(version)
     graded = [passage for role, passage in roles if role in ("graded", "gold")]
     assert (before.n_graded, before.n_practice) == (len(graded), len(roles) - len(graded))
     assert before.n_about_passages == sum(passage is not None for passage in graded) > 0
     Question.objects.create(version=version, external_id="more", text="?", role="practice")
-    assert known.load_outline(version).n_practice == before.n_practice + 1
+    assert known.load_question_counts(version).n_practice == before.n_practice + 1
     version.publish()
-    first = known.load_outline(version)
+    first = known.load_question_counts(version)
     with CaptureQueriesContext(connection) as seen:
-        assert known.load_outline(version) == first
+        assert known.load_question_counts(version) == first
     assert len(seen) == 0
 
 

@@ -88,7 +88,7 @@ def test_settings_are_refused_by_field_and_code(tides):
 
     def refusal(settings):
         try:
-            collecting.check(Collection(**{"version": version, "places": 2, **settings}))
+            collecting.check_settings(Collection(**{"version": version, "places": 2, **settings}))
         except SettingsError as error:
             return settings, error.field, error.code
         return settings, None, None

@@ -10,7 +10,12 @@ from django.urls import reverse
 from annotations.answering import links
 from annotations.answering.languages import choose_language
 from annotations.answering.wording import apply_translation
-from annotations.editing import Sheet, add_language, list_findings, load_rows
+from annotations.editing import (
+    TranslationSheet,
+    add_language,
+    list_findings,
+    load_translatable_items,
+)
 from annotations.exchange import InputError
 from annotations.exchange.importing import import_passages, import_questions
 from annotations.languages import get_writing_direction, normalise_language_tag
@@ -46,8 +51,8 @@ ARABIC = {
 
 
 def said_in(version, language, texts):
-    sheet = Sheet(version, language, load_rows(version))
-    sheet.store({one: texts[one.key] for one in sheet.pieces if one.key in texts})
+    sheet = TranslationSheet(version, language, load_translatable_items(version))
+    sheet.store_translations({one: texts[one.key] for one in sheet.pieces if one.key in texts})
 
 
 @pytest.fixture
@@ -250,7 +255,7 @@ def test_other_pages_switch_by_a_form_of_their_own_and_an_unknown_language_chang
     browser = on_questions(made)
     q2 = Question.objects.get(external_id="q2")
     browser.press("هادئ", **{f"answer-{q2.public_id}": "low tide"})
-    seat = links.build_token(Submission.objects.get())
+    seat = links.build_submission_token(Submission.objects.get())
     there = reverse("worker:language", args=[seat])
     assert there in page_of(browser)
     for tag, now in (("xx", "ar"), ("", "ar"), ("de", "de")):
@@ -293,7 +298,7 @@ def test_the_order_of_questions_and_places_hang_on_no_language(made):
     browser.begin()
     before = list(Submission.objects.get().assignments.values_list("question", "position"))
     browser.post(
-        reverse("worker:language", args=[links.build_token(Submission.objects.get())]),
+        reverse("worker:language", args=[links.build_submission_token(Submission.objects.get())]),
         {"language": "de"},
     )
     assert list(Submission.objects.get().assignments.values_list("question", "position")) == before
@@ -340,7 +345,9 @@ def test_translations_need_the_name_of_the_original_and_another_language(draft):
 def test_the_next_version_has_the_same_languages_and_words(made):
     copy = made.version.copy_as_draft()
     assert copy.languages == ["ar", "de"]
-    pieces = {one.key: one for one in Sheet(copy, "ar", load_rows(copy)).pieces}
+    pieces = {
+        one.key: one for one in TranslationSheet(copy, "ar", load_translatable_items(copy)).pieces
+    }
     assert {key: one.said for key, one in pieces.items()} == ARABIC
     assert not any(one.is_old for one in pieces.values())
     assert {row.version_id for row in copy.translations.all()} == {copy.pk}
@@ -395,9 +402,17 @@ def test_files_of_questions_carry_translations_in_and_out(draft, rana, tmp_path)
     assert again[0] == again[1]
     made = first.latest_version()
     assert made.languages == ["ar"]
-    said = {one.key: one.said for one in Sheet(made, "ar", load_rows(made)).pieces if one.said}
+    said = {
+        one.key: one.said
+        for one in TranslationSheet(made, "ar", load_translatable_items(made)).pieces
+        if one.said
+    }
     assert said == {key: text for key, text in ARABIC.items() if not key.startswith("v-")}
-    assert not any(one.is_old for one in Sheet(made, "ar", load_rows(made)).pieces if one.said)
+    assert not any(
+        one.is_old
+        for one in TranslationSheet(made, "ar", load_translatable_items(made)).pieces
+        if one.said
+    )
     report = import_questions(first, files[1])
     assert (report.n_new, report.changed) == (0, False)
 

@@ -10,7 +10,7 @@ from django.test import Client
 
 from annotations.answering import collecting, signals
 from annotations.answering.errors import BegunError
-from annotations.answering.links import build_token
+from annotations.answering.links import build_submission_token
 from annotations.exchange import facts
 from annotations.exchange.importing import import_answers
 from annotations.exchange.problems import InputError
@@ -56,7 +56,7 @@ def draft(browser, text, signals="", revision=0):
     submission = Submission.objects.get()
     question = submission.assignments.get().question
     return Client().post(
-        f"/answer/at/{build_token(submission)}/draft/",
+        f"/answer/at/{build_submission_token(submission)}/draft/",
         {
             "question": str(question.public_id),
             "text": text,
@@ -107,15 +107,15 @@ def test_two_windows_and_devices_add_up(ada):
 def test_pages_of_one_answer_are_bounded(ada):
     for number in range(signals.MAX_PAGES + 5):
         pages = {f"page-{number:04}": counts(paste_count=1)}
-        known = signals.merge_pages(Response(signal_pages={}).signal_pages, pages)
+        known = signals.merge_page_counts(Response(signal_pages={}).signal_pages, pages)
         assert len(known) == 1
     full = {f"page-{number:04}": counts(paste_count=1) for number in range(signals.MAX_PAGES)}
-    more = signals.merge_pages(full, {"page-more": counts(paste_count=1)})
+    more = signals.merge_page_counts(full, {"page-more": counts(paste_count=1)})
     assert more == full
     # One that is known goes on counting.
-    assert signals.merge_pages(full, {"page-0000": counts(paste_count=4)})["page-0000"] == counts(
-        paste_count=4
-    )
+    assert signals.merge_page_counts(full, {"page-0000": counts(paste_count=4)})[
+        "page-0000"
+    ] == counts(paste_count=4)
     assert sum(signals.MAX_COUNT for _ in full) < 2**31  # the column of a sum
 
 
@@ -223,7 +223,7 @@ def element(html, key):
 
 
 def data_page(browser, **form):
-    address = f"/answer/at/{build_token(Submission.objects.get())}/data/"
+    address = f"/answer/at/{build_submission_token(Submission.objects.get())}/data/"
     return browser.post(address, form) if form else browser.get(address)
 
 
@@ -257,7 +257,7 @@ def test_it_can_be_emptied_after_the_end_too_and_withdrawing_leaves_nothing(ada)
     assert stored("state", "typed_characters") == ("submitted", 5)
     data_page(ada, uncounted="yes")
     assert stored("text", "state", "signals") == ("north", "submitted", "off")
-    ada.get(f"/answer/at/{build_token(Submission.objects.get())}/withdraw/")
+    ada.get(f"/answer/at/{build_submission_token(Submission.objects.get())}/withdraw/")
     ada.press()
     assert not Response.objects.exists()
 
@@ -298,25 +298,25 @@ def test_it_tells_so_in_german_and_arabic(book, language):
 
 def test_counting_cannot_begin_when_somebody_was_not_told(tides):
     made = published(tides, protocol="open", signals=False)
-    assert collecting.change(made.collection, signals=True) == ("signals",)
-    collecting.change(made.collection, signals=False)
+    assert collecting.change_settings(made.collection, signals=True) == ("signals",)
+    collecting.change_settings(made.collection, signals=False)
     begun(made)
     with pytest.raises(BegunError) as caught:
-        collecting.change(made.collection, signals=True)
+        collecting.change_settings(made.collection, signals=True)
     assert (caught.value.code, caught.value.field) == ("signals_not_told", "signals")
     made.collection.refresh_from_db()
     assert made.collection.signals is False
 
 
 def test_it_can_stop_at_any_time_and_the_next_version_follows(tides, ada, book):
-    collecting.change(book.collection, signals=False)
+    collecting.change_settings(book.collection, signals=False)
     draft(ada, "north", sent(typed_characters=5))
     assert stored("signals") == ("",)
-    assert collecting.publish(tides, places=3).collection.signals is False
+    assert collecting.publish_question_set(tides, places=3).collection.signals is False
     tides.draft()
     version = tides.latest_version()
     if version != book.version:
-        assert collecting.publish(tides, places=3).collection.signals is False
+        assert collecting.publish_question_set(tides, places=3).collection.signals is False
 
 
 def test_the_database_knows_no_half_counted_answer(ada):
@@ -361,7 +361,7 @@ def test_the_interface_for_programs_has_them_at_the_end(ada, rana, tides):
     row = client.get(f"{address}{answer.public_id}/").json()
     assert list(row)[-11:] == ["first_draft_at", "signals", *COUNTERS, "language"]
     assert (row["signals"], row["typed_characters"], row["away_seconds"]) == ("counted", 5, 0)
-    signals.switch_counting(Submission.objects.get(), off=True)
+    signals.switch_signal_counting(Submission.objects.get(), off=True)
     row = client.get(f"{address}{answer.public_id}/").json()
     assert (row["signals"], row["typed_characters"]) == ("off", None)
 

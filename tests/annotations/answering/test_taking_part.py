@@ -7,8 +7,8 @@ from django.utils import timezone
 
 from annotations.answering import collecting
 from annotations.answering.errors import AnsweringError
-from annotations.answering.links import Visitor, build_token
-from annotations.answering.places import has_place, reserve, reserve_again
+from annotations.answering.links import Visitor, build_submission_token
+from annotations.answering.places import has_place, reserve_place, reserve_place_again
 from annotations.models import QuestionSet, Response, Submission
 from tests.annotations.answering.browser import Browser
 from tests.annotations.answering.conftest import made_set, published
@@ -23,7 +23,7 @@ def submission():
 def test_after_closing_a_text_is_kept_and_nothing_is_taken(book):
     browser = Browser(book)
     browser.begin()
-    collecting.set_state(book.collection, "closed")
+    collecting.set_collection_state(book.collection, "closed")
     response = browser.press("written in vain")
     assert response.status_code == 410
     assert browser.page.outcome == "closed"
@@ -34,7 +34,7 @@ def test_after_closing_a_text_is_kept_and_nothing_is_taken(book):
     assert set(Response.objects.values_list("state", flat=True)) == {"draft"}
     browser.get(browser.link)
     assert browser.page.outcome == "closed"
-    collecting.set_state(book.collection, "open")
+    collecting.set_collection_state(book.collection, "open")
     browser.get(browser.link)
     assert set(browser.boxes) == {"written in vain"}
 
@@ -42,7 +42,7 @@ def test_after_closing_a_text_is_kept_and_nothing_is_taken(book):
 def test_a_paused_collection_lets_nobody_in_and_everybody_finish(book):
     browser = Browser(book)
     browser.begin()
-    collecting.set_state(book.collection, "paused")
+    collecting.set_collection_state(book.collection, "paused")
     other = Browser(book, "ben")
     other.get(other.link)
     assert other.page.outcome == "paused"
@@ -78,12 +78,12 @@ def test_sets_exclude_each_others_workers_and_lists_admit(tides):
     before.get(before.link)
     assert before.page.outcome == "excluded"
     assert before.page.form is None
-    collecting.change(second.collection, listed_only=True)
+    collecting.change_settings(second.collection, listed_only=True)
     ben = Browser(second, "ben")
     ben.get(ben.link)
     assert ben.page.outcome == "not_listed"
     assert ben.post(ben.link, {"agree": "yes"}).status_code == 403
-    assert collecting.admit(second.collection, ["ben", " ben ", "", "cy"]) == 2
+    assert collecting.admit_workers(second.collection, ["ben", " ben ", "", "cy"]) == 2
     ben.begin()
     assert "/page/1/" in ben.address
 
@@ -124,14 +124,14 @@ def test_a_place_that_ran_out_goes_to_the_next_and_may_come_back(tides):
 @pytest.mark.parametrize("by", ["retake", "reserve"])
 def test_who_comes_back_after_their_time_ran_out_has_the_same_questions(tides, settings, by):
     made = published(tides, protocol="open", **settings)
-    ada = reserve(made.collection, Visitor("ada"))
+    ada = reserve_place(made.collection, Visitor("ada"))
     before = list(ada.assignments.order_by("pk").values_list("pk", "question"))
     assert len(before) == {1: 5, 2: 3}[settings["places"]]
     Submission.objects.update(reserved_until=timezone.now() - timezone.timedelta(minutes=1))
     if by == "retake":
-        reserve_again(submission())
+        reserve_place_again(submission())
     else:
-        reserve(made.collection, Visitor("ada"))
+        reserve_place(made.collection, Visitor("ada"))
     assert has_place(submission())
     assert list(ada.assignments.order_by("pk").values_list("pk", "question")) == before
 
@@ -161,7 +161,7 @@ def test_withdrawing_deletes_what_was_written_and_frees_the_place(tides):
     browser = Browser(made)
     browser.begin()
     browser.press("mine")
-    seat = build_token(submission())
+    seat = build_submission_token(submission())
     browser.get(f"/answer/at/{seat}/withdraw/")
     assert browser.post(browser.address, {}).status_code == 400
     assert Response.objects.exists()
@@ -170,7 +170,7 @@ def test_withdrawing_deletes_what_was_written_and_frees_the_place(tides):
     assert not Response.objects.exists()
     assert submission().state == "returned"
     with pytest.raises(AnsweringError) as caught:
-        reserve_again(submission())
+        reserve_place_again(submission())
     assert caught.value.code == "withdrawn"
     browser.get(browser.link)
     assert browser.page.outcome == "withdrawn"

@@ -3,22 +3,22 @@
 import pytest
 
 from annotations.editing import compare_versions
-from annotations.editing.differences import MOST_WORDS, QUESTION_FIELDS, Part, compare_words
+from annotations.editing.differences import MOST_WORDS, QUESTION_FIELDS, TextPart, compare_words
 from annotations.models import Passage, Question, QuestionSetVersion
 from tests.annotations import world
 
 
 def test_two_texts_are_told_apart_word_by_word():
     assert compare_words("a big river", "a small river") == [
-        Part("same", "a "),
-        Part("gone", "big"),
-        Part("new", "small"),
-        Part("same", " river"),
+        TextPart("same", "a "),
+        TextPart("gone", "big"),
+        TextPart("new", "small"),
+        TextPart("same", " river"),
     ]
-    assert compare_words("", "new") == [Part("new", "new")]
-    assert compare_words("a", "a") == [Part("same", "a")]
+    assert compare_words("", "new") == [TextPart("new", "new")]
+    assert compare_words("a", "a") == [TextPart("same", "a")]
     old, new = "a " * MOST_WORDS, "b " * MOST_WORDS
-    assert compare_words(old, new) == [Part("gone", old), Part("new", new)]
+    assert compare_words(old, new) == [TextPart("gone", old), TextPart("new", new)]
 
 
 @pytest.mark.django_db

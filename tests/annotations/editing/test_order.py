@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotations.editing import Order, PublishedError, lock_draft
+from annotations.editing import ItemOrder, PublishedError, lock_draft
 from annotations.models import Passage
 from tests.annotations import world
 
@@ -56,37 +56,39 @@ def find_item(version, name):
     ],
 )
 def test_a_step_goes_to_the_next_place_also_into_another_passage(draft, name, step, after):
-    order = Order.from_version(draft)
-    moved = order.move(find_item(draft, name), step)
+    order = ItemOrder.from_version(draft)
+    moved = order.move_by(find_item(draft, name), step)
     order.save(draft)
     assert shown(draft) == after
     assert moved == (after != "a: r1 r2, b: r3, r4")
 
 
 def test_what_is_dropped_stands_before_its_neighbour_or_last(draft):
-    order = Order.from_version(draft)
-    order.put(find_item(draft, "r4"), find_item(draft, "r2").pk, find_item(draft, "a").pk)
-    order.put(find_item(draft, "r1"), None, find_item(draft, "b").pk)
-    order.put(find_item(draft, "b"), find_item(draft, "a").pk)
+    order = ItemOrder.from_version(draft)
+    order.move_before(find_item(draft, "r4"), find_item(draft, "r2").pk, find_item(draft, "a").pk)
+    order.move_before(find_item(draft, "r1"), None, find_item(draft, "b").pk)
+    order.move_before(find_item(draft, "b"), find_item(draft, "a").pk)
     order.save(draft)
     assert shown(draft) == "b: r3 r1, a: r4 r2, "
     with pytest.raises(ValueError, match="list"):
-        order.put(find_item(draft, "r1"), find_item(draft, "r2").pk, find_item(draft, "b").pk)
+        order.move_before(
+            find_item(draft, "r1"), find_item(draft, "r2").pk, find_item(draft, "b").pk
+        )
     with pytest.raises(ValueError, match="no such passage"):
-        order.put(find_item(draft, "r3"), None, -1)
+        order.move_before(find_item(draft, "r3"), None, -1)
 
 
 def test_an_order_is_known_by_its_mark(draft):
-    before = Order.from_version(draft).seen
-    order = Order.from_version(draft)
-    order.move(find_item(draft, "r2"), -1)
+    before = ItemOrder.from_version(draft).seen
+    order = ItemOrder.from_version(draft)
+    order.move_by(find_item(draft, "r2"), -1)
     assert order.seen != before
     order.save(draft)
-    assert Order.from_version(draft).seen == order.seen
+    assert ItemOrder.from_version(draft).seen == order.seen
 
 
 def test_only_what_moved_is_written(draft, django_assert_num_queries):
-    order = Order.from_version(draft)
+    order = ItemOrder.from_version(draft)
     order.save(draft)
     with django_assert_num_queries(2):
         order.save(draft)

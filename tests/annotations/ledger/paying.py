@@ -33,7 +33,7 @@ class Panel:
         if self.step == step:
             self.stop()
 
-    def pay(self, batch):
+    def pay_batch(self, batch):
         self.at("claimed")
         for number, one in enumerate(batch.payments):
             if number == PEOPLE // 2:
@@ -72,8 +72,8 @@ def planned(owner, name):
 
     version = world.version(owner, name)
     keys = [world.submission(version, f"{name}-{n}").pk for n in range(PEOPLE)]
-    bonuses.plan(version, dict.fromkeys(keys, Decimal("0.25")), owner)
-    bonuses.confirm(version, owner)
+    bonuses.plan_bonuses(version, dict.fromkeys(keys, Decimal("0.25")), owner)
+    bonuses.confirm_payments(version, owner)
     return version
 
 
@@ -81,7 +81,7 @@ def press(version, owner, panel):
     from annotations.ledger import bonuses, errors
 
     try:
-        bonuses.pay(version, owner, panel)
+        bonuses.claim_and_pay(version, owner, panel)
         return "paid"
     except errors.NothingToSendError:
         return "nothing"
@@ -113,7 +113,7 @@ def killed(owner, folder, step):
 
     def die():
         panel.at("before the claim")
-        bonuses.add_event = stopping_note(bonuses.add_event, panel)
+        bonuses.add_payment_event = stopping_note(bonuses.add_payment_event, panel)
         press(version, owner, panel)
         panel.at("stored")
 

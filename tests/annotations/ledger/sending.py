@@ -41,8 +41,8 @@ def planned(owner, name):
         one = world.submission(version, f"p-{n}")
         one.panel_sessions.create(session_id=f"s-{n}", study_id=prolific_fake.STUDY)
         keys.append(one.pk)
-    bonuses.plan(version, dict.fromkeys(keys, Decimal("0.25")), owner)
-    bonuses.confirm(version, owner)
+    bonuses.plan_bonuses(version, dict.fromkeys(keys, Decimal("0.25")), owner)
+    bonuses.confirm_payments(version, owner)
     return version
 
 
@@ -61,7 +61,7 @@ def planned_parts(owner, name):
         one.panel_sessions.create(session_id=f"s-{n}", study_id=prolific_fake.STUDY)
         Submission.objects.filter(pk=one.pk).update(state="screened_out")
     parts.plan_parts(version, owner)
-    bonuses.confirm(version, owner, bonuses.PART)
+    bonuses.confirm_payments(version, owner, bonuses.PART)
     return version
 
 

@@ -9,12 +9,12 @@ from annotations.ledger.appeals import (
     LONGEST,
     AppealError,
     answer_appeal,
-    count_waiting_appeals,
+    count_unanswered_appeals,
     create_appeal,
-    filter_with_appeal,
-    find_rejection,
+    filter_appealed,
+    find_newest_rejection,
 )
-from annotations.ledger.decisions import DecidedMeanwhileError, WithdrawnError, decide
+from annotations.ledger.decisions import DecidedMeanwhileError, WithdrawnError, decide_on_submission
 from annotations.models import Appeal, AppealAnswer, AppendOnlyError, Decision, Submission
 from tests.annotations import world
 
@@ -31,7 +31,7 @@ def rana():
 def ada(rana):
     """Ada's work, which is rejected."""
     one = world.submission(world.version(rana), "ada")
-    decide(one, rana, "reject", "LOW_EFFORT", REASON)
+    decide_on_submission(one, rana, "reject", "LOW_EFFORT", REASON)
     return one
 
 
@@ -70,11 +70,11 @@ def test_what_came_elsewhere_is_noted_only_of_who_has_no_page_here(ada, rana):
     Submission.objects.filter(pk=ada.pk).update(source="imported")
     ada.refresh_from_db()
     row = create_appeal(ada, "My page stayed white.", rana)
-    assert (row.noted_by, find_rejection(ada).appeal) == (rana, row)
+    assert (row.noted_by, find_newest_rejection(ada).appeal) == (rana, row)
     assert create_appeal(ada, "My page stayed white.", rana) == row
     refused("appealed", create_appeal, ada, "Twice.", rana)
     here = world.submission(ada.version, "bea")
-    decide(here, rana, "reject", "LOW_EFFORT", REASON)
+    decide_on_submission(here, rana, "reject", "LOW_EFFORT", REASON)
     refused("own_page", create_appeal, here, "My page stayed white.", rana)
     assert create_appeal(here, "It did load, and I wrote.").noted_by is None
 
@@ -84,7 +84,9 @@ def test_each_rejection_is_written_against_once(ada, rana):
     assert first.text == "I answered\nall of them."
     assert create_appeal(ada, "I answered\nall of them.") == first  # a second click
     refused("appealed", create_appeal, ada, "And another thing.")
-    decide(ada, rana, "reject", "OTHER", REASON)  # another rejection has one of its own
+    decide_on_submission(
+        ada, rana, "reject", "OTHER", REASON
+    )  # another rejection has one of its own
     assert create_appeal(ada, "That neither.") != first
     assert Appeal.objects.count() == 2
     with world.refused("appeal"):
@@ -92,7 +94,7 @@ def test_each_rejection_is_written_against_once(ada, rana):
 
 
 def test_only_a_rejection_that_counts_is_written_against(ada, rana):
-    approval = decide(ada, rana, "approve")
+    approval = decide_on_submission(ada, rana, "approve")
     refused("not_rejected", create_appeal, ada, "Thank you.")
     with world.refused("only a rejection"):
         Appeal.objects.create(decision=approval, text="Thank you.")
@@ -115,7 +117,7 @@ def test_a_text_is_stored_with_plain_line_breaks_and_without_what_no_database_ta
 
 def test_an_answer_approves_exactly_once(ada, rana):
     row = create_appeal(ada, "I answered all of them.")
-    assert count_waiting_appeals(ada.version) == 1
+    assert count_unanswered_appeals(ada.version) == 1
     given = answer_appeal(row, rana, "You are right.", approve=True)
     assert answer_appeal(row, rana, "You are right.", approve=True) == given
     refused("answered", answer_appeal, row, rana, "You are right.", approve=False)
@@ -123,7 +125,7 @@ def test_an_answer_approves_exactly_once(ada, rana):
     assert [one.kind for one in Decision.objects.order_by("pk")] == ["reject", "approve"]
     assert given.approval == Decision.objects.get(kind="approve")
     assert given.approval.decided_by == rana
-    assert count_waiting_appeals(ada.version) == 0
+    assert count_unanswered_appeals(ada.version) == 0
 
 
 def test_an_answer_may_leave_it_rejected_and_adds_no_decision(ada, rana):
@@ -132,7 +134,7 @@ def test_an_answer_may_leave_it_rejected_and_adds_no_decision(ada, rana):
     )
     assert given.approval is None
     assert Decision.objects.count() == 1
-    standing = find_rejection(ada)
+    standing = find_newest_rejection(ada)
     assert standing.is_rejected
     assert not standing.may_appeal
     assert standing.answer == given
@@ -141,13 +143,13 @@ def test_an_answer_may_leave_it_rejected_and_adds_no_decision(ada, rana):
 def test_what_was_decided_meanwhile_settles_an_appeal(ada, rana):
     row = create_appeal(ada, "I answered all of them.")
     everybody = Submission.objects.all()
-    assert list(filter_with_appeal(everybody, waiting=True)) == [ada]
-    decide(ada, rana, "open")
+    assert list(filter_appealed(everybody, unanswered=True)) == [ada]
+    decide_on_submission(ada, rana, "open")
     with pytest.raises(DecidedMeanwhileError):
         answer_appeal(row, rana, "You are right.", approve=True)
     assert not AppealAnswer.objects.exists()
-    assert not filter_with_appeal(everybody, waiting=True).exists()
-    assert list(filter_with_appeal(everybody, waiting=False)) == [ada]
+    assert not filter_appealed(everybody, unanswered=True).exists()
+    assert list(filter_appealed(everybody, unanswered=False)) == [ada]
 
 
 def test_who_withdrew_has_no_appeal_any_more_and_writes_none(ada, rana):

@@ -180,8 +180,8 @@ def test_a_dry_run_confirms_nothing(rivers, run):
 
 def test_what_is_planned_is_paid_only_when_a_person_confirms(rivers, rana, run):
     ada = rivers.submissions.get(worker__external_id="ada")
-    assert bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana) == 1
-    assert bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana) == 0
+    assert bonuses.plan_bonuses(rivers, {ada.pk: Decimal("0.40")}, rana) == 1
+    assert bonuses.plan_bonuses(rivers, {ada.pk: Decimal("0.40")}, rana) == 0
     listed, said = run.export()
     assert listed == ""
     assert LISTS.text("not_confirmed", n=1) in said
@@ -229,7 +229,7 @@ def test_what_the_panel_said_is_kept_and_never_turned_round(rivers, run, tmp_pat
 @pytest.mark.parametrize("act", ["confirm", "cancel", "settle", "send", "output"])
 def test_what_cannot_be_tried_is_not_done_in_its_place(rivers, rana, run, tmp_path, act):
     ada = rivers.submissions.get(worker__external_id="ada")
-    bonuses.plan(rivers, {ada.pk: Decimal("0.40")}, rana)
+    bonuses.plan_bonuses(rivers, {ada.pk: Decimal("0.40")}, rana)
     table = tmp_path / "table.csv"
     given = {act: table if act in ("settle", "output") else True}
     message = run.refused(run, "payments", dry_run=True, by="rana", **given)
@@ -257,16 +257,16 @@ def test_an_option_that_would_be_read_over_is_refused(rivers, run, given, said):
 def test_a_failed_bonus_can_be_planned_anew_and_a_sent_one_cannot(rivers, rana):
     ada = rivers.submissions.get(worker__external_id="ada")
     amount = {ada.pk: Decimal(1)}
-    bonuses.plan(rivers, amount, rana)
-    bonuses.confirm(rivers, rana)
-    batch = bonuses.claim(rivers, rana)
-    assert bonuses.plan(rivers, amount, rana) == 0
-    bonuses.settle(rivers, rana, {batch.payments[0].id: (bonuses.Event.FAILED, "")})
-    assert bonuses.plan(rivers, amount, rana) == 1
+    bonuses.plan_bonuses(rivers, amount, rana)
+    bonuses.confirm_payments(rivers, rana)
+    batch = bonuses.claim_payments(rivers, rana)
+    assert bonuses.plan_bonuses(rivers, amount, rana) == 0
+    bonuses.store_panel_reports(rivers, rana, {batch.payments[0].id: (bonuses.Event.FAILED, "")})
+    assert bonuses.plan_bonuses(rivers, amount, rana) == 1
     assert [one.attempt for one in bonuses.load_payments(rivers)] == [1, 2]
-    bonuses.confirm(rivers, rana)
-    second = bonuses.claim(rivers, rana)
-    bonuses.settle(rivers, rana, {second.payments[0].id: (bonuses.Event.PAID, "")})
+    bonuses.confirm_payments(rivers, rana)
+    second = bonuses.claim_payments(rivers, rana)
+    bonuses.store_panel_reports(rivers, rana, {second.payments[0].id: (bonuses.Event.PAID, "")})
     entries = BonusPayment.objects.filter(payment=second.payments[0].id).order_by("pk")
     assert [(one.event, one.attempt) for one in entries] == [
         *(("proposed", 2), ("confirmed", 2), ("sent", 2), ("paid", 2)),
@@ -289,8 +289,8 @@ def test_a_round_has_a_name_of_at_most_60_characters_that_is_not_that_of_parts()
 
 def test_of_two_who_take_a_list_at_the_same_moment_one_gets_it(rivers, rana):
     (ada,) = keys(rivers, "ada")
-    bonuses.plan(rivers, {ada: Decimal(1)}, rana)
-    bonuses.confirm(rivers, rana)
+    bonuses.plan_bonuses(rivers, {ada: Decimal(1)}, rana)
+    bonuses.confirm_payments(rivers, rana)
     (first, _), (second, _) = (BONUSES(rivers, ListRequest(user=rana)) for _ in range(2))
     assert b"ada,1.00" in b"".join(first)
     with pytest.raises(InputError) as caught:
@@ -300,15 +300,15 @@ def test_of_two_who_take_a_list_at_the_same_moment_one_gets_it(rivers, rana):
 
 def test_the_database_refuses_two_plans_of_one_round_and_two_sendings(rivers, rana):
     ada = rivers.submissions.get(worker__external_id="ada")
-    bonuses.plan(rivers, {ada.pk: Decimal(1)}, rana)
+    bonuses.plan_bonuses(rivers, {ada.pk: Decimal(1)}, rana)
     (one,) = bonuses.load_payments(rivers)
     with pytest.raises(IntegrityError), transaction.atomic():
         BonusPayment.objects.create(
             submission=ada, event="proposed", amount=2, currency="", actor=rana
         )
-    bonuses.add_event([one], bonuses.Event.SENT, rana)
+    bonuses.add_payment_event([one], bonuses.Event.SENT, rana)
     with pytest.raises(IntegrityError), transaction.atomic():
-        bonuses.add_event([one], bonuses.Event.SENT, rana)
+        bonuses.add_payment_event([one], bonuses.Event.SENT, rana)
 
 
 class PowerError(BaseException):
@@ -330,7 +330,9 @@ def test_an_interruption_at_any_step_never_pays_twice(rana, tmp_path, monkeypatc
         panel.at("stored")
 
     with monkeypatch.context() as patched:
-        patched.setattr(bonuses, "add_event", stopping_note(bonuses.add_event, panel))
+        patched.setattr(
+            bonuses, "add_payment_event", stopping_note(bonuses.add_payment_event, panel)
+        )
         with pytest.raises(PowerError):
             work()
     for _ in range(3):
@@ -348,12 +350,12 @@ def test_a_request_that_times_out_is_unknown_and_never_repeated(rana, tmp_path):
     version = planned(rana, "lakes")
 
     class Slow(Panel):
-        def pay(self, batch):
-            super().pay(batch)
+        def pay_batch(self, batch):
+            super().pay_batch(batch)
             raise TimeoutError("no answer")
 
     with pytest.raises(TimeoutError):
-        bonuses.pay(version, rana, Slow(tmp_path / "panel"))
+        bonuses.claim_and_pay(version, rana, Slow(tmp_path / "panel"))
     assert {one.state for one in bonuses.load_payments(version)} == {"unknown"}
     assert press(version, rana, Panel(tmp_path / "panel")) == "nothing"
     assert sorted(Panel(tmp_path / "panel").paid.values()) == [1] * PEOPLE
@@ -363,18 +365,18 @@ def test_what_the_panel_refused_has_failed(rana, tmp_path):
     version = planned(rana, "lakes")
 
     class Strict:
-        def pay(self, batch):
+        def pay_batch(self, batch):
             raise errors.PanelRefusedError("refused_by_panel", reason="no money")
 
     with pytest.raises(errors.PanelRefusedError):
-        bonuses.pay(version, rana, Strict())
+        bonuses.claim_and_pay(version, rana, Strict())
     assert {one.state for one in bonuses.load_payments(version)} == {"failed"}
 
 
 def test_the_currency_is_that_of_the_collection(rivers, rana, run):
     from annotations.answering import collecting
 
-    collecting.publish(rivers.question_set, places=5, pay=Decimal(2), currency="GBP")
+    collecting.publish_question_set(rivers.question_set, places=5, pay=Decimal(2), currency="GBP")
     run.decide("ada,approve,,,1.00\n")
     assert BonusPayment.objects.filter(currency="GBP").count() == 2  # proposed and confirmed
 
@@ -409,15 +411,15 @@ def keys(version, *names):
 
 def test_a_round_has_one_currency_until_its_payments_are_cancelled(rivers, rana, paid_in):
     ada, ben = keys(rivers, "ada", "ben")
-    bonuses.plan(rivers, {ada: Decimal(3)}, rana)
+    bonuses.plan_bonuses(rivers, {ada: Decimal(3)}, rana)
     paid_in("JPY")
     with pytest.raises(errors.CurrencyError) as caught:
-        bonuses.plan(rivers, {ben: Decimal(3)}, rana)
+        bonuses.plan_bonuses(rivers, {ben: Decimal(3)}, rana)
     assert caught.value.code == "other_currency"
     assert caught.value.values == {"round": "bonus", "there": "GBP", "now": "JPY"}
     assert BonusPayment.objects.count() == 1
-    bonuses.cancel(rivers, rana)
-    assert bonuses.plan(rivers, {ada: Decimal(3), ben: Decimal(3)}, rana) == 2
+    bonuses.cancel_payments(rivers, rana)
+    assert bonuses.plan_bonuses(rivers, {ada: Decimal(3), ben: Decimal(3)}, rana) == 2
     assert {one.currency for one in bonuses.load_payments(rivers) if one.state == "planned"} == {
         "JPY"
     }
@@ -425,20 +427,20 @@ def test_a_round_has_one_currency_until_its_payments_are_cancelled(rivers, rana,
 
 def test_rounds_of_two_currencies_are_never_confirmed_or_sent_as_one_sum(rivers, rana, paid_in):
     ada, ben = keys(rivers, "ada", "ben")
-    bonuses.plan(rivers, {ada: Decimal(3)}, rana, "first")
+    bonuses.plan_bonuses(rivers, {ada: Decimal(3)}, rana, "first")
     paid_in("JPY")
-    bonuses.plan(rivers, {ben: Decimal(4)}, rana, "second")
-    for act in (bonuses.confirm, bonuses.claim):
+    bonuses.plan_bonuses(rivers, {ben: Decimal(4)}, rana, "second")
+    for act in (bonuses.confirm_payments, bonuses.claim_payments):
         with pytest.raises(errors.CurrencyError) as caught:
             act(rivers, rana)
         assert caught.value.values == {"currencies": "GBP, JPY"}
         for name in ("first", "second"):
-            bonuses.confirm(rivers, rana, name)
+            bonuses.confirm_payments(rivers, rana, name)
     assert [one.currency for one in tallies.group_by_round(bonuses.load_payments(rivers))] == [
         "GBP",
         "JPY",
     ]
-    assert bonuses.claim(rivers, rana, "first").total == 3
+    assert bonuses.claim_payments(rivers, rana, "first").total == 3
 
 
 def test_a_file_and_a_list_of_two_currencies_are_refused(rivers, run, paid_in):

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from annotations.exchange.problems import Problems
-from annotations.ledger.settlement import IGNORED_STATES, read_settled
+from annotations.ledger.settlement import IGNORED_STATES, read_panel_reports
 from tests.readers import TEXT, Holds, Reader, outcomes
 
 PAYMENT = "00000000-0000-0000-0000-0000000000"
@@ -12,7 +12,7 @@ KNOWN = {UUID(f"{PAYMENT}0{n}") for n in range(1, 5)}
 
 READERS = {
     "settled payments": Reader(
-        lambda path: read_settled(path, Problems(path.name), KNOWN),
+        lambda path: read_panel_reports(path, Problems(path.name), KNOWN),
         "",
         {
             "payment": Holds(

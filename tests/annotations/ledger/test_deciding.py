@@ -14,7 +14,7 @@ from annotations.exchange.sentences import DECISIONS as WRONG
 from annotations.ledger import decisions as deciding
 from annotations.ledger.sentences import DECISIONS, LISTS
 from annotations.models import Decision, QuestionSet, Worker
-from annotations.panels.people import load_standing_decisions
+from annotations.panels.people import load_decisions_in_force
 from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 
@@ -112,7 +112,7 @@ def test_the_same_file_again_adds_nothing_and_the_last_decision_counts(rivers, f
         *("approve", "reject", "approve", "open"),
     ]
     assert [
-        row.submission.worker.external_id for row in load_standing_decisions(rivers).values()
+        row.submission.worker.external_id for row in load_decisions_in_force(rivers).values()
     ] == ["ben"]
 
 
@@ -378,14 +378,14 @@ def test_mechanical_turk_gets_its_own_headings_back_however_they_came(
 
 def test_one_who_decides_on_an_old_page_is_told_what_somebody_else_decided(rivers, rana):
     one = rivers.submissions.first()
-    first = deciding.decide(one, rana, "approve", seen=None)
-    assert deciding.decide(one, rana, "approve", seen=None) == first
+    first = deciding.decide_on_submission(one, rana, "approve", seen=None)
+    assert deciding.decide_on_submission(one, rana, "approve", seen=None) == first
     with pytest.raises(deciding.DecidedMeanwhileError) as caught:
-        deciding.decide(one, rana, "reject", "OTHER", REASON, seen=None)
+        deciding.decide_on_submission(one, rana, "reject", "OTHER", REASON, seen=None)
     assert caught.value.newest == first
-    deciding.decide(one, rana, "reject", "OTHER", REASON, seen=first.public_id)
+    deciding.decide_on_submission(one, rana, "reject", "OTHER", REASON, seen=first.public_id)
     with pytest.raises(deciding.DecisionError) as wrong:
-        deciding.decide(one, rana, "reject", "", "short")
+        deciding.decide_on_submission(one, rana, "reject", "", "short")
     assert [(one.field, one.code) for one in wrong.value.wrong] == [
         ("category", "category_missing"), ("reason", "reason_too_short"),
     ]  # fmt: skip

@@ -11,7 +11,7 @@ from django.db import connection, connections
 
 from annotations.answering.monitor import load_collection_status
 from annotations.ledger import bonuses, errors, panel_payments, parts
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.ledger.sentences import LISTS, PARTS, PAYMENTS, SENDING
 from annotations.models import BonusPayment, Collection, PanelStatus, Submission
 from annotations.panels.client import NotDoneError, UnsureError
@@ -99,7 +99,7 @@ def test_who_is_owed_a_part_is_told_first_and_planned_once(lakes):
 
 def test_who_is_decided_of_settled_there_or_withdrew_is_owed_none(lakes, rana):
     people = {one.worker.external_id: one for one in lakes.submissions.all()}
-    decide(people["p-3"], rana, "approve")
+    decide_on_submission(people["p-3"], rana, "approve")
     stands(lakes, "p-0", "SCREENED OUT")  # the code paid it there
     stands(lakes, "p-4", "PARTIALLY APPROVED")
     stands(lakes, "p-1", "RETURNED")  # a part can still be paid, as a bonus
@@ -144,8 +144,8 @@ def test_a_list_has_each_part_once_by_the_ids_of_submissions(lakes, tmp_path):
 
 def test_a_list_of_bonuses_holds_no_part_and_the_other_way_round(lakes, rana, tmp_path):
     done = lakes.submissions.get(worker__external_id="p-5")
-    bonuses.plan(lakes, {done.pk: Decimal(1)}, rana)
-    bonuses.confirm(lakes, rana)
+    bonuses.plan_bonuses(lakes, {done.pk: Decimal(1)}, rana)
+    bonuses.confirm_payments(lakes, rana)
     confirmed()
     assert take(tmp_path / "a.csv", format="prolific-bonus")[0] == "p-5,1.00\n"
     assert "p-5" not in take(tmp_path / "b.csv")[0]
@@ -155,7 +155,7 @@ def test_a_list_of_bonuses_holds_no_part_and_the_other_way_round(lakes, rana, tm
 
 def test_what_was_decided_or_settled_after_the_planning_is_not_sent(lakes, rana, tmp_path):
     confirmed()
-    decide(lakes.submissions.get(worker__external_id="p-3"), rana, "approve")
+    decide_on_submission(lakes.submissions.get(worker__external_id="p-3"), rana, "approve")
     stands(lakes, "p-0", "SCREENED OUT")
     text, _ = take(tmp_path / "parts.csv")
     assert text == "s-1,0.40\ns-2,0.40\ns-4,0.80\n"
@@ -173,7 +173,7 @@ def test_who_approves_while_the_panel_is_about_to_be_asked_waits(lakes, rana, fa
     about = lakes.submissions.get(worker__external_id="p-0")
 
     def approve():
-        decide(about, rana, "approve")
+        decide_on_submission(about, rana, "approve")
         connections.close_all()
 
     approving, look = threading.Thread(target=approve), panel_payments.select_next_parts
@@ -324,11 +324,11 @@ def test_another_amount_than_was_asked_is_not_taken_for_paid(client, fake):  # n
     fake.add(1)
     fake.pays_each = 4.0
     with pytest.raises(UnsureError) as caught:
-        client.screen_out(STUDY, ["s-0"], Decimal("0.40"), more_places=False)
+        client.screen_out_submissions(STUDY, ["s-0"], Decimal("0.40"), more_places=False)
     assert caught.value.code == "other_amount_each"
     assert caught.value.values == {"amount": 4.0, "each": Decimal("0.40")}
     with pytest.raises(NotDoneError) as caught:
-        client.screen_out(STUDY, ["../x"], Decimal("0.40"), more_places=False)
+        client.screen_out_submissions(STUDY, ["../x"], Decimal("0.40"), more_places=False)
     assert (caught.value.code, caught.value.values) == ("bad_id", {"key": "../x"})
 
 
@@ -352,7 +352,7 @@ def test_parts_are_counted_in_what_it_costs(lakes):
 def test_a_part_of_who_was_rejected_afterwards_costs_only_if_it_was_sent(lakes, rana):
     confirmed()
     of = lakes.submissions.get(worker__external_id="p-4")
-    decide(of, rana, "reject", "OTHER", REASON)
+    decide_on_submission(of, rana, "reject", "OTHER", REASON)
     found = load_collection_status(lakes.collection).money
     # p-5 whole, p-3 0.80 in place of it, three parts of 0.40: (2.00 + 0.80 + 1.20) x 1.25.
     assert (found.paid, found.parts, found.so_far) == (2, 4, Decimal("5.00"))

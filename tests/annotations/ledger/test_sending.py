@@ -11,8 +11,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.ledger import bonuses, errors
-from annotations.ledger.decisions import decide
-from annotations.ledger.panel_payments import SendingReport, find_study
+from annotations.ledger.decisions import decide_on_submission
+from annotations.ledger.panel_payments import SendingReport, find_study_id
 from annotations.ledger.sentences import SENDING
 from annotations.models import BonusPayment
 from annotations.panels.client import UnsureError
@@ -94,8 +94,8 @@ def test_what_nobody_confirmed_is_not_sent(rana, fake):  # noqa: F811
     # A session of which no study is known says nothing of which study it is.
     for session, study in (("s-0", STUDY), ("s-1", "")):
         one.panel_sessions.create(session_id=session, study_id=study)
-    assert find_study(version) == STUDY
-    bonuses.plan(version, {one.pk: Decimal(1)}, rana)
+    assert find_study_id(version) == STUDY
+    bonuses.plan_bonuses(version, {one.pk: Decimal(1)}, rana)
     nothing_left("1")
     assert not fake.requests
 
@@ -105,7 +105,7 @@ REASON = "The answers to all of the questions repeat the questions, and we had a
 
 def test_whose_work_is_rejected_after_the_yes_is_sent_no_bonus(lakes, rana, fake, tmp_path):  # noqa: F811
     about = lakes.submissions.get(worker__external_id="p-0")
-    decide(about, rana, "reject", "LOW_EFFORT", REASON)
+    decide_on_submission(about, rana, "reject", "LOW_EFFORT", REASON)
     told = send()
     assert SENDING.text("left_out", said=SENDING.text("held_back", n=1)) in told
     assert would_pay(3, "0.75") in told
@@ -117,7 +117,7 @@ def test_whose_work_is_rejected_after_the_yes_is_sent_no_bonus(lakes, rana, fake
     error = refused.value.__cause__
     assert (error.code, error.values["n_held"]) == ("no_bonus_left", 1)
     assert str(refused.value) == str(error)
-    decide(about, rana, "open")
+    decide_on_submission(about, rana, "open")
     call_command("export_decisions", "lakes", **options)
     assert options["output"].read_text() == "p-0,0.25\n"
 
@@ -125,29 +125,31 @@ def test_whose_work_is_rejected_after_the_yes_is_sent_no_bonus(lakes, rana, fake
 def test_a_bonus_that_is_planned_for_somebody_rejected_is_meant_so(rana):
     version = world.version(rana, "lakes")
     one = world.submission(version, "p-0")
-    decide(one, rana, "reject", "LOW_EFFORT", REASON)
-    bonuses.plan(version, {one.pk: Decimal(1)}, rana)
-    bonuses.confirm(version, rana)
-    decide(one, rana, "reject", "LOW_EFFORT", "Sorry. " + REASON)  # the reason in other words
-    assert [found.name for found in bonuses.claim(version, rana).payments] == ["p-0"]
+    decide_on_submission(one, rana, "reject", "LOW_EFFORT", REASON)
+    bonuses.plan_bonuses(version, {one.pk: Decimal(1)}, rana)
+    bonuses.confirm_payments(version, rana)
+    decide_on_submission(
+        one, rana, "reject", "LOW_EFFORT", "Sorry. " + REASON
+    )  # the reason in other words
+    assert [found.name for found in bonuses.claim_payments(version, rana).payments] == ["p-0"]
 
 
 def test_who_is_rejected_between_the_planning_and_the_yes_is_sent_no_bonus(rana):
     version = world.version(rana, "lakes")
     one = world.submission(version, "p-0")
-    bonuses.plan(version, {one.pk: Decimal(1)}, rana)
-    decide(one, rana, "reject", "LOW_EFFORT", REASON)
-    bonuses.confirm(version, rana)
-    assert [found.name for found in bonuses.split_confirmed(bonuses.load_payments(version))[1]] == [
-        "p-0"
-    ]
-    assert bonuses.claim(version, rana).payments == ()
+    bonuses.plan_bonuses(version, {one.pk: Decimal(1)}, rana)
+    decide_on_submission(one, rana, "reject", "LOW_EFFORT", REASON)
+    bonuses.confirm_payments(version, rana)
+    assert [
+        found.name for found in bonuses.split_confirmed_payments(bonuses.load_payments(version))[1]
+    ] == ["p-0"]
+    assert bonuses.claim_payments(version, rana).payments == ()
 
 
 def test_ids_of_mechanical_turk_are_not_sent_to_the_panel(lakes, rana, fake):  # noqa: F811
     one = world.submission(lakes, "A1MTURKWORKER", panel="MTurk")
-    bonuses.plan(lakes, {one.pk: Decimal(1)}, rana)
-    bonuses.confirm(lakes, rana)
+    bonuses.plan_bonuses(lakes, {one.pk: Decimal(1)}, rana)
+    bonuses.confirm_payments(lakes, rana)
     told = send()
     assert SENDING.text("left_out", said=SENDING.text("of_mturk", n=1)) in told
     send(total=Decimal("1.00"))
@@ -206,7 +208,7 @@ def test_what_the_panel_refuses_has_failed_and_can_be_planned_anew(
     assert states(lakes) == {"failed"}
     assert not fake.paid
     keys = list(lakes.submissions.values_list("pk", flat=True))
-    assert bonuses.plan(lakes, dict.fromkeys(keys, Decimal("0.25")), rana) == PEOPLE
+    assert bonuses.plan_bonuses(lakes, dict.fromkeys(keys, Decimal("0.25")), rana) == PEOPLE
 
 
 def test_switched_off_it_claims_nothing(lakes, fake, settings):  # noqa: F811
@@ -223,8 +225,8 @@ def test_of_many_bonuses_a_list_holds_200(rana, fake):  # noqa: F811
     version = world.version(rana, "lakes")
     keys = [world.submission(version, f"p-{n}").pk for n in range(201)]
     version.submissions.first().panel_sessions.create(session_id="s", study_id=STUDY)
-    bonuses.plan(version, dict.fromkeys(keys, Decimal("0.10")), rana)
-    bonuses.confirm(version, rana)
+    bonuses.plan_bonuses(version, dict.fromkeys(keys, Decimal("0.10")), rana)
+    bonuses.confirm_payments(version, rana)
     assert paid(200, "20.00") in send(total=Decimal("20.00"))
     assert paid(1, "0.10") in send(total=Decimal("0.10"))
     assert len(fake.paid) == 201

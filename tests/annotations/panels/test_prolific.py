@@ -13,7 +13,7 @@ from annotations.exchange.reading.panel_statuses import read_statuses
 from annotations.ledger.sentences import SENDING
 from annotations.models import PanelStatus
 from annotations.panels import client as panel
-from annotations.panels.prolific import UNVERIFIED, Patience, Prolific
+from annotations.panels.prolific import UNVERIFIED, Prolific, RetryLimits
 from annotations.panels.sentences import REPORTS
 from tests.annotations import world
 from tests.annotations.panels.prolific_fake import STUDY, TOKEN
@@ -22,7 +22,7 @@ REASON = "Both answers say only that rivers are wet whatever was asked of them. 
 
 
 def read(client):
-    return read_statuses(client.statuses(STUDY)).rows
+    return read_statuses(client.load_statuses(STUDY)).rows
 
 
 def test_all_pages_are_read_though_the_panel_gives_20_a_page(fake, client):
@@ -51,7 +51,7 @@ def test_a_list_from_which_some_are_missing_is_refused_whole(fake, client):
     fake.add(20)
     fake.count = 25
     with pytest.raises(panel.UnsureError) as caught:
-        client.statuses(STUDY)
+        client.load_statuses(STUDY)
     assert (caught.value.code, caught.value.values) == ("list_changed", {"n": 25, "n_given": 20})
 
 
@@ -72,7 +72,7 @@ def test_what_is_only_read_is_asked_again(fake, client, what):
 def test_a_retry_after_that_is_too_long_ends_it_at_once(fake, client):
     fake.fault("GET", "submissions/", (429, {}, {"Retry-After": "3600"}))
     with pytest.raises(panel.NotDoneError) as caught:
-        client.statuses(STUDY)
+        client.load_statuses(STUDY)
     assert (caught.value.code, caught.value.values) == ("asked_too_often", {"wait": 3600})
     assert len(fake.asked("GET")) == 1
 
@@ -83,7 +83,7 @@ def test_it_waits_twice_as_long_each_time_or_as_long_as_it_is_asked_to(fake, mon
     again = [(503, {}), (503, {}), (503, {}), (503, {}, {"Retry-After": "3"}), (503, {})]
     for what in again:
         fake.fault("GET", "studies/", what)
-    Prolific(patience=Patience(attempts=6, first_wait=1.0, longest_wait=5.0)).study(STUDY)
+    Prolific(patience=RetryLimits(attempts=6, first_wait=1.0, longest_wait=5.0)).load_study(STUDY)
     # 2^0, 2^1, 2^2 seconds, what the answer says, and at most 5 in place of 2^4.
     assert waits == [1, 2, 4, 3, 5]
 
@@ -118,18 +118,18 @@ def test_it_gives_up_after_its_attempts(fake, client):
     for _ in range(9):
         fake.fault("GET", "studies/", (502, {}))
     with pytest.raises(panel.UnsureError) as caught:
-        client.study(STUDY)
+        client.load_study(STUDY)
     assert (caught.value.code, caught.value.values) == ("failed", {"status": 502})
     assert len(fake.asked("GET")) == 4
 
 
 def test_a_study_is_read_with_its_pay_in_hundredths(fake, client):
-    assert client.study(STUDY) == panel.Study(STUDY, "Rivers", "ACTIVE", 150, "GBP")
+    assert client.load_study(STUDY) == panel.Study(STUDY, "Rivers", "ACTIVE", 150, "GBP")
     # Another currency is told to people than the account pays in, or only the latter is there.
     told = {"presentment_currency_code": "EUR", "currency_code": "GBP"}
     for currency in ("EUR", "GBP"):
         fake.fault("GET", "studies/", (200, dict(told)))
-        assert client.study(STUDY) == panel.Study(STUDY, "", "", None, currency)
+        assert client.load_study(STUDY) == panel.Study(STUDY, "", "", None, currency)
         told.pop("presentment_currency_code", None)
 
 
@@ -149,16 +149,16 @@ def test_keys_of_older_answers_are_read_and_a_count_that_is_none_is_not(fake, cl
     for what, code in (({"results": {}}, "no_list"), ([], "other_answer")):
         fake.fault("GET", "submissions/", (200, what))
         with pytest.raises(panel.UnsureError) as caught:
-            client.statuses(STUDY)
+            client.load_statuses(STUDY)
         assert caught.value.code == code
 
 
 WRITES = {
-    "approve": lambda client: client.approve(["s-0"]),
-    "reject": lambda client: client.reject("s-0", "LOW_EFFORT", REASON),
-    "set up": lambda client: client.set_up_bonuses(STUDY, "p-0,1.00\n"),
+    "approve": lambda client: client.approve_submissions(["s-0"]),
+    "reject": lambda client: client.reject_submission("s-0", "LOW_EFFORT", REASON),
+    "set up": lambda client: client.register_bonuses(STUDY, "p-0,1.00\n"),
     "pay": lambda client: client.pay_bonuses("bulk-0"),
-    "group": lambda client: client.make_group("w1", "good", ["p-0"]),
+    "group": lambda client: client.create_group("w1", "good", ["p-0"]),
 }
 
 
@@ -203,18 +203,18 @@ def test_an_answer_that_says_neither_yes_nor_no_leaves_it_unsure(fake, client):
 
 
 def test_rejecting_says_category_and_message_and_approving_all_ids(fake, client):
-    client.reject("s-0", "LOW_EFFORT", REASON)
+    client.reject_submission("s-0", "LOW_EFFORT", REASON)
     assert fake.transitions == {
         "s-0": {"action": "REJECT", "rejection_category": "LOW_EFFORT", "message": REASON}
     }
-    client.approve([f"s-{i}" for i in range(301)])
+    client.approve_submissions([f"s-{i}" for i in range(301)])
     assert len(fake.approved) == 301
     assert len(fake.asked("POST", "bulk-approve")) == 2  # 300 at a time
 
 
 def test_paying_twice_pays_twice_which_is_why_it_is_asked_once(fake, client):
     fake.add(2)
-    noted = client.set_up_bonuses(STUDY, "p-0,1.00\np-1,0.25\n")
+    noted = client.register_bonuses(STUDY, "p-0,1.00\np-1,0.25\n")
     assert noted == panel.BonusSetup("bulk-0", 125)
     client.pay_bonuses(noted.id)
     client.pay_bonuses(noted.id)
@@ -224,7 +224,7 @@ def test_paying_twice_pays_twice_which_is_why_it_is_asked_once(fake, client):
 def test_nothing_is_asked_while_it_is_off_or_without_a_token(fake, client, settings, monkeypatch):
     monkeypatch.delenv("PROLIFIC_API_TOKEN")
     with pytest.raises(panel.NotDoneError) as caught:
-        client.study(STUDY)
+        client.load_study(STUDY)
     assert caught.value.code == "no_token"
     settings.PROLIFIC_API = ""
     with pytest.raises(panel.NotDoneError) as caught:
@@ -236,7 +236,7 @@ def test_nothing_is_asked_while_it_is_off_or_without_a_token(fake, client, setti
 def test_addresses_that_are_not_public_are_refused_unless_they_are_named(fake, client, settings):
     settings.MODEL_NETWORKS = []
     with pytest.raises(panel.NotDoneError, match=r"127\.0\.0\.1 ") as caught:
-        client.study(STUDY)
+        client.load_study(STUDY)
     assert caught.value.code == "address_refused"
     assert not fake.requests
 
@@ -252,7 +252,7 @@ def test_what_is_no_id_asks_for_no_other_path(fake, client, key):
 def test_the_token_is_in_no_complaint(fake, client):
     fake.fault("GET", "", (400, {"said": f"bad token {TOKEN}"}))
     with pytest.raises(panel.NotDoneError) as caught:
-        client.study(STUDY)
+        client.load_study(STUDY)
     assert TOKEN not in str(caught.value)
     assert "[token]" in str(caught.value)
 

@@ -11,7 +11,7 @@ from annotations import guards
 from annotations.exchange.prolific import STATUSES
 from annotations.ledger.sentences import LISTS
 from annotations.models import PanelSession, PanelStatus
-from annotations.panels.people import load_decided_people, measure_seconds
+from annotations.panels.people import compute_seconds_taken, load_submissions_with_decisions
 from annotations.panels.sentences import REPORTS
 from annotations.panels.statuses import count_statuses
 from tests.annotations import world
@@ -175,7 +175,7 @@ def test_an_id_that_the_panel_no_longer_tells_is_none(rivers, take, cell):
     known = PanelStatus.objects.values_list("submission__worker__external_id", "session_id")
     # Of Dee the id was known before.
     assert set(known) == {("dee", "s-dee"), ("ada", ""), ("ben", ""), ("fay", "")}
-    people = {one.name: one.submission for one in load_decided_people(rivers)}
+    people = {one.name: one.submission for one in load_submissions_with_decisions(rivers)}
     assert people["ada"] == "s-ada"
     assert (people["dee"], people["fay"]) == ("s-dee", "")
 
@@ -401,4 +401,4 @@ def test_a_time_is_the_servers_or_else_the_panels_and_never_zero(
 ):
     begun = timezone.now()
     ended = begun + timedelta(minutes=minutes)
-    assert measure_seconds(state, begun, ended, status, on_the_panel) == seconds
+    assert compute_seconds_taken(state, begun, ended, status, on_the_panel) == seconds

@@ -43,18 +43,18 @@ def made_world():
         # Who has signed in before takes part at once.
         people[name] = User.objects.create_user(name, last_login=timezone.now())
     version = published_set(people["rana"])
-    project = writing.start(version)
+    project = writing.start_project(version)
     for name in ("wanda", "will"):
-        writing.invite(project, people[name], WritingMember.Role.WRITER)
+        writing.invite_user(project, people[name], WritingMember.Role.WRITER)
     for name in ("vic", "val", "vin", "vito"):
-        writing.invite(project, people[name], WritingMember.Role.VALIDATOR)
+        writing.invite_user(project, people[name], WritingMember.Role.VALIDATOR)
     return SimpleNamespace(**people, people=people, version=version, project=project)
 
 
 @pytest.fixture
 def handed_in(world):
     """A problem of Wanda's that is being checked."""
-    problem = writing.take(world.project, world.wanda.pk)
-    writing.submit(problem, MADE, 2)
+    problem = writing.take_question(world.project, world.wanda.pk)
+    writing.submit_problem(problem, MADE, 2)
     problem.refresh_from_db()
     return problem

@@ -63,7 +63,7 @@ def test_a_problem_is_written_checked_and_accepted(world):
     assert sorted(vote["validator"] for vote in whole["votes"]) == ["val", "vic", "vin"]
     assert {event["kind"] for event in whole["events"]} == {"begun", "submitted", "accepted"}
     accepted = rana.get(of_set(world, "writing-accepted")).data["problems"]
-    assert accepted == list(writing.export_accepted(world.project))
+    assert accepted == list(writing.export_accepted_problems(world.project))
 
 
 def test_the_requester_begins_invites_decides_and_closes(world):
@@ -84,8 +84,8 @@ def test_the_requester_begins_invites_decides_and_closes(world):
     assert len(rana.get(people).data["results"]) == 1
     person = reverse("api:writing-person", args=[other, made.data["id"]])
     assert rana.delete(person).status_code == 204
-    problem = writing.take(world.project, world.wanda.pk)
-    writing.submit(problem, MADE, 2)
+    problem = writing.take_question(world.project, world.wanda.pk)
+    writing.submit_problem(problem, MADE, 2)
     at = of_set(world, "writing-problem", problem.public_id)
     sent = rana.patch(at, {"state": "returned", "note": "Shorter."}, format="json")
     assert sent.data["state"] == "returned"
@@ -97,7 +97,7 @@ def test_the_requester_begins_invites_decides_and_closes(world):
 
 
 def test_nobody_sees_or_changes_what_is_anothers(world, handed_in):
-    writing.vote(world.project, world.vic.pk, handed_in.public_id, True, None, "a note")
+    writing.vote_on_problem(world.project, world.vic.pk, handed_in.public_id, True, None, "a note")
     addresses = {
         "wanda": own(world, "own-problem", handed_in.public_id),
         "val": own(world, "check-task", handed_in.public_id),

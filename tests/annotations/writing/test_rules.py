@@ -28,7 +28,7 @@ def votes(world, problem, *said):
     """Each is a validator's name and what they say: a category, or None for "has an answer"."""
     for name, category in said:
         who = world.people[name].pk
-        writing.vote(
+        writing.vote_on_problem(
             world.project, who, problem.public_id, category is None, category, f"by {name}"
         )
     problem.refresh_from_db()
@@ -36,35 +36,35 @@ def votes(world, problem, *said):
 
 
 def test_writing_begins_with_a_frozen_wording_and_questions_that_have_an_answer(world):
-    assert writing.start(world.version) == world.project
+    assert writing.start_project(world.version) == world.project
     draft = QuestionSet.objects.create(owner=world.rana, name="draft").draft()
-    refused("not_published", writing.start, draft)
+    refused("not_published", writing.start_project, draft)
     draft.questions.create(external_id="1", text="Why?", answerable=None)
     draft.publish()
-    refused("no_originals", writing.start, draft)
+    refused("no_originals", writing.start_project, draft)
 
 
 def test_each_question_is_taken_once_and_in_order(world):
-    first = writing.take(world.project, world.wanda.pk)
-    second = writing.take(world.project, world.will.pk)
+    first = writing.take_question(world.project, world.wanda.pk)
+    second = writing.take_question(world.project, world.will.pk)
     assert [first.external_id, second.external_id] == ["1-1", "2-1"]
     assert first.text == APPLES
-    refused("nothing_to_take", writing.take, world.project, world.wanda.pk)
+    refused("nothing_to_take", writing.take_question, world.project, world.wanda.pk)
     assert writing.count_problems(world.project) == writing.ProblemCount(wanted=2, taken=2)
 
 
 def test_what_is_given_up_is_free_for_others_first(world):
-    first = writing.take(world.project, world.wanda.pk)
-    writing.withdraw(first)
+    first = writing.take_question(world.project, world.wanda.pk)
+    writing.withdraw_problem(first)
     # Wanda gets the other question; what she gave up is offered to her last.
-    assert writing.take(world.project, world.wanda.pk).external_id == "2-1"
-    assert writing.take(world.project, world.will.pk).external_id == "1-2"
+    assert writing.take_question(world.project, world.wanda.pk).external_id == "2-1"
+    assert writing.take_question(world.project, world.will.pk).external_id == "1-2"
 
 
 def test_several_may_be_written_of_one_question(world):
     world.project.per_original = 2
     world.project.save()
-    taken = [writing.take(world.project, who.pk) for who in (world.wanda, world.will) * 2]
+    taken = [writing.take_question(world.project, who.pk) for who in (world.wanda, world.will) * 2]
     # A writer gets what they have not written of before.
     assert [one.external_id for one in taken] == ["1-1", "1-2", "2-1", "2-2"]
     assert {one.author_id for one in taken[:2]} == {world.wanda.pk, world.will.pk}
@@ -81,15 +81,15 @@ def test_several_may_be_written_of_one_question(world):
     ],
 )
 def test_what_cannot_be_handed_in_says_why(world, text, category, code):
-    problem = writing.take(world.project, world.wanda.pk)
-    refused(code, writing.submit, problem, text, category)
+    problem = writing.take_question(world.project, world.wanda.pk)
+    refused(code, writing.submit_problem, problem, text, category)
     problem.refresh_from_db()
     assert (problem.state, problem.text) == (State.DRAFT, APPLES)
 
 
 def test_two_cannot_hand_in_the_same_words(world, handed_in):
-    other = writing.take(world.project, world.will.pk)
-    refused("text_there_already", writing.submit, other, MADE.upper(), 2)
+    other = writing.take_question(world.project, world.will.pk)
+    refused("text_there_already", writing.submit_problem, other, MADE.upper(), 2)
 
 
 def test_three_who_agree_accept_it(world, handed_in):
@@ -112,11 +112,11 @@ def test_one_who_finds_an_answer_or_no_majority_for_the_reason_sends_it_back(
 
 def test_what_comes_back_is_written_anew_and_checked_anew(world, handed_in):
     votes(world, handed_in, ("vic", None), ("val", 2), ("vin", 2))
-    writing.submit(handed_in, "Tom has some apples. How many has he now?", 2)
+    writing.submit_problem(handed_in, "Tom has some apples. How many has he now?", 2)
     handed_in.refresh_from_db()
     assert (handed_in.revision, handed_in.state) == (2, State.CHECKING)
     # The votes about the first wording count no more, and are kept.
-    assert len(writing.list_tasks(world.project, world.vic.pk).open) == 1
+    assert len(writing.list_problem_tasks(world.project, world.vic.pk).open) == 1
     assert votes(world, handed_in, ("vic", 2), ("val", 2), ("vito", 2)) == State.ACCEPTED
     assert ProblemVote.objects.filter(problem=handed_in).count() == 6
     texts = handed_in.events.filter(kind="submitted").order_by("pk").values_list("text", flat=True)
@@ -126,17 +126,17 @@ def test_what_comes_back_is_written_anew_and_checked_anew(world, handed_in):
 def test_a_validator_may_correct_until_it_is_decided(world, handed_in):
     votes(world, handed_in, ("vic", None), ("vic", 2), ("val", 2))
     assert handed_in.votes.count() == 2
-    own = writing.find_task(world.project, world.vic.pk, handed_in.public_id)
+    own = writing.find_problem_task(world.project, world.vic.pk, handed_in.public_id)
     assert (own.answerable, own.category) == (False, 2)
     votes(world, handed_in, ("vin", 2))
-    assert writing.find_task(world.project, world.vic.pk, handed_in.public_id) is None
+    assert writing.find_problem_task(world.project, world.vic.pk, handed_in.public_id) is None
     who = world.vic.pk
-    refused("decided", writing.vote, world.project, who, handed_in.public_id, True, None)
+    refused("decided", writing.vote_on_problem, world.project, who, handed_in.public_id, True, None)
 
 
 def test_who_checks_sees_the_text_and_nothing_else(world, handed_in):
     votes(world, handed_in, ("vic", 2))
-    (task,) = writing.list_tasks(world.project, world.val.pk).open
+    (task,) = writing.list_problem_tasks(world.project, world.val.pk).open
     assert vars(task) == {
         "id": handed_in.public_id,
         "text": MADE,
@@ -149,9 +149,17 @@ def test_who_checks_sees_the_text_and_nothing_else(world, handed_in):
 def test_the_author_does_not_check_it_even_as_a_validator(world, handed_in):
     handed_in.author = world.vic
     handed_in.save()
-    assert not writing.list_tasks(world.project, world.vic.pk).open
-    assert writing.find_task(world.project, world.vic.pk, handed_in.public_id) is None
-    refused("decided", writing.vote, world.project, world.vic.pk, handed_in.public_id, True, None)
+    assert not writing.list_problem_tasks(world.project, world.vic.pk).open
+    assert writing.find_problem_task(world.project, world.vic.pk, handed_in.public_id) is None
+    refused(
+        "decided",
+        writing.vote_on_problem,
+        world.project,
+        world.vic.pk,
+        handed_in.public_id,
+        True,
+        None,
+    )
 
 
 def test_no_more_check_it_than_are_needed(world, handed_in):
@@ -162,8 +170,16 @@ def test_no_more_check_it_than_are_needed(world, handed_in):
     ProblemVote.objects.create(
         problem=handed_in, validator=world.val, revision=1, answerable=True
     )  # as if both were under way at once
-    assert not writing.list_tasks(world.project, world.vin.pk).open
-    refused("decided", writing.vote, world.project, world.vin.pk, handed_in.public_id, True, None)
+    assert not writing.list_problem_tasks(world.project, world.vin.pk).open
+    refused(
+        "decided",
+        writing.vote_on_problem,
+        world.project,
+        world.vin.pk,
+        handed_in.public_id,
+        True,
+        None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -177,7 +193,7 @@ def test_no_more_check_it_than_are_needed(world, handed_in):
 )
 def test_a_vote_says_what_is_missing(world, handed_in, answerable, category, note, code):
     arguments = (world.project, world.vic.pk, handed_in.public_id, answerable, category, note)
-    refused(code, writing.vote, *arguments)
+    refused(code, writing.vote_on_problem, *arguments)
     assert not handed_in.votes.exists()
 
 
@@ -185,10 +201,13 @@ def test_problems_come_in_another_order_to_each_validator(world):
     world.project.per_original = 5
     world.project.save()
     for number in range(10):
-        problem = writing.take(world.project, world.wanda.pk)
-        writing.submit(problem, f"{MADE} {number}", 2)
+        problem = writing.take_question(world.project, world.wanda.pk)
+        writing.submit_problem(problem, f"{MADE} {number}", 2)
     orders = {
-        name: [task.text for task in writing.list_tasks(world.project, world.people[name].pk).open]
+        name: [
+            task.text
+            for task in writing.list_problem_tasks(world.project, world.people[name].pk).open
+        ]
         for name in ("vic", "val")
     }
     assert sorted(orders["vic"]) == sorted(orders["val"])
@@ -196,29 +215,29 @@ def test_problems_come_in_another_order_to_each_validator(world):
 
 
 def test_a_closed_project_takes_nothing_more(world, handed_in):
-    draft = writing.take(world.project, world.will.pk)
-    writing.set_open(world.project, is_open=False)
+    draft = writing.take_question(world.project, world.will.pk)
+    writing.set_project_open(world.project, is_open=False)
     who = world.vic.pk
-    refused("closed", writing.take, world.project, world.wanda.pk)
-    refused("closed", writing.submit, draft, "Something else?", 5)
-    refused("closed", writing.save, draft, "Something else?", 5)
-    refused("closed", writing.vote, world.project, who, handed_in.public_id, True, None)
-    assert not writing.list_tasks(world.project, who).open
-    writing.set_open(world.project, is_open=True)
-    assert len(writing.list_tasks(world.project, who).open) == 1
+    refused("closed", writing.take_question, world.project, world.wanda.pk)
+    refused("closed", writing.submit_problem, draft, "Something else?", 5)
+    refused("closed", writing.save_problem, draft, "Something else?", 5)
+    refused("closed", writing.vote_on_problem, world.project, who, handed_in.public_id, True, None)
+    assert not writing.list_problem_tasks(world.project, who).open
+    writing.set_project_open(world.project, is_open=True)
+    assert len(writing.list_problem_tasks(world.project, who).open) == 1
 
 
 def test_the_requester_sends_back_and_leaves_out_with_a_reason(world, handed_in):
     votes(world, handed_in, ("vic", 2), ("val", 2), ("vin", 2))
-    refused("note_missing", writing.send_back, handed_in, world.rana.pk, " ")
-    writing.send_back(handed_in, world.rana.pk, "Too near to another one.")
+    refused("note_missing", writing.return_problem, handed_in, world.rana.pk, " ")
+    writing.return_problem(handed_in, world.rana.pk, "Too near to another one.")
     handed_in.refresh_from_db()
     assert handed_in.state == State.RETURNED
-    assert writing.find_last_note(handed_in) == "Too near to another one."
-    refused("not_decided", writing.send_back, handed_in, world.rana.pk, "Again")
-    writing.drop(handed_in, world.rana.pk, "Not wanted.")
+    assert writing.find_return_note(handed_in) == "Too near to another one."
+    refused("not_decided", writing.return_problem, handed_in, world.rana.pk, "Again")
+    writing.discard_problem(handed_in, world.rana.pk, "Not wanted.")
     assert writing.find_next_original(world.project, world.will.pk).external_id == "1"
-    refused("not_decided", writing.drop, handed_in, world.rana.pk, "Again")
+    refused("not_decided", writing.discard_problem, handed_in, world.rana.pk, "Again")
 
 
 def test_what_happened_is_never_changed(world, handed_in):
@@ -260,8 +279,8 @@ def test_a_team_is_invited_but_for_those_who_cannot(world, handed_in):
 
 def test_the_overview_counts_states_people_and_agreement(world, handed_in):
     votes(world, handed_in, ("vic", 2), ("val", 2), ("vin", 1))
-    other = writing.take(world.project, world.will.pk)
-    writing.submit(other, "A rope is cut into 4 parts. How long is each?", 1)
+    other = writing.take_question(world.project, world.will.pk)
+    writing.submit_problem(other, "A rope is cut into 4 parts. How long is each?", 1)
     other.refresh_from_db()
     votes(world, other, ("vic", None), ("val", 1), ("vin", 1))
     found = writing.summarize_project(world.project)
@@ -286,7 +305,7 @@ def test_the_overview_counts_states_people_and_agreement(world, handed_in):
 
 def test_what_is_accepted_is_read_back_as_pairs_of_umwp(world, handed_in, tmp_path):
     votes(world, handed_in, ("vic", 2), ("val", 2), ("vin", 2))
-    records = list(writing.export_accepted(world.project))
+    records = list(writing.export_accepted_problems(world.project))
     assert records == [
         {
             "id": 1, "question": APPLES, "answer": [7.0], "answerable": True, "category": None,
@@ -317,13 +336,13 @@ def test_numbers_of_an_answer_are_read_out_of_lists_and_with_thousands(world):
 def test_writers_who_take_at_once_get_different_questions_on_postgresql():
     owner = User.objects.create_user("owner", is_staff=True)
     writers = [User.objects.create_user(f"writer{n}") for n in range(6)]
-    project = writing.start(published_set(owner))
+    project = writing.start_project(published_set(owner))
     taken, barrier = [], threading.Barrier(6)
 
     def take(who):
         barrier.wait()
         try:
-            taken.append(writing.take(project, who.pk).external_id)
+            taken.append(writing.take_question(project, who.pk).external_id)
         except WritingError as error:
             taken.append(error.code)
         finally:
@@ -340,7 +359,7 @@ def test_writers_who_take_at_once_get_different_questions_on_postgresql():
 
 def test_the_command_writes_what_was_accepted_and_what_was_said(world, handed_in, tmp_path):
     votes(world, handed_in, ("vic", None), ("val", 2), ("vin", 2))
-    writing.submit(handed_in, f"{MADE} Or not?", 2)
+    writing.submit_problem(handed_in, f"{MADE} Or not?", 2)
     votes(world, handed_in, ("vic", 2), ("val", 2), ("vin", 2))
     out, said = tmp_path / "made.jsonl", tmp_path / "votes.csv"
     ran = manage("export_items", "problems", "--owner", "rana", "--output", out, "--votes", said)
@@ -348,7 +367,7 @@ def test_the_command_writes_what_was_accepted_and_what_was_said(world, handed_in
     counts, _, path = ran.out.partition(": ")
     assert (re.findall(r"\d+", counts), path.strip()) == (["1", "1"], str(out))
     assert [json.loads(line) for line in out.read_text().splitlines()] == list(
-        writing.export_accepted(world.project)
+        writing.export_accepted_problems(world.project)
     )
     with said.open(newline="") as file:
         rows = [

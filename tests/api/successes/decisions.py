@@ -12,8 +12,8 @@ from evaluation.models import HumanJudgement
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.judging.audit import request_audit_grades, draw_audit_sample
-from evaluation.triage.report.queue import find_undecided
-from evaluation.triage.storage import decide
+from evaluation.triage.report.queue import find_undecided_workers
+from evaluation.triage.storage import decide_on_worker
 from tests.api.successes.declaration import Sent, person, succeeds
 from tests.evaluation.runs.run_types.words import WordOptions
 
@@ -40,7 +40,7 @@ def task(world: SimpleNamespace, ed: User) -> Any:
 def excluded(world: SimpleNamespace) -> Any:
     """A worker whom Rana has excluded from her run."""
     worker = world.version.submissions.earliest("pk").worker
-    decide(world.run, worker, world.rana, "exclude", category="copied")
+    decide_on_worker(world.run, worker, world.rana, "exclude", category="copied")
     return worker
 
 
@@ -62,7 +62,7 @@ def _(world):
 
 @succeeds("results_triage_accept")
 def _(world):
-    rest = find_undecided(world.run, "everybody", with_alarms=True)
+    rest = find_undecided_workers(world.run, "everybody", with_alarms=True)
     return Sent({"who": "everybody", "alarms": True, "seen": rest.seen})
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from annotations.ledger import bonuses
 from annotations.ledger.appeals import create_appeal
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Collection, Submission
-from evaluation.payments.storage.rules import PER_ANSWER, Rule, propose
+from evaluation.payments.storage.rules import PER_ANSWER, BonusRule, propose_bonuses
 from tests.api.successes.declaration import Sent, succeeds
 
 RULE = {"kind": PER_ANSWER, "amount": "0.05", "round": "second", "base_pay": "1.00"}
@@ -24,13 +24,13 @@ def person(world: SimpleNamespace) -> Submission:
 
 def planned(world: SimpleNamespace) -> None:
     """A bonus of 1.50 for somebody, which is not confirmed."""
-    bonuses.plan(world.version, {person(world).pk: Decimal("1.50")}, world.rana)
+    bonuses.plan_bonuses(world.version, {person(world).pk: Decimal("1.50")}, world.rana)
 
 
 def confirmed(world: SimpleNamespace) -> None:
     """The same, confirmed."""
     planned(world)
-    bonuses.confirm(world.version, world.rana)
+    bonuses.confirm_payments(world.version, world.rana)
 
 
 @succeeds("paying_decide")
@@ -42,7 +42,9 @@ def _(world):
 @succeeds("paying_appeal_answer")
 def _(world):
     one = person(world)
-    decide(one, world.rana, "reject", "OTHER", "The answers are about another river. " * 4)
+    decide_on_submission(
+        one, world.rana, "reject", "OTHER", "The answers are about another river. " * 4
+    )
     create_appeal(one, "It is the same river.")
     return Sent({"answer": "You are right.", "approve": True}, ids={"submission_id": one.public_id})
 
@@ -51,7 +53,9 @@ def _(world):
 def _(world):
     one = person(world)
     Submission.objects.filter(pk=one.pk).update(source="imported")
-    decide(one, world.rana, "reject", "OTHER", "The answers are about another river. " * 4)
+    decide_on_submission(
+        one, world.rana, "reject", "OTHER", "The answers are about another river. " * 4
+    )
     return Sent({"text": "It is the same river."}, ids={"submission_id": one.public_id})
 
 
@@ -62,7 +66,7 @@ def _(world):
 
 @succeeds("paying_bonus_plan")
 def _(world):
-    found = propose(world.version, Rule(PER_ANSWER, Decimal("0.05")))
+    found = propose_bonuses(world.version, BonusRule(PER_ANSWER, Decimal("0.05")))
     return Sent(RULE | {"seen": found.seen})
 
 
@@ -81,7 +85,7 @@ def _(world):
 @succeeds("paying_bonus_settle")
 def _(world):
     confirmed(world)
-    (one,) = bonuses.claim(world.version, world.rana).payments
+    (one,) = bonuses.claim_payments(world.version, world.rana).payments
     said: dict[str, Any] = {"id": str(one.id), "state": "paid", "reference": "6741c0f1"}
     return Sent({"payments": [said]})
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.files.base import ContentFile
 
 from annotations.answering import waves
-from annotations.editing import Sheet, add_language, load_rows
+from annotations.editing import TranslationSheet, add_language, load_translatable_items
 from annotations.models import Import, QuestionSet, Upload, Worker
 from annotations.web.upload_kinds import DEMOGRAPHICS, KINDS
 from annotations.web.uploads import import_upload, stage_upload
@@ -114,7 +114,7 @@ def _(world):
 
 def in_march(world) -> QuestionSet:
     """Another set of Rana's that asked the same."""
-    return waves.repeat(world.set, "in March", QuestionSet.WavePeople.ANYBODY)
+    return waves.create_next_wave(world.set, "in March", QuestionSet.WavePeople.ANYBODY)
 
 
 def of_march(world) -> QuestionSet:
@@ -122,7 +122,7 @@ def of_march(world) -> QuestionSet:
     march = in_march(world)
     QuestionSet.objects.filter(pk=march.pk).update(earlier_wave=None)
     march.refresh_from_db()
-    waves.link(world.set, march)
+    waves.link_waves(world.set, march)
     return march
 
 
@@ -191,7 +191,7 @@ def _(world):
 def _(world):
     ids = translated(world)
     version = QuestionSet.objects.get(public_id=ids["set_id"]).draft()
-    sheet = Sheet(version, "ar", load_rows(version))
+    sheet = TranslationSheet(version, "ar", load_translatable_items(version))
     piece = next(one for one in sheet.pieces if one.name == "text")
     return Sent({"seen": sheet.seen, "texts": {piece.key: "نص"}}, ids=ids)
 

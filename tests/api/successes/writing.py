@@ -24,16 +24,16 @@ def published(world: SimpleNamespace) -> None:
 def wanda(world: SimpleNamespace) -> tuple[WritingProject, User]:
     """Rana has begun the writing, and Wanda writes."""
     published(world)
-    project, writer = writing.start(world.version), person("wanda")
-    writing.invite(project, writer, "writer")
+    project, writer = writing.start_project(world.version), person("wanda")
+    writing.invite_user(project, writer, "writer")
     return project, writer
 
 
 def handed_in(world: SimpleNamespace) -> Any:
     """Wanda's problem, which waits to be checked."""
     project, writer = wanda(world)
-    problem = writing.take(project, writer.pk)
-    writing.submit(problem, LESS, 1)
+    problem = writing.take_question(project, writer.pk)
+    writing.submit_problem(problem, LESS, 1)
     return problem
 
 
@@ -80,7 +80,7 @@ def _(world):
     project, writer = wanda(world)
     ids = {
         "project_id": project.public_id,
-        "own_id": writing.take(project, writer.pk).public_id,
+        "own_id": writing.take_question(project, writer.pk).public_id,
     }
     return Sent({"text": LESS, "category": 1, "hand_in": True}, ids=ids, by=writer)
 
@@ -90,7 +90,7 @@ def _(world):
     project, writer = wanda(world)
     ids = {
         "project_id": project.public_id,
-        "own_id": writing.take(project, writer.pk).public_id,
+        "own_id": writing.take_question(project, writer.pk).public_id,
     }
     return Sent(ids=ids, by=writer)
 
@@ -98,6 +98,6 @@ def _(world):
 @succeeds("taking_part_vote")
 def _(world):
     problem, vic = handed_in(world), person("vic")
-    writing.invite(problem.project, vic, "validator")
+    writing.invite_user(problem.project, vic, "validator")
     ids = {"project_id": problem.project.public_id, "check_id": problem.public_id}
     return Sent({"answerable": False, "category": 1, "note": "No number."}, ids=ids, by=vic)

@@ -156,10 +156,11 @@ def fill(address: str) -> str:
             )
             for number in range(QUESTIONS)
         )
-    published = collecting.publish(
+    published = collecting.publish_question_set(
         draft.question_set, places=PLACES, protocol="open", base_url=address.rstrip("/")
     )
-    return f"{links.build_link(published.collection)}?{published.collection.worker_parameter}="
+    made = published.collection
+    return f"{links.build_collection_link(made)}?{made.worker_parameter}="
 
 
 def stored() -> dict[str, dict[str, list[str]]]:

@@ -81,7 +81,7 @@ def test_people_are_admitted_by_question_contrast_where_the_rule_says_so(earlier
 
 
 def test_others_get_a_code_of_their_own_where_there_is_one(earlier, later):
-    collecting.change(later.collection, code_not_chosen="NOTNOW")
+    collecting.change_settings(later.collection, code_not_chosen="NOTNOW")
     rule(later, earlier)
     outside = Browser(later, "w003")
     outside.get(outside.link)
@@ -128,7 +128,7 @@ def test_the_list_follows_the_run_that_counts_and_keeps_who_was_added_by_hand(
     client, earlier, later
 ):
     rule(later, earlier)
-    collecting.admit(later.collection, ["friend", "w002"])
+    collecting.admit_workers(later.collection, ["friend", "w002"])
     begun = Browser(later, "w001")
     begun.begin()
     # The same run again, in which nobody scores much.

@@ -107,7 +107,7 @@ def held(*texts):
 
 def wrote_back(submission, owner, text):
     """Reject, let the worker write back, and approve with an answer."""
-    deciding.decide(submission, owner, "reject", "OTHER", "x" * 100)
+    deciding.decide_on_submission(submission, owner, "reject", "OTHER", "x" * 100)
     answer_appeal(create_appeal(submission, text), owner, "So you did", approve=True)
 
 
@@ -213,9 +213,9 @@ def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
     OtherText.objects.create(response=response, text="a draft in another tab")
     wrote_back(submission, rivers.owner, "I did read it all")
     version.questions.filter(text="").update(text="And why?")
-    collecting.publish(rivers, places=5)
+    collecting.publish_question_set(rivers, places=5)
     assert held("I did read it all", "So you did") == ["Appeal.text", "AppealAnswer.text"]
-    finishing.withdraw(submission)
+    finishing.withdraw_answers(submission)
     assert not submission.responses.exists()
     assert not Appeal.objects.exists()
     work()
@@ -225,7 +225,7 @@ def test_who_takes_their_own_answers_back_leaves_no_copies_either(rivers, zoe):
     assert run.n_withdrawn == 3
     entry = AuditEntry.objects.get(action="erased")
     assert (entry.kind, entry.done_by, entry.counts["answers"]) == ("submission", None, 3)
-    finishing.withdraw(submission)  # a second time changes nothing
+    finishing.withdraw_answers(submission)  # a second time changes nothing
     assert AuditEntry.objects.count() == 2
 
 

@@ -38,7 +38,7 @@ from evaluation.runs.background.leases import wake_process_if_needed
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.exports import RECORD, choose_run
 from evaluation.runs.reports.verdicts import build_applied_context
-from evaluation.triage.storage import decide
+from evaluation.triage.storage import decide_on_worker
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
 from tests.evaluation.site.handles import notices
 
@@ -130,8 +130,8 @@ def test_an_archived_run_of_record_gives_way_until_it_is_restored(client, rana, 
 
 def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(client, rana, run):
     ben = worker(rana, "ben")
-    decide(run, worker(rana, "ada"), rana, "accept")
-    excluded = decide(run, ben, rana, "exclude", "copied")
+    decide_on_worker(run, worker(rana, "ada"), rana, "accept")
+    excluded = decide_on_worker(run, ben, rana, "exclude", "copied")
     later = Run.objects.create(owner=rana, version=run.version)
     excluded.applied_in.add(later)
     audit = Audit.objects.create(run=run, design="random", seed=1)

@@ -129,7 +129,7 @@ def test_it_does_not_count_for_its_set_before_people_choose_it(made):
 
 @pytest.mark.medium
 def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
-    collecting.change(made.collection, grade_every=3)
+    collecting.change_settings(made.collection, grade_every=3)
     hand_in(made, "ada", "ben")
     assert not has_interim_work()
     hand_in(made, "cleo")
@@ -149,7 +149,7 @@ def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
 
 
 def test_one_that_failed_is_not_tried_again_before_more_people_came(made):
-    collecting.change(made.collection, grade_every=3)
+    collecting.change_settings(made.collection, grade_every=3)
     hand_in(made, "ada", "ben", "cleo")
     interims.run_turn()
     Run.objects.update(state="failed", error="no model", finished_at=timezone.now())
@@ -196,7 +196,7 @@ def test_who_withdraws_is_gone_from_the_page(client, made):
     hand_in(made, "ada", "ben", "cleo", "dan")
     interims.start_interim(made.collection, made.version.question_set.owner_id)
     work()
-    finishing.withdraw(Submission.objects.get(worker__external_id="ada"))
+    finishing.withdraw_answers(Submission.objects.get(worker__external_id="ada"))
     found = build_report(Collection.objects.get())
     assert (found.done, found.since, found.may_grade) == (3, 0, True)
     hand_in(made, "eve")

@@ -5,8 +5,8 @@ import pytest
 from annotations.exchange.prolific import CATEGORIES, count_visible_characters, find_decision_faults
 from annotations.models import Collection, PanelStatus, Translation
 from evaluation.payments.messages import draft_rejection
-from evaluation.payments.report import PaymentPeople
-from evaluation.payments.storage.evidence import collect_evidence, load_seconds
+from evaluation.payments.report import PaymentRecords
+from evaluation.payments.storage.evidence import collect_evidence, load_times_on_task
 from tests.annotations import world
 from tests.evaluation.payments.crowd import rivers
 
@@ -35,7 +35,7 @@ def test_each_reason_has_its_count_and_who_gave_no_cause_has_none(crowd):
 def test_far_too_fast_is_less_than_a_third_of_the_median(crowd):
     # Nine people with times: eight of 600 seconds and one of 60; a third of 600 is 200.
     version, people = crowd
-    times = load_seconds(version)
+    times = load_times_on_task(version)
     assert len(times) == 9
     assert times[people["fay"].pk] == pytest.approx(60)
     (fast,) = collect_evidence(version, [people["fay"].pk])[people["fay"].pk]
@@ -52,11 +52,11 @@ def test_who_ran_out_of_time_on_the_panel_makes_nobody_look_fast(crowd):
             submission=one, status=status, session_id=f"s{number}", seconds=seconds
         )
     # Of all ten the median is 2,100 seconds, a third of it 700; of who handed in it is 600.
-    assert sorted(load_seconds(version).values()) == [600] * 5
+    assert sorted(load_times_on_task(version).values()) == [600] * 5
     assert categories(crowd, "ada") == []
     # What came last counts: of who was approved after all the time is known.
     PanelStatus.objects.create(submission=people["joe"], status="APPROVED", session_id="s9")
-    assert load_seconds(version)[people["joe"].pk] == 3600
+    assert load_times_on_task(version)[people["joe"].pk] == 3600
 
 
 def test_a_check_is_right_in_the_language_in_which_it_was_read(crowd):
@@ -167,10 +167,10 @@ def test_what_could_be_done_is_suggested_with_reasons_and_pastes_are_never_one(c
         away_seconds=9,
         active_seconds=1,
     )
-    desk = PaymentPeople(version)
-    shown = {row.name: row.signals for row in desk.load_rows(list(desk.select_people()))}
+    desk = PaymentRecords(version)
+    shown = {row.name: row.signals for row in desk.load_rows(list(desk.select_submissions()))}
     assert (shown["ada"].pasted, shown["ben"].pasted) == (4, 0)
-    found = desk.suggest_all()
+    found = desk.suggest_actions()
     actions = {name: found[one.pk].action for name, one in people.items()}
     assert actions == {
         **dict.fromkeys(("ada", "eve", "ida", "joe"), "approve"),
@@ -183,5 +183,5 @@ def test_what_could_be_done_is_suggested_with_reasons_and_pastes_are_never_one(c
 def test_whom_the_panel_has_settled_nothing_is_suggested_for(crowd):
     version, people = crowd
     PanelStatus.objects.create(submission=people["ben"], status="RETURNED", session_id="s")
-    found = PaymentPeople(version).suggest_all()[people["ben"].pk]
+    found = PaymentRecords(version).suggest_actions()[people["ben"].pk]
     assert (found.action, found.categories) == ("nothing", ())

@@ -9,7 +9,12 @@ from django.core.management import call_command
 from annotations.models import Decision, Response, Submission
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.inference.intervals import compare_selection_rates
-from evaluation.payments.storage.fairness import TOO_FEW, fairness, find_age_band, format_groups
+from evaluation.payments.storage.fairness import (
+    TOO_FEW,
+    compare_groups,
+    find_age_band,
+    format_group_rates,
+)
 from tests.annotations import world
 from tests.numbers import numbers_in
 from tests.sentences import terminal_sentence
@@ -61,7 +66,7 @@ def forty(db):
 def test_groups_are_told_with_a_warning_and_small_ones_are_not_compared(forty):
     version, keys, bad = forty
     well = set(keys.values()) - {keys[name] for name in bad}
-    by_language, by_counting, _ = fairness(version, keys.values(), well, "are not rejected")
+    by_language, by_counting, _ = compare_groups(version, keys.values(), well, "are not rejected")
     # 18 of 20 and 12 of 20: .6 / .9 = .667, below four fifths.
     assert [(one.name, one.hit, one.n) for one in by_language.groups] == [
         *(("Deutsch", 12, 20), ("English", 18, 20)),
@@ -71,13 +76,13 @@ def test_groups_are_told_with_a_warning_and_small_ones_are_not_compared(forty):
     assert warning.values["group"] == "Deutsch"
     off = by_counting.groups[1]
     assert (off.name, off.n, off.small, off.ratio) == ("switched off", 1, True, None)
-    assert [TOO_FEW in line for line in format_groups([by_counting])] == [False, True]
+    assert [TOO_FEW in line for line in format_group_rates([by_counting])] == [False, True]
 
 
 def test_where_it_turns_out_the_same_for_all_there_is_nothing_to_compare(forty):
     version, keys, _ = forty
-    assert fairness(version, keys.values(), keys.values(), "") == []
-    assert fairness(version, keys.values(), [], "") == []
+    assert compare_groups(version, keys.values(), keys.values(), "") == []
+    assert compare_groups(version, keys.values(), [], "") == []
 
 
 def by(comparisons, what):
@@ -88,13 +93,13 @@ def by(comparisons, what):
 def test_devices_are_compared_and_where_none_is_known_nothing_is_said_of_them(forty):
     version, keys, bad = forty
     well = set(keys.values()) - {keys[name] for name in bad}
-    told = fairness(version, keys.values(), well, "are not rejected")
+    told = compare_groups(version, keys.values(), well, "are not rejected")
     assert "device" not in {one.what for one in told}
     phones = [f"en{n:02}" for n in range(2)] + [f"de{n:02}" for n in range(10)]
     Submission.objects.filter(worker__external_id__in=phones).update(device="phone")
     Submission.objects.exclude(worker__external_id__in=phones).update(device="computer")
     Submission.objects.filter(worker__external_id="en19").update(device="several")
-    devices = by(fairness(version, keys.values(), well, "are not rejected"), "device")
+    devices = by(compare_groups(version, keys.values(), well, "are not rejected"), "device")
     # All ten who are rejected have phones: 2 of 12 beside 27 of 27.
     assert [(one.name, one.hit, one.n, one.small) for one in devices.groups] == [
         *(("computer", 27, 27, False), ("phone", 2, 12, False), ("several kinds", 1, 1, True)),
@@ -110,10 +115,10 @@ def assistive(version, keys, bad, said):
     Submission.objects.update(assistive=False)
     Submission.objects.filter(worker__external_id__in=said).update(assistive=True)
     well = set(keys.values()) - {keys[name] for name in bad}
-    found = fairness(version, keys.values(), well, "are not rejected")
+    found = compare_groups(version, keys.values(), well, "are not rejected")
     one = by(found, "assistive technology")
     assert one.groups == ()
-    assert not any("assistive technology " in line for line in format_groups([one]))
+    assert not any("assistive technology " in line for line in format_group_rates([one]))
     messages = [*one.warnings, *([one.told] if one.told else [])]
     (message,) = messages
     return message.code, message.values.get("said"), TERMINAL.format_message(message)
@@ -128,14 +133,14 @@ def test_a_low_ratio_that_may_be_chance_is_no_warning_but_too_few_to_tell(forty)
     # + 1/17 - 1/20)) = 1.5482 is 1.0018.
     bad = [f"en{n:02}" for n in range(3)] + [f"de{n:02}" for n in range(9)]
     well = set(keys.values()) - {keys[name] for name in bad}
-    by_language = by(fairness(version, keys.values(), well, "are not rejected"), "language")
+    by_language = by(compare_groups(version, keys.values(), well, "are not rejected"), "language")
     german = by_language.groups[0]
     assert (german.unfair, german.unclear, by_language.warnings) == (False, True, ())
     assert german.ratio_high == pytest.approx(1.0018, abs=1e-4)
-    assert [TOO_FEW in line for line in format_groups([by_language])] == [True, False]
+    assert [TOO_FEW in line for line in format_group_rates([by_language])] == [True, False]
     # One more: 10 of 20, .588, x exp(1.96 sqrt(1/10 - 1/20 + 1/17 - 1/20)) = .953.
     worse = well - {keys["de09"]}
-    assert by(fairness(version, keys.values(), worse, ""), "language").groups[0].unfair
+    assert by(compare_groups(version, keys.values(), worse, ""), "language").groups[0].unfair
     # 3 of 12 who use assistive technology badly, 3 of 28 others: no verdict.
     assert assistive(version, keys, ["de00", "de01", "de02", "en00"], GERMAN[:12])[0] == (
         "paying.assistive_few"
@@ -179,7 +184,7 @@ def test_of_answers_from_a_file_nothing_is_said_of_it(forty):
     version, keys, bad = forty
     Submission.objects.update(source="imported")
     well = set(keys.values()) - {keys[name] for name in bad}
-    found = fairness(version, keys.values(), well, "are not rejected")
+    found = compare_groups(version, keys.values(), well, "are not rejected")
     assert "assistive technology" not in {one.what for one in found}
 
 
@@ -237,7 +242,7 @@ def test_imported_facts_are_groups_with_the_same_rules_and_ages_are_bands(forty)
         facts[f"de{number:02}"] = {"Age": "41.0", "Sex": "Male", "Submission id": f"b{number}"}
     del facts["en19"]
     give_facts(keys, facts)
-    found = fairness(version, keys.values(), well, "are not rejected")
+    found = compare_groups(version, keys.values(), well, "are not rejected")
     ages = by(found, "“Age”")
     # 12 of 20 and, without en19, 17 of 19; the last one's fact is missing.
     assert [(one.name, one.hit, one.n, one.small) for one in ages.groups] == [
@@ -257,12 +262,14 @@ def test_many_small_groups_are_one_line_without_a_verdict(forty):
     well = set(keys.values()) - {keys[name] for name in bad}
     countries = {name: {"Country of birth": f"land {at // 2}"} for at, name in enumerate(keys)}
     give_facts(keys, countries)
-    found = by(fairness(version, keys.values(), well, "are not rejected"), "“Country of birth”")
+    found = by(
+        compare_groups(version, keys.values(), well, "are not rejected"), "“Country of birth”"
+    )
     assert (len(found.groups), found.listed) == (20, ())
     rest = found.unlisted
     assert (rest.n_groups, rest.hit, rest.n) == (20, 30, 40)
     assert found.warnings == ()
-    (line,) = format_groups([found])
+    (line,) = format_group_rates([found])
     assert TOO_FEW in line
     assert numbers_in(line) == ["20", "10", "30", "40"]
 

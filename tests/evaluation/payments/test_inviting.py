@@ -10,13 +10,17 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import AuditEntry, Collection, PanelStatus, Submission, Worker
 from annotations.panels.client import NotDoneError, UnsureError
-from annotations.panels.groups import RequestedBeforeError, load_groups, make_group
+from annotations.panels.groups import (
+    RequestedBeforeError,
+    create_panel_group,
+    load_requested_groups,
+)
 from annotations.panels.prolific import UNVERIFIED
 from evaluation.models import AnswerScore, WorkerGrade
-from evaluation.payments.storage.invitations import LEFT_OUT, ScoreThreshold, select_invited
+from evaluation.payments.storage.invitations import LEFT_OUT, ScoreThreshold, select_invited_workers
 from evaluation.payments.storage.rules import RuleError
 from tests.annotations import world
 from tests.annotations.panels.conftest import fake as fake
@@ -40,13 +44,13 @@ def panel_of(run, **panels):
 
 def test_who_reaches_the_score_is_invited_and_the_others_are_counted_by_why(run):
     # .65 .5875 .525 reach .5; .4625 does not; of the fifth there are too few answers.
-    found = select_invited(run.version, ScoreThreshold(0.5))
+    found = select_invited_workers(run.version, ScoreThreshold(0.5))
     assert found.ids == ["w001", "w002", "w003"]
     assert found.left_out == {"too_few": 1, "below": 1}
     assert (found.n_people, found.panel, found.run) == (5, "Prolific", run)
     # Who has just the score reaches it.
-    assert select_invited(run.version, ScoreThreshold(0.65)).ids == ["w001"]
-    assert select_invited(run.version, ScoreThreshold(0.6501)).ids == []
+    assert select_invited_workers(run.version, ScoreThreshold(0.65)).ids == ["w001"]
+    assert select_invited_workers(run.version, ScoreThreshold(0.6501)).ids == []
 
 
 def test_the_lower_end_asks_for_more_than_the_score(run):
@@ -57,9 +61,9 @@ def test_the_lower_end_asks_for_more_than_the_score(run):
     ).order_by("pk")
     for number, one in enumerate(mine):
         AnswerScore.objects.filter(pk=one.pk).update(score_leave_one_out=0.5 + 0.1 * (number % 2))
-    assert "w002" in select_invited(run.version, ScoreThreshold(0.58)).ids
-    assert "w002" in select_invited(run.version, ScoreThreshold(0.529, "low")).ids
-    assert "w002" not in select_invited(run.version, ScoreThreshold(0.531, "low")).ids
+    assert "w002" in select_invited_workers(run.version, ScoreThreshold(0.58)).ids
+    assert "w002" in select_invited_workers(run.version, ScoreThreshold(0.529, "low")).ids
+    assert "w002" not in select_invited_workers(run.version, ScoreThreshold(0.531, "low")).ids
 
 
 def test_who_reaches_the_question_contrast_is_invited(run):
@@ -68,25 +72,27 @@ def test_who_reaches_the_question_contrast_is_invited(run):
         run.worker_grades.filter(rank=rank).update(
             contrast=contrast, contrast_low=contrast - 0.15, contrast_high=contrast + 0.15
         )
-    found = select_invited(run.version, ScoreThreshold(0.3, score="contrast"))
+    found = select_invited_workers(run.version, ScoreThreshold(0.3, score="contrast"))
     assert found.ids == ["w003", "w004"]
-    assert select_invited(run.version, ScoreThreshold(0.2, "low", score="contrast")).ids == ["w004"]
+    assert select_invited_workers(
+        run.version, ScoreThreshold(0.2, "low", score="contrast")
+    ).ids == ["w004"]
     with pytest.raises(RuleError) as error:
-        select_invited(run.version, ScoreThreshold(0.3, score="grade"))
+        select_invited_workers(run.version, ScoreThreshold(0.3, score="grade"))
     assert (error.value.field, error.value.code) == ("score", "unknown_score")
 
 
 def test_a_grading_without_question_contrast_invites_nobody_by_it(run):
     with pytest.raises(RuleError) as error:
-        select_invited(run.version, ScoreThreshold(0.3, score="contrast"))
+        select_invited_workers(run.version, ScoreThreshold(0.3, score="contrast"))
     assert (error.value.field, error.value.code) == ("score", "no_contrast")
 
 
 def test_one_answer_has_no_interval_and_so_no_lower_end(run):
     mine = AnswerScore.objects.filter(run=run, response__submission__worker__external_id="w001")
     mine.exclude(pk=mine.first().pk).delete()
-    assert "w001" in select_invited(run.version, ScoreThreshold(0.5)).ids
-    found = select_invited(run.version, ScoreThreshold(-1.0, "low"))
+    assert "w001" in select_invited_workers(run.version, ScoreThreshold(0.5)).ids
+    found = select_invited_workers(run.version, ScoreThreshold(-1.0, "low"))
     assert "w001" not in found.ids
     assert found.left_out == {"too_few": 2}
 
@@ -96,9 +102,9 @@ def test_who_withdrew_did_not_hand_in_is_rejected_or_has_no_score_is_left_out(ru
         state="returned", withdrawn_at=timezone.now()
     )
     Submission.objects.filter(pk=submission(run, "w002").pk).update(state="timed_out")
-    decide(submission(run, "w003"), run.owner, "reject", "OTHER", REASON)
+    decide_on_submission(submission(run, "w003"), run.owner, "reject", "OTHER", REASON)
     WorkerGrade.objects.filter(run=run, worker__external_id="w004").delete()
-    found = select_invited(run.version, ScoreThreshold(0.0))
+    found = select_invited_workers(run.version, ScoreThreshold(0.0))
     assert found.ids == []
     assert found.left_out == {
         "withdrew": 1, "open": 1, "rejected": 1, "no_score": 1, "too_few": 1,
@@ -108,43 +114,46 @@ def test_who_withdrew_did_not_hand_in_is_rejected_or_has_no_score_is_left_out(ru
 def test_a_rejection_on_the_panel_counts_until_somebody_decides_here(run):
     one = submission(run, "w001")
     PanelStatus.objects.create(submission=one, status="REJECTED", session_id="s")
-    assert select_invited(run.version, ScoreThreshold(0.58)).ids == ["w002"]
-    decide(one, run.owner, "approve")
-    assert select_invited(run.version, ScoreThreshold(0.58)).ids == ["w001", "w002"]
-    decide(one, run.owner, "open")
-    assert select_invited(run.version, ScoreThreshold(0.58)).left_out["rejected"] == 1
+    assert select_invited_workers(run.version, ScoreThreshold(0.58)).ids == ["w002"]
+    decide_on_submission(one, run.owner, "approve")
+    assert select_invited_workers(run.version, ScoreThreshold(0.58)).ids == ["w001", "w002"]
+    decide_on_submission(one, run.owner, "open")
+    assert select_invited_workers(run.version, ScoreThreshold(0.58)).left_out["rejected"] == 1
 
 
 def test_ids_are_those_of_one_panel_and_of_files_that_name_none(run):
     panel_of(run, w002="MTurk", w003="")
     with pytest.raises(RuleError) as caught:
-        select_invited(run.version, ScoreThreshold(0.5))
+        select_invited_workers(run.version, ScoreThreshold(0.5))
     assert (caught.value.field, caught.value.code) == ("panel", "several_panels")
     assert caught.value.values == {"known": "MTurk, Prolific"}
-    assert select_invited(run.version, ScoreThreshold(0.5, panel="MTurk")).ids == ["w002", "w003"]
+    assert select_invited_workers(run.version, ScoreThreshold(0.5, panel="MTurk")).ids == [
+        "w002",
+        "w003",
+    ]
     Collection.objects.create(version=run.version, places=9, panel="Prolific")
-    found = select_invited(run.version, ScoreThreshold(0.5))
+    found = select_invited_workers(run.version, ScoreThreshold(0.5))
     assert found.ids == ["w001", "w003"]
     assert found.left_out == {"other_panel": 1, "too_few": 1, "below": 1}
     with pytest.raises(RuleError) as caught:
-        select_invited(run.version, ScoreThreshold(0.5, panel="Else"))
+        select_invited_workers(run.version, ScoreThreshold(0.5, panel="Else"))
     assert (caught.value.field, caught.value.code) == ("panel", "unknown_panel")
     assert caught.value.values == {"given": "Else", "known": "MTurk, Prolific"}
 
 
 def test_an_id_from_the_panel_and_from_a_file_is_one_person_and_what_is_against_them_counts(run):
     Worker.objects.filter(external_id="w002").update(panel="", external_id="w001")
-    assert select_invited(run.version, ScoreThreshold(0.45)).ids == ["w001", "w003", "w004"]
+    assert select_invited_workers(run.version, ScoreThreshold(0.45)).ids == ["w001", "w003", "w004"]
     file = Submission.objects.get(worker__external_id="w001", worker__panel="")
-    decide(file, run.owner, "reject", "OTHER", REASON)
-    found = select_invited(run.version, ScoreThreshold(0.45))
+    decide_on_submission(file, run.owner, "reject", "OTHER", REASON)
+    found = select_invited_workers(run.version, ScoreThreshold(0.45))
     assert found.ids == ["w003", "w004"]
     assert found.left_out == {"rejected": 1, "too_few": 1}
 
 
 def test_who_came_without_an_id_cannot_be_invited(run):
     Worker.objects.filter(external_id="w001").update(external_id="anonymous-0123456789abcdef")
-    found = select_invited(run.version, ScoreThreshold(0.58))
+    found = select_invited_workers(run.version, ScoreThreshold(0.58))
     assert (found.ids, found.left_out["no_id"]) == (["w002"], 1)
 
 
@@ -159,7 +168,7 @@ def test_who_came_without_an_id_cannot_be_invited(run):
 )
 def test_a_line_that_will_not_do_is_refused(run, line, field):
     with pytest.raises(RuleError) as caught:
-        select_invited(run.version, line)
+        select_invited_workers(run.version, line)
     assert caught.value.field == field
 
 
@@ -168,7 +177,7 @@ def test_the_number_of_queries_does_not_hang_on_the_people(run):
     asked = []
     for one in (run, other):
         with CaptureQueriesContext(connection) as queries:
-            assert select_invited(one.version, ScoreThreshold(0.5)).n_people in (5, 12)
+            assert select_invited_workers(one.version, ScoreThreshold(0.5)).n_people in (5, 12)
         asked.append(len(queries))
     assert asked[0] == asked[1]
 
@@ -245,7 +254,7 @@ def test_a_group_is_made_on_the_panel_only_when_it_is_said(run, fake):
     said = say(**GROUP)
     assert ["3"] in [numbers_in(line) for line in said.splitlines() if GROUP["group"] in line]
     assert not fake.requests
-    assert load_groups(run.version.question_set) == []
+    assert load_requested_groups(run.version.question_set) == []
     said = say(send=True, **GROUP)
     assert "(group-0) was made of 3 people" in said
     assert UNVERIFIED in said
@@ -268,13 +277,14 @@ def test_a_group_is_asked_for_once_and_who_made_it_is_kept(run, fake):
     said = say(send=True, **GROUP | {"group": "another"})
     assert "(group-1) was made" in said
     assert [
-        (one.name, one.n_people, one.key, one.by) for one in load_groups(run.version.question_set)
+        (one.name, one.n_people, one.key, one.by)
+        for one in load_requested_groups(run.version.question_set)
     ] == [
         ("another", 3, "group-1", "rana"),
         ("best of rivers", 3, "group-0", "rana"),
     ]
     lakes = world.version(run.version.question_set.owner, "lakes").question_set
-    assert load_groups(lakes) == []
+    assert load_requested_groups(lakes) == []
 
 
 def test_what_the_panel_refused_may_be_asked_for_again_and_what_it_did_not_answer_not(run, fake):
@@ -283,13 +293,13 @@ def test_what_the_panel_refused_may_be_asked_for_again_and_what_it_did_not_answe
         say(send=True, **GROUP)
     assert isinstance(caught.value.__cause__, NotDoneError)
     assert caught.value.returncode == 2
-    assert load_groups(run.version.question_set) == []
+    assert load_requested_groups(run.version.question_set) == []
     fake.fault("POST", "participant-groups", (500, {}))
     with pytest.raises(CommandError) as caught:
         say(send=True, **GROUP)
     assert isinstance(caught.value.__cause__, UnsureError)
     assert caught.value.returncode == 1
-    (unsure,) = load_groups(run.version.question_set)
+    (unsure,) = load_requested_groups(run.version.question_set)
     assert (unsure.name, unsure.key) == ("best of rivers", "")
     with pytest.raises(CommandError) as caught:
         say(send=True, **GROUP)
@@ -307,13 +317,15 @@ def test_who_is_killed_after_asking_leaves_that_it_was_asked_for(run, fake):
         pass
 
     class Killed:
-        def make_group(self, *asked):
+        def create_group(self, *asked):
             raise KilledError
 
     kept = run.version.question_set
     with pytest.raises(KilledError):
-        make_group(kept, run.owner, Killed(), "w1", "best", ["w001"])
-    assert [(one.name, one.key) for one in load_groups(run.version.question_set)] == [("best", "")]
+        create_panel_group(kept, run.owner, Killed(), "w1", "best", ["w001"])
+    assert [(one.name, one.key) for one in load_requested_groups(run.version.question_set)] == [
+        ("best", "")
+    ]
 
 
 def test_the_page_names_the_groups_and_what_to_do_where_no_answer_came(run, fake, client):

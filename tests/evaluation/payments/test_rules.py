@@ -7,10 +7,10 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from annotations.ledger.bonuses import load_payments
-from annotations.ledger.decisions import decide
+from annotations.ledger.decisions import decide_on_submission
 from annotations.models import Collection, Submission
 from evaluation.models import AnswerScore
-from evaluation.payments.storage.rules import Rule, RuleError, propose
+from evaluation.payments.storage.rules import BonusRule, RuleError, propose_bonuses
 from tests.annotations import world
 from tests.evaluation.payments.crowd import rivers
 from tests.numbers import numbers_in
@@ -27,16 +27,19 @@ def named(found):
 
 def test_the_best_share_is_rounded_down_and_ties_get_it_too(run):
     # Four have a score to say: 50% of them are two.
-    found = propose(run.version, Rule("quantile", EUR, share=0.5))
+    found = propose_bonuses(run.version, BonusRule("quantile", EUR, share=0.5))
     assert named(found) == ["w001", "w002"]
     assert (found.total, found.n_unscored) == (Decimal("2.00"), 1)
     # 70% of 4 are 2.8, so two again; 10% are at least one.
-    assert named(propose(run.version, Rule("quantile", EUR, share=0.7))) == ["w001", "w002"]
-    assert named(propose(run.version, Rule("quantile", EUR, share=0.1))) == ["w001"]
+    assert named(propose_bonuses(run.version, BonusRule("quantile", EUR, share=0.7))) == [
+        "w001",
+        "w002",
+    ]
+    assert named(propose_bonuses(run.version, BonusRule("quantile", EUR, share=0.1))) == ["w001"]
     run.worker_grades.filter(rank=3).update(
         leave_one_out=run.worker_grades.get(rank=2).leave_one_out
     )
-    assert named(propose(run.version, Rule("quantile", EUR, share=0.5))) == [
+    assert named(propose_bonuses(run.version, BonusRule("quantile", EUR, share=0.5))) == [
         *("w001", "w002", "w003"),
     ]
 
@@ -44,15 +47,17 @@ def test_the_best_share_is_rounded_down_and_ties_get_it_too(run):
 def test_the_best_share_goes_by_question_contrast_where_asked(run):
     for rank, contrast in enumerate((0.1, 0.2, 0.3, 0.4), 1):
         run.worker_grades.filter(rank=rank).update(contrast=contrast, contrast_low=contrast - 0.15)
-    found = propose(run.version, Rule("quantile", EUR, share=0.5, score="contrast"))
+    found = propose_bonuses(run.version, BonusRule("quantile", EUR, share=0.5, score="contrast"))
     assert named(found) == ["w004", "w003"]
-    low = Rule("threshold", EUR, at_least=0.2, end="low", score="contrast")
-    assert named(propose(run.version, low)) == ["w004"]
+    low = BonusRule("threshold", EUR, at_least=0.2, end="low", score="contrast")
+    assert named(propose_bonuses(run.version, low)) == ["w004"]
     # A bonus for each answer needs no score; another rule needs one that the run has.
     run.worker_grades.update(contrast=None)
-    assert propose(run.version, Rule("per-answer", EUR, score="contrast")).n_rewarded == 5
+    assert (
+        propose_bonuses(run.version, BonusRule("per-answer", EUR, score="contrast")).n_rewarded == 5
+    )
     with pytest.raises(RuleError) as error:
-        propose(run.version, Rule("quantile", EUR, share=0.5, score="contrast"))
+        propose_bonuses(run.version, BonusRule("quantile", EUR, share=0.5, score="contrast"))
     assert (error.value.field, error.value.code) == ("score", "no_contrast")
 
 
@@ -60,16 +65,19 @@ def test_a_score_of_zero_is_a_score_and_the_best_one_where_all_others_are_below(
     # By the negative distance from the exemplary answers: 0, -.25, -.5, -.75, and the last too few.
     for rank in range(1, 5):
         run.worker_grades.filter(rank=rank).update(leave_one_out=(1 - rank) / 4)
-    found = propose(run.version, Rule("quantile", EUR, share=0.75))
+    found = propose_bonuses(run.version, BonusRule("quantile", EUR, share=0.75))
     assert named(found) == ["w001", "w002", "w003"]
-    none = propose(run.version, Rule("threshold", EUR, at_least=1.0))
+    none = propose_bonuses(run.version, BonusRule("threshold", EUR, at_least=1.0))
     # Nobody reaches it: by score all the same, and who has no score to say stands last.
     assert [one.name for one in none.earners] == ["w001", "w002", "w003", "w004", "w005"]
 
 
 def test_a_threshold_asks_for_the_score_or_the_lower_end_of_its_interval(run):
     score = run.worker_grades.get(rank=2).leave_one_out
-    assert named(propose(run.version, Rule("threshold", EUR, at_least=score))) == ["w001", "w002"]
+    assert named(propose_bonuses(run.version, BonusRule("threshold", EUR, at_least=score))) == [
+        "w001",
+        "w002",
+    ]
     # Six answers .5 .6 .5 .6 .5 .6: +- .0575 around the mean (test_scores), so the lower end of
     # worker 2 is below the score itself, and that of worker 1, whose answers hardly differ, not.
     mine = AnswerScore.objects.filter(
@@ -77,13 +85,13 @@ def test_a_threshold_asks_for_the_score_or_the_lower_end_of_its_interval(run):
     )
     for number, one in enumerate(mine.order_by("pk")):
         AnswerScore.objects.filter(pk=one.pk).update(score_leave_one_out=0.5 + 0.1 * (number % 2))
-    by_end = Rule("threshold", EUR, at_least=score, end="low")
-    assert named(propose(run.version, by_end)) == ["w001"]
+    by_end = BonusRule("threshold", EUR, at_least=score, end="low")
+    assert named(propose_bonuses(run.version, by_end)) == ["w001"]
 
 
 def test_so_much_for_each_answer_needs_no_grading():
     version, _ = rivers(world.user("rana"))
-    found = propose(version, Rule("per-answer", Decimal("0.05")))
+    found = propose_bonuses(version, BonusRule("per-answer", Decimal("0.05")))
     amounts = {one.name: one.amount for one in found.rewarded}
     # Four answers each; cy gave one, gus none, and hal did not hand in.
     assert amounts["ada"] == Decimal("0.20")
@@ -94,11 +102,11 @@ def test_so_much_for_each_answer_needs_no_grading():
 def test_who_is_rejected_or_withdrew_gets_none():
     rana = world.user("rana", is_staff=True)
     version, people = rivers(rana)
-    decide(people["ada"], rana, "reject", "OTHER", REASON)
+    decide_on_submission(people["ada"], rana, "reject", "OTHER", REASON)
     Submission.objects.filter(pk=people["eve"].pk).update(
         state="returned", withdrawn_at=people["eve"].submitted_at
     )
-    found = propose(version, Rule("per-answer", EUR))
+    found = propose_bonuses(version, BonusRule("per-answer", EUR))
     assert {"ada", "eve"}.isdisjoint(one.name for one in found.earners)
     assert found.n_rejected == 1
 
@@ -108,7 +116,7 @@ def test_pay_an_hour_is_base_and_bonus_over_the_time_and_too_little_is_warned_of
     Collection.objects.create(
         version=version, places=9, pay="1.00", currency="GBP", least_hourly_pay="7.00"
     )
-    found = propose(version, Rule("per-answer", Decimal("0.05")))
+    found = propose_bonuses(version, BonusRule("per-answer", Decimal("0.05")))
     hourly = {one.name: one.hourly for one in found.earners}
     # 1.00 + 4 x 0.05 for 600 s: 1.20 x 6 = 7.20; cy 1.05 x 6 = 6.30; gus 1.00 x 6 = 6.00.
     assert hourly["ada"] == found.hourly == Decimal("7.20")
@@ -132,35 +140,35 @@ def test_a_least_pay_that_cannot_be_checked_is_told(base, timed, missing):
     if not timed:
         version.submissions.update(started_at=None)
     asked = {"least": Decimal("7.00"), "base": base}
-    (told,) = propose(version, Rule("per-answer", EUR), **asked).warnings
+    (told,) = propose_bonuses(version, BonusRule("per-answer", EUR), **asked).warnings
     assert told.code == "paying.hourly_unknown"
     assert told.values == {"least": "7.00", "currency": "", "missing": missing}
-    assert propose(version, Rule("per-answer", EUR), base=base).warnings == []
+    assert propose_bonuses(version, BonusRule("per-answer", EUR), base=base).warnings == []
 
 
 @pytest.mark.parametrize(
     ("rule", "field"),
     [
-        (Rule("quantile", EUR), "share"),
-        (Rule("quantile", EUR, share=1.5), "share"),
-        (Rule("threshold", EUR), "at_least"),
-        (Rule("threshold", EUR, at_least=float("nan")), "at_least"),
-        (Rule("best", EUR), "kind"),
-        (Rule("per-answer", Decimal(0)), "amount"),
-        (Rule("per-answer", Decimal(9_999)), "amount"),
+        (BonusRule("quantile", EUR), "share"),
+        (BonusRule("quantile", EUR, share=1.5), "share"),
+        (BonusRule("threshold", EUR), "at_least"),
+        (BonusRule("threshold", EUR, at_least=float("nan")), "at_least"),
+        (BonusRule("best", EUR), "kind"),
+        (BonusRule("per-answer", Decimal(0)), "amount"),
+        (BonusRule("per-answer", Decimal(9_999)), "amount"),
     ],
 )
 def test_a_rule_that_will_not_do_is_refused(rule, field):
     version, _ = rivers(world.user("rana"))
     with pytest.raises(RuleError) as caught:
-        propose(version, rule)
+        propose_bonuses(version, rule)
     assert caught.value.field == field
 
 
 def test_by_score_without_a_grading_is_refused():
     version, _ = rivers(world.user("rana"))
     with pytest.raises(RuleError) as caught:
-        propose(version, Rule("quantile", EUR, share=0.2))
+        propose_bonuses(version, BonusRule("quantile", EUR, share=0.2))
     assert (caught.value.field, caught.value.code) == ("kind", "no_scores")
 
 
@@ -183,7 +191,7 @@ def test_the_command_tries_it_plans_it_once_and_a_person_confirms(run):
     assert "2 confirmed, 2.00 in all" in say(confirm=True, by="rana")
     assert "0 planned" in say(by="rana", **rule)
     (reason,) = {one.reason for one in load_payments(run.version)}
-    assert reason == Rule("quantile", EUR, share=0.5).said
+    assert reason == BonusRule("quantile", EUR, share=0.5).said
     with pytest.raises(CommandError, match="already"):
         say(by="rana", **rule | {"amount": Decimal("2.00")})
 

@@ -7,7 +7,7 @@ import pytest
 from evaluation.core.messages.message import Message
 from evaluation.core.options import TERMINAL
 from evaluation.payments.messages import PAYING
-from evaluation.payments.storage.rules import SENTENCES, Rule, RuleError
+from evaluation.payments.storage.rules import SENTENCES, BonusRule, RuleError
 
 MESSAGES = [
     (
@@ -255,19 +255,19 @@ def test_each_refused_rule_has_a_sentence_here():
 @pytest.mark.parametrize(
     ("rule", "sentence"),
     [
-        (Rule("quantile", Decimal("1.00"), share=0.5), "the best 50% by raw score"),
-        (Rule("threshold", Decimal("1.00"), at_least=0.6), "the raw score is at least 0.6"),
+        (BonusRule("quantile", Decimal("1.00"), share=0.5), "the best 50% by raw score"),
+        (BonusRule("threshold", Decimal("1.00"), at_least=0.6), "the raw score is at least 0.6"),
         (
-            Rule("threshold", Decimal("1.00"), at_least=0.6, end="low"),
+            BonusRule("threshold", Decimal("1.00"), at_least=0.6, end="low"),
             "the lower end of the raw score is at least 0.6",
         ),
-        (Rule("per-answer", Decimal("0.05")), "0.05 for each answer"),
+        (BonusRule("per-answer", Decimal("0.05")), "0.05 for each answer"),
         (
-            Rule("quantile", Decimal("1.00"), share=0.5, score="contrast"),
+            BonusRule("quantile", Decimal("1.00"), share=0.5, score="contrast"),
             "the best 50% by question contrast",
         ),
         (
-            Rule("threshold", Decimal("1.00"), at_least=0.2, end="low", score="contrast"),
+            BonusRule("threshold", Decimal("1.00"), at_least=0.2, end="low", score="contrast"),
             "the lower end of the question contrast is at least 0.2",
         ),
     ],

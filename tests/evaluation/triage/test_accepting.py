@@ -19,17 +19,17 @@ from evaluation.triage.batches import (
     DESPITE_ALARMS,
     LEFT_FOR_ALARMS,
     LEFT_TO_LOOK,
-    MovedMeanwhileError,
     NoWorkersLeftError,
+    WorkersChangedError,
     accept_undecided,
-    take_back_accepted,
+    take_back_accepted_batch,
 )
-from evaluation.triage.report.queue import find_undecided
+from evaluation.triage.report.queue import find_undecided_workers
 from evaluation.triage.storage import (
     NothingToTakeBackError,
-    decide,
+    decide_on_worker,
     list_accepted_batches,
-    take_back,
+    take_back_verdict,
 )
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
@@ -43,8 +43,8 @@ def run():
     """8 workers: an alarm names w001 and w002; w003 is excluded, w004 to review again."""
     run = looked(world.finished(n_workers=8, n_questions=4))
     alarm(run, workers=["w001", "w002"])
-    decide(run, worker("w003"), run.owner, "exclude", "copied")
-    decide(run, worker("w004"), run.owner, "look")
+    decide_on_worker(run, worker("w003"), run.owner, "exclude", "copied")
+    decide_on_worker(run, worker("w004"), run.owner, "look")
     return run
 
 
@@ -73,7 +73,7 @@ def entries():
 
 
 def test_whom_an_alarm_names_and_who_is_to_be_looked_at_again_is_left_out_and_said(run):
-    rest = find_undecided(run)
+    rest = find_undecided_workers(run)
     assert names(rest.workers) == ["w005", "w006", "w007", "w008"]
     assert names(rest.named) == ["w001", "w002"]
     assert names(rest.again) == ["w004"]
@@ -87,11 +87,18 @@ def test_whom_an_alarm_names_and_who_is_to_be_looked_at_again_is_left_out_and_sa
 
 def test_a_dismissed_alarm_leaves_nobody_out(run):
     Alarm.objects.filter(run=run).update(state="dismissed")
-    assert names(find_undecided(run).workers) == ["w001", "w002", "w005", "w006", "w007", "w008"]
+    assert names(find_undecided_workers(run).workers) == [
+        "w001",
+        "w002",
+        "w005",
+        "w006",
+        "w007",
+        "w008",
+    ]
 
 
 def test_whom_an_alarm_names_is_accepted_on_wish_and_that_is_said(run):
-    rest = find_undecided(run, with_alarms=True)
+    rest = find_undecided_workers(run, with_alarms=True)
     assert names(rest.workers)[:2] == ["w001", "w002"]
     assert rest.n_left_out == 0
     assert [rest.said.values[name] for name in ("n", "named", "with_alarms")] == [6, 2, True]
@@ -102,7 +109,7 @@ def test_whom_an_alarm_names_is_accepted_on_wish_and_that_is_said(run):
 
 
 def test_those_worth_looking_at_alone_leave_the_others_open(run):
-    rest = find_undecided(run, "look", with_alarms=True)
+    rest = find_undecided_workers(run, "look", with_alarms=True)
     queue = rest.queue
     assert set(rest.workers) <= set(queue.marks) | queue.lowest
     assert len(rest.workers) + rest.n_others == 6
@@ -110,7 +117,7 @@ def test_those_worth_looking_at_alone_leave_the_others_open(run):
 
 
 def test_all_are_accepted_and_the_audit_says_who_did_it_and_how_many(run):
-    done = accept_undecided(run, run.owner, find_undecided(run).seen)
+    done = accept_undecided(run, run.owner, find_undecided_workers(run).seen)
     assert (done.n, done.by) == (4, "rana")
     assert accepted(run) == ["w005", "w006", "w007", "w008"]
     assert load_current_verdicts(run)[worker("w003").public_id].kind == "exclude"
@@ -130,21 +137,21 @@ def test_all_are_accepted_and_the_audit_says_who_did_it_and_how_many(run):
 
 
 def test_it_is_taken_back_as_one_and_what_was_decided_since_stays(run, tara):
-    done = accept_undecided(run, run.owner, find_undecided(run).seen)
-    decide(run, worker("w005"), tara, "exclude", "low_effort")
-    decide(run, worker("w006"), tara, "accept")  # looked at alone, and good
-    back = take_back_accepted(run, tara, done.id)
+    done = accept_undecided(run, run.owner, find_undecided_workers(run).seen)
+    decide_on_worker(run, worker("w005"), tara, "exclude", "low_effort")
+    decide_on_worker(run, worker("w006"), tara, "accept")  # looked at alone, and good
+    back = take_back_accepted_batch(run, tara, done.id)
     assert (back.n, back.n_otherwise) == (4, 2)
     found = load_current_verdicts(run)
     assert accepted(run) == ["w006"]
     assert found[worker("w005").public_id].kind == "exclude"
     assert worker("w007").public_id not in found
     # Taking the exclusion back brings back nothing that was taken back before.
-    take_back(run, worker("w005"), tara)
+    take_back_verdict(run, worker("w005"), tara)
     assert worker("w005").public_id not in load_current_verdicts(run)
     assert list_accepted_batches(run) == []
     with pytest.raises(NothingToTakeBackError):
-        take_back_accepted(run, tara, done.id)
+        take_back_accepted_batch(run, tara, done.id)
     assert [(action, who) for action, who, _ in entries()] == [
         ("accept", "rana"),
         ("accept_off", "tara"),
@@ -154,15 +161,15 @@ def test_it_is_taken_back_as_one_and_what_was_decided_since_stays(run, tara):
 
 
 def test_what_was_accepted_in_another_run_is_not_taken_back_in_this_one(run):
-    done = accept_undecided(run, run.owner, find_undecided(run).seen)
+    done = accept_undecided(run, run.owner, find_undecided_workers(run).seen)
     other = world.finished(owner=User.objects.create(username="otto"))
     with pytest.raises(WorkerVerdict.DoesNotExist):
-        take_back_accepted(other, run.owner, done.id)
+        take_back_accepted_batch(other, run.owner, done.id)
     assert list_accepted_batches(run) == [done]
 
 
 def test_who_presses_twice_accepts_once(run):
-    seen = find_undecided(run).seen
+    seen = find_undecided_workers(run).seen
     first = accept_undecided(run, run.owner, seen)
     assert accept_undecided(run, run.owner, seen) == first
     assert WorkerVerdict.objects.filter(kind="accept").count() == 4
@@ -170,7 +177,7 @@ def test_who_presses_twice_accepts_once(run):
 
 
 def test_the_second_of_two_people_is_told_that_nobody_is_left(run, tara):
-    seen = find_undecided(run).seen
+    seen = find_undecided_workers(run).seen
     accept_undecided(run, run.owner, seen)
     with pytest.raises(NoWorkersLeftError):
         accept_undecided(run, tara, seen)
@@ -179,36 +186,36 @@ def test_the_second_of_two_people_is_told_that_nobody_is_left(run, tara):
 
 @pytest.mark.parametrize("seen", ["", "burnt", None])
 def test_nobody_is_accepted_unseen(run, seen):
-    with pytest.raises(MovedMeanwhileError) as moved:
+    with pytest.raises(WorkersChangedError) as moved:
         accept_undecided(run, run.owner, seen)
     assert moved.value.rest.n == 4
     assert accepted(run) == []
 
 
 def test_where_the_list_moved_meanwhile_nobody_is_accepted(run, tara):
-    seen = find_undecided(run).seen
-    decide(run, worker("w005"), tara, "exclude", "copied")
-    with pytest.raises(MovedMeanwhileError) as moved:
+    seen = find_undecided_workers(run).seen
+    decide_on_worker(run, worker("w005"), tara, "exclude", "copied")
+    with pytest.raises(WorkersChangedError) as moved:
         accept_undecided(run, run.owner, seen)
     assert names(moved.value.rest.workers) == ["w006", "w007", "w008"]
     assert accepted(run) == []
     assert entries() == []
-    seen = find_undecided(run).seen
+    seen = find_undecided_workers(run).seen
     alarm(run, workers=["w008"])  # a new alarm is a reason to look again as well
-    with pytest.raises(MovedMeanwhileError):
+    with pytest.raises(WorkersChangedError):
         accept_undecided(run, run.owner, seen)
 
 
 def test_where_nobody_is_left_that_is_said(run):
-    accept_undecided(run, run.owner, find_undecided(run).seen)
-    rest = find_undecided(run)
+    accept_undecided(run, run.owner, find_undecided_workers(run).seen)
+    rest = find_undecided_workers(run)
     assert [rest.said.values[name] for name in ("n", "named", "again")] == [0, 2, 1]
     with pytest.raises(NoWorkersLeftError):
         accept_undecided(run, run.owner, rest.seen)
 
 
 def test_undoing_the_last_one_offers_no_single_one_of_many(run):
-    accept_undecided(run, run.owner, find_undecided(run).seen)
+    accept_undecided(run, run.owner, find_undecided_workers(run).seen)
     assert find_own_last_verdict(load_active_verdicts(run), run.owner) is None
 
 
@@ -218,7 +225,7 @@ def test_queries_do_not_grow_with_the_crowd(django_assert_max_num_queries):
             owner=User.objects.create(username=f"o{n_workers}"), n_workers=n_workers
         )
         with django_assert_max_num_queries(25):
-            accept_undecided(run, run.owner, find_undecided(run).seen)
+            accept_undecided(run, run.owner, find_undecided_workers(run).seen)
         assert len(accepted(run)) == n_workers
 
 
@@ -227,7 +234,7 @@ def test_of_several_who_press_at_once_one_accepts_and_the_others_are_told():
     if connection.vendor != "postgresql":
         pytest.skip("SQLite has one writer, and in memory one connection")
     run = world.finished(n_workers=8)
-    seen = find_undecided(run).seen
+    seen = find_undecided_workers(run).seen
     users = [run.owner, *(User.objects.create(username=f"u{i}") for i in range(4))]
     start, told = threading.Barrier(len(users) + 1), []
 
@@ -236,7 +243,7 @@ def test_of_several_who_press_at_once_one_accepts_and_the_others_are_told():
             start.wait(30)
             accept_undecided(Run.objects.get(pk=run.pk), user, seen)
             told.append("accepted")
-        except (NoWorkersLeftError, MovedMeanwhileError) as error:
+        except (NoWorkersLeftError, WorkersChangedError) as error:
             told.append(type(error).__name__)
         finally:
             connections.close_all()
@@ -244,7 +251,7 @@ def test_of_several_who_press_at_once_one_accepts_and_the_others_are_told():
     def one(user):
         try:
             start.wait(30)
-            decide(Run.objects.get(pk=run.pk), worker("w001"), user, "exclude", "copied")
+            decide_on_worker(Run.objects.get(pk=run.pk), worker("w001"), user, "exclude", "copied")
         finally:
             connections.close_all()
 

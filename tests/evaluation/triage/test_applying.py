@@ -15,7 +15,7 @@ from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.triage.report.exclusion import preview_exclusion
 from evaluation.triage.report.queue import load_queue
-from evaluation.triage.storage import decide, take_back
+from evaluation.triage.storage import decide_on_worker, take_back_verdict
 from tests.evaluation.grading.results import world
 
 pytestmark = pytest.mark.django_db
@@ -47,12 +47,12 @@ def voters(run):
 
 def out(run, *names):
     for name in names:
-        decide(run, worker(name), run.owner, "exclude", "copied")
+        decide_on_worker(run, worker(name), run.owner, "exclude", "copied")
 
 
 def test_what_remains_is_counted(run):
     out(run, "w002", "w004")
-    decide(run, worker("w001"), run.owner, "accept")
+    decide_on_worker(run, worker("w001"), run.owner, "accept")
     found = preview_exclusion(run)
     assert [one.name for one in found.left_out] == ["w002", "w004"]
     assert (found.said.code, found.said.values) == (
@@ -111,7 +111,7 @@ def test_an_id_of_any_kind_is_left_out(run, name):
     if name == "w001":  # of another panel
         Worker.objects.filter(pk=one.pk).update(panel="MTurk")
     Worker.objects.filter(pk=one.pk).update(external_id=name)
-    decide(run, one, run.owner, "exclude", "copied")
+    decide_on_worker(run, one, run.owner, "exclude", "copied")
     started = start_run_without_excluded(run, run.owner_id)
     while work_one_turn():
         pass
@@ -133,12 +133,12 @@ def test_decisions_that_were_not_shown_are_not_applied(run):
         start_run_without_excluded(run, run.owner_id, shown)
     with pytest.raises(StaleDecisionsError):
         start_run_without_excluded(run, run.owner_id, ["not an id"])
-    take_back(run, worker("w003"), run.owner)
+    take_back_verdict(run, worker("w003"), run.owner)
     assert start_run_without_excluded(run, run.owner_id, shown).applied_verdicts.count() == 1
 
 
 def test_without_anybody_excluded_no_run_is_made(run):
-    decide(run, worker("w001"), run.owner, "accept")
+    decide_on_worker(run, worker("w001"), run.owner, "accept")
     with pytest.raises(NoExclusionsError):
         start_run_without_excluded(run, run.owner_id)
     assert Run.objects.count() == 1

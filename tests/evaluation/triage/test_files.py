@@ -18,9 +18,9 @@ from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
 from evaluation.triage.batches import WITHOUT_ANSWER, accept_undecided
 from evaluation.triage.messages import build_rejection_message
-from evaluation.triage.report.exclusion import PanelFiles
-from evaluation.triage.report.queue import find_undecided
-from evaluation.triage.storage import decide
+from evaluation.triage.report.exclusion import RunPanelLists
+from evaluation.triage.report.queue import find_undecided_workers
+from evaluation.triage.storage import decide_on_worker
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
 
@@ -31,10 +31,12 @@ pytestmark = pytest.mark.django_db
 def run():
     """w001 accepted, w002 excluded and paid, w003 excluded and rejected, w004 again, w005 open."""
     run = world.finished(n_workers=5, n_questions=2)
-    decide(run, worker("w001"), run.owner, "accept")
-    decide(run, worker("w002"), run.owner, "exclude", "copied")
-    decide(run, worker("w003"), run.owner, "exclude", "low_effort", "=One word each", rejects=True)
-    decide(run, worker("w004"), run.owner, "look")
+    decide_on_worker(run, worker("w001"), run.owner, "accept")
+    decide_on_worker(run, worker("w002"), run.owner, "exclude", "copied")
+    decide_on_worker(
+        run, worker("w003"), run.owner, "exclude", "low_effort", "=One word each", rejects=True
+    )
+    decide_on_worker(run, worker("w004"), run.owner, "look")
     return run
 
 
@@ -80,20 +82,26 @@ def of_mturk(owner):
 
 
 def test_all_are_counted(run):
-    files = PanelFiles(run)
+    files = RunPanelLists(run)
     assert (files.n_approved, files.n_paid_but_left_out, files.n_rejected) == (2, 1, 1)
     assert (files.n_again, files.n_undecided) == (1, 1)
-    assert (files.of_mturk, files.of_prolific, files.by_submission) == (False, True, False)
+    assert (files.has_mturk_workers, files.may_have_prolific_workers, files.by_submission) == (
+        False,
+        True,
+        False,
+    )
 
 
 def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
-    decide(run, worker("W1"), rana, "accept")
-    decide(run, worker("W2"), rana, "accept")
-    decide(run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True)
-    files = PanelFiles(run)
+    decide_on_worker(run, worker("W1"), rana, "accept")
+    decide_on_worker(run, worker("W2"), rana, "accept")
+    decide_on_worker(
+        run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True
+    )
+    files = RunPanelLists(run)
     table = files.build_mturk_table()
     assert table.header == (
         *("HITId", "AssignmentId", "WorkerId", "AssignmentStatus", "Approve", "Reject"),
@@ -105,18 +113,26 @@ def test_mechanical_turk_gets_a_row_for_each_open_assignment(rana, monkeypatch):
         ("3HIT2", "ASG23", "W3", "Submitted", "", told()),
     ]
     assert files.n_closed == 2  # those of W2 were approved before
-    assert (files.of_mturk, files.of_prolific, files.n_undecided) == (True, False, 1)
+    assert (files.has_mturk_workers, files.may_have_prolific_workers, files.n_undecided) == (
+        True,
+        False,
+        1,
+    )
 
 
 def test_a_batch_is_given_back_whole_with_two_cells_filled(rana, client, monkeypatch):
     monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
-    decide(run, worker("W1"), rana, "accept")
-    decide(run, worker("W2"), rana, "exclude", "low_effort", "One word each", rejects=True)
-    decide(run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True)
+    decide_on_worker(run, worker("W1"), rana, "accept")
+    decide_on_worker(
+        run, worker("W2"), rana, "exclude", "low_effort", "One word each", rejects=True
+    )
+    decide_on_worker(
+        run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True
+    )
     client.force_login(rana)
-    (batch,) = PanelFiles(run).batches
+    (batch,) = RunPanelLists(run).batches
     assert batch.name == "batch.csv"
     address = reverse("admin:results-triage-file", kwargs={"run": run.public_id, "name": "mturk"})
     answer = client.get(address, {"batch": batch.public_id})
@@ -142,18 +158,20 @@ def test_one_press_fills_approve_of_all_others_in_the_whole_batch(rana, monkeypa
     monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
-    decide(run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True)
-    seen = find_undecided(run, with_alarms=True).seen
+    decide_on_worker(
+        run, worker("W3"), rana, "exclude", "low_effort", "=One word each", rejects=True
+    )
+    seen = find_undecided_workers(run, with_alarms=True).seen
     accept_undecided(run, rana, seen, with_alarms=True)
-    (batch,) = PanelFiles(run).batches
-    rows = list(PanelFiles(run).build_batch_table(batch.public_id).rows)
+    (batch,) = RunPanelLists(run).batches
+    rows = list(RunPanelLists(run).build_batch_table(batch.public_id).rows)
     assert [row[-2:] for row in rows[:4]] == [
         ("x", ""),
         ("", ""),  # W2 was approved before
         ("", told()),
         ("x", ""),  # and not one cell too few: nobody had decided of W4
     ]
-    assert PanelFiles(run).n_undecided == 0
+    assert RunPanelLists(run).n_undecided == 0
 
 
 def with_silent(monkeypatch):
@@ -169,7 +187,7 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     with_silent(monkeypatch)
     run = of_mturk(rana)
-    rest = find_undecided(run, with_alarms=True)
+    rest = find_undecided_workers(run, with_alarms=True)
     assert rest.silent == (worker("W5").public_id,)
     assert [rest.said.values[name] for name in ("silent", "named", "again")] == [1, 0, 0]
     client.force_login(rana)
@@ -179,8 +197,8 @@ def test_who_gave_no_answer_is_named_before_one_press_fills_their_cells_too(
     assert "<bdi>W5</bdi>" in warning
     assert "<bdi>W1</bdi>" not in warning
     accept_undecided(run, rana, rest.seen, with_alarms=True)
-    (batch,) = PanelFiles(run).batches
-    rows = list(PanelFiles(run).build_batch_table(batch.public_id).rows)
+    (batch,) = RunPanelLists(run).batches
+    rows = list(RunPanelLists(run).build_batch_table(batch.public_id).rows)
     assert [(row[2], *row[-2:]) for row in rows[-2:]] == [("W5", "x", "")] * 2
     assert AuditEntry.objects.get(action="accept").counts[WITHOUT_ANSWER] == 1
 
@@ -190,13 +208,13 @@ def test_who_is_to_be_rejected_for_no_answer_is_not_accepted_with_the_others(ran
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     with_silent(monkeypatch)
     run = of_mturk(rana)
-    decide(run, worker("W5"), rana, "exclude", "skipped", rejects=True)
-    rest = find_undecided(run, with_alarms=True)
+    decide_on_worker(run, worker("W5"), rana, "exclude", "skipped", rejects=True)
+    rest = find_undecided_workers(run, with_alarms=True)
     assert rest.silent == ()
     assert "no answer" not in SITE.format_message(rest.said)
     accept_undecided(run, rana, rest.seen, with_alarms=True)
-    (batch,) = PanelFiles(run).batches
-    *_, last = PanelFiles(run).build_batch_table(batch.public_id).rows
+    (batch,) = RunPanelLists(run).batches
+    *_, last = RunPanelLists(run).build_batch_table(batch.public_id).rows
     assert last[-2:] == ("", build_rejection_message("skipped", ""))
 
 
@@ -204,27 +222,27 @@ def test_the_page_counts_who_is_in_the_batch_and_not_in_the_run(rana, client, mo
     monkeypatch.setattr("evaluation.runs.background.work.wake_process", lambda: True)
     monkeypatch.setattr("evaluation.runs.background.leases.wake_process", lambda: True)
     run = of_mturk(rana)
-    decide(run, worker("W1"), rana, "accept")
-    assert PanelFiles(run).n_outside == 0
+    decide_on_worker(run, worker("W1"), rana, "accept")
+    assert RunPanelLists(run).n_outside == 0
     # The run left out W4, whose work waits, and W2, whose work was approved before.
     WorkerGrade.objects.filter(run=run, worker__external_id__in=["W2", "W4"]).update(
         weight=0, grade=None
     )
-    assert PanelFiles(run).n_outside == 1
+    assert RunPanelLists(run).n_outside == 1
     client.force_login(rana)
     page = client.get(reverse("admin:results-triage", args=[run.public_id])).content.decode()
     assert 'data-outside="1"' in page
     run.version.submissions.filter(worker__external_id="W4").update(
         state="returned", withdrawn_at=timezone.now()
     )
-    assert PanelFiles(run).n_outside == 0
+    assert RunPanelLists(run).n_outside == 0
 
 
 def test_one_press_brings_all_others_into_prolific_s_list(run):
-    accept_undecided(run, run.owner, find_undecided(run).seen)
+    accept_undecided(run, run.owner, find_undecided_workers(run).seen)
     # w003 is rejected, w004 is to review again.
-    assert list(PanelFiles(run).prolific_approved()) == ["w001", "w002", "w005"]
-    rows = PanelFiles(run).decisions()
+    assert list(RunPanelLists(run).list_prolific_approvals()) == ["w001", "w002", "w005"]
+    rows = RunPanelLists(run).build_decision_table()
     told_of = {row[0]: row[-1] for row in rows.rows}
     assert rows.header[-1] == "with_others"
     assert told_of == {
@@ -240,34 +258,34 @@ def test_a_batch_that_was_downloaded_again_takes_the_place_of_the_first(rana, mo
     later = BATCH.replace("Submitted", "Approved")
     question_set = run.version.question_set
     import_mturk(question_set, make_bytes_source("later.csv", later.encode()), answers=["Answer.*"])
-    (batch,) = PanelFiles(run).batches
-    table = PanelFiles(run).build_batch_table(batch.public_id)
+    (batch,) = RunPanelLists(run).batches
+    table = RunPanelLists(run).build_batch_table(batch.public_id)
     assert (batch.name, len(list(table.rows))) == ("later.csv", 8)
     # Who withdrew everything is in no file of ours any more.
     run.version.submissions.filter(worker__external_id="W4").delete()
-    assert len(list(PanelFiles(run).build_batch_table(batch.public_id).rows)) == 6
+    assert len(list(RunPanelLists(run).build_batch_table(batch.public_id).rows)) == 6
 
 
 def test_without_ids_of_assignments_workers_are_named(run):
     Worker.objects.update(panel="MTurk")
-    table = PanelFiles(run).build_mturk_table()
+    table = RunPanelLists(run).build_mturk_table()
     assert table.header == ("WorkerId", "Approve", "Reject")
     assert list(table.rows) == [("w001", "x", ""), ("w002", "x", ""), ("w003", "", told())]
 
 
 def test_prolific_gets_ids_of_participants_or_of_submissions_never_both(run):
-    assert list(PanelFiles(run).prolific_approved()) == ["w001", "w002"]
+    assert list(RunPanelLists(run).list_prolific_approvals()) == ["w001", "w002"]
     for name in ("w001", "w002"):
         Response.objects.filter(submission__worker__external_id=name).update(
             extra={"SESSION_ID": f"session of {name}"}
         )
-    assert list(PanelFiles(run).prolific_approved()) == ["w001", "w002"]
+    assert list(RunPanelLists(run).list_prolific_approvals()) == ["w001", "w002"]
     Response.objects.filter(submission__worker__external_id="w003").update(
         extra={"Submission id": "s3"}
     )
-    files = PanelFiles(run)
-    assert list(files.prolific_approved()) == ["session of w001", "session of w002"]
-    assert list(files.prolific_rejected().rows) == [("s3", "w003", "LOW_EFFORT", told())]
+    files = RunPanelLists(run)
+    assert list(files.list_prolific_approvals()) == ["session of w001", "session of w002"]
+    assert list(files.build_prolific_rejections().rows) == [("s3", "w003", "LOW_EFFORT", told())]
 
 
 def test_every_reason_makes_a_message_that_prolific_takes():

@@ -20,8 +20,8 @@ from evaluation.triage.storage import (
     DecidedMeanwhileError,
     NothingToTakeBackError,
     VerdictError,
-    decide,
-    take_back,
+    decide_on_worker,
+    take_back_verdict,
 )
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
@@ -49,8 +49,8 @@ def kinds():
 
 
 def test_the_newest_decision_counts_and_none_is_lost(run, ada):
-    decide(run, ada, run.owner, "look")
-    decide(run, ada, run.owner, "exclude", "copied", "all of it", rejects=True)
+    decide_on_worker(run, ada, run.owner, "look")
+    decide_on_worker(run, ada, run.owner, "exclude", "copied", "all of it", rejects=True)
     found = load_current_verdicts(run)[ada.public_id]
     assert (found.kind, found.why, found.reason) == ("exclude", "copied from others", "all of it")
     assert found.rejects
@@ -58,44 +58,44 @@ def test_the_newest_decision_counts_and_none_is_lost(run, ada):
 
 
 def test_what_is_taken_back_leaves_what_was_decided_before(run, ada):
-    decide(run, ada, run.owner, "accept")
-    decide(run, ada, run.owner, "exclude", "low_effort")
-    take_back(run, ada, run.owner)
+    decide_on_worker(run, ada, run.owner, "accept")
+    decide_on_worker(run, ada, run.owner, "exclude", "low_effort")
+    take_back_verdict(run, ada, run.owner)
     assert load_current_verdicts(run)[ada.public_id].kind == "accept"
     assert not list_exclusions(run)
-    take_back(run, ada, run.owner)
+    take_back_verdict(run, ada, run.owner)
     assert load_current_verdicts(run) == {}
     with pytest.raises(NothingToTakeBackError):
-        take_back(run, ada, run.owner)
+        take_back_verdict(run, ada, run.owner)
     assert kinds() == ["accept", "exclude", "undo", "undo"]
 
 
 def test_the_same_once_more_changes_nothing(run, ada, tara):
-    first = decide(run, ada, run.owner, "accept", seen=None)
-    assert decide(run, ada, run.owner, "accept", seen=None) == first
-    assert decide(run, ada, tara, "accept", seen=first.public_id) == first
-    back = take_back(run, ada, run.owner, seen=first.public_id)
-    assert take_back(run, ada, run.owner, seen=first.public_id) == back
+    first = decide_on_worker(run, ada, run.owner, "accept", seen=None)
+    assert decide_on_worker(run, ada, run.owner, "accept", seen=None) == first
+    assert decide_on_worker(run, ada, tara, "accept", seen=first.public_id) == first
+    back = take_back_verdict(run, ada, run.owner, seen=first.public_id)
+    assert take_back_verdict(run, ada, run.owner, seen=first.public_id) == back
     assert kinds() == ["accept", "undo"]
 
 
 def test_who_has_not_seen_what_another_decided_is_told(run, ada, tara):
-    first = decide(run, ada, tara, "exclude", "copied", seen=None)
+    first = decide_on_worker(run, ada, tara, "exclude", "copied", seen=None)
     with pytest.raises(DecidedMeanwhileError) as told:
-        decide(run, ada, run.owner, "accept", seen=None)
+        decide_on_worker(run, ada, run.owner, "accept", seen=None)
     assert told.value.newest == first
     with pytest.raises(DecidedMeanwhileError):
-        take_back(run, ada, run.owner, seen=None)
-    decide(run, ada, run.owner, "accept", seen=first.public_id)
+        take_back_verdict(run, ada, run.owner, seen=None)
+    decide_on_worker(run, ada, run.owner, "accept", seen=first.public_id)
     assert kinds() == ["exclude", "accept"]
 
 
 def test_what_somebody_decided_last_is_offered_while_it_counts(run, ada, tara):
     ben = Worker.objects.get(external_id="w002")
-    decide(run, ada, run.owner, "accept")
-    mine = decide(run, ben, run.owner, "look")
+    decide_on_worker(run, ada, run.owner, "accept")
+    mine = decide_on_worker(run, ben, run.owner, "look")
     assert find_own_last_verdict(load_active_verdicts(run), run.owner).id == mine.public_id
-    decide(run, ben, tara, "accept")
+    decide_on_worker(run, ben, tara, "accept")
     assert (
         find_own_last_verdict(load_active_verdicts(run), run.owner) is None
     )  # of Ben something else counts by now
@@ -117,7 +117,7 @@ def test_what_somebody_decided_last_is_offered_while_it_counts(run, ada, tara):
 )
 def test_what_will_not_do_is_refused(run, ada, given, field):
     with pytest.raises(VerdictError) as refused:
-        decide(run, ada, run.owner, *given)
+        decide_on_worker(run, ada, run.owner, *given)
     assert refused.value.field == field
     assert kinds() == []
 
@@ -125,12 +125,12 @@ def test_what_will_not_do_is_refused(run, ada, given, field):
 def test_who_is_not_in_the_run_cannot_be_decided_about(run):
     stranger = Worker.objects.create(owner=run.owner, external_id="stranger")
     with pytest.raises(WorkerGrade.DoesNotExist):
-        decide(run, stranger, run.owner, "accept")
+        decide_on_worker(run, stranger, run.owner, "accept")
 
 
 def test_rows_are_never_changed_and_outlive_the_run(run, ada):
-    made = decide(run, ada, run.owner, "exclude", "copied")
-    take_back(run, ada, run.owner)
+    made = decide_on_worker(run, ada, run.owner, "exclude", "copied")
+    take_back_verdict(run, ada, run.owner)
     with pytest.raises(AppendOnlyError):
         made.save()
     with pytest.raises(AppendOnlyError):
@@ -146,21 +146,21 @@ def test_rows_are_never_changed_and_outlive_the_run(run, ada):
 
 def test_an_exclusion_outlives_its_run_and_can_be_taken_back_in_another(run, ada):
     later = world.another(run)
-    made = decide(run, ada, run.owner, "exclude", "copied", "all of it")
+    made = decide_on_worker(run, ada, run.owner, "exclude", "copied", "all of it")
     version = run.version
     run.delete()
     assert list_excluded_ids(version) == ("w001",)
     (entry,) = load_decision_history(later, ada.public_id)
     assert (entry.id, entry.why, entry.by) == (made.public_id, "copied from others", "rana")
     assert list_exclusions(later) == [made]
-    take_back(later, ada, later.owner, seen=made.public_id)
+    take_back_verdict(later, ada, later.owner, seen=made.public_id)
     assert list_excluded_ids(version) == ()
     assert not list_exclusions(later)
 
 
 def test_a_decision_of_a_deleted_run_is_shown_in_runs_of_its_set_with_the_worker_alone(run, ada):
     later = world.another(run)
-    decide(run, ada, run.owner, "exclude", "copied")
+    decide_on_worker(run, ada, run.owner, "exclude", "copied")
     of_other = {"question_set": people.version(run.owner, name="lakes").question_set}
     for name in ("w001", "w002"):
         about = Worker.objects.get(external_id=name)
@@ -188,8 +188,8 @@ def test_the_database_refuses_what_contradicts_itself(run, ada, constraint, valu
 
 
 def test_a_decision_is_taken_back_once(run, ada):
-    made = decide(run, ada, run.owner, "accept")
-    take_back(run, ada, run.owner)
+    made = decide_on_worker(run, ada, run.owner, "accept")
+    take_back_verdict(run, ada, run.owner)
     with people.refused("takes_back"):
         WorkerVerdict.objects.create(
             question_set=made.question_set,
@@ -212,7 +212,9 @@ def test_of_two_who_decide_at_once_one_is_kept_and_the_other_is_told():
     def once(user, at):
         try:
             start.wait(30)
-            decide(Run.objects.get(pk=run.pk), ada, user, ("accept", "look")[at % 2], seen=None)
+            decide_on_worker(
+                Run.objects.get(pk=run.pk), ada, user, ("accept", "look")[at % 2], seen=None
+            )
             told.append("kept")
         except DecidedMeanwhileError as error:
             told.append(error.newest.decided_by.username)

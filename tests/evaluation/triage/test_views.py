@@ -13,7 +13,7 @@ from annotations.models import Response, Share, Worker
 from evaluation.core.messages.reasons import REASONS
 from evaluation.grading.alarms.messages import get_short_statement
 from evaluation.models import WorkerVerdict
-from evaluation.triage.storage import VERDICT_PROBLEMS, decide
+from evaluation.triage.storage import VERDICT_PROBLEMS, decide_on_worker
 from evaluation.triage.views.exclusion import ACCEPT_PROBLEMS
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
@@ -210,7 +210,7 @@ def test_what_cannot_be_kept_is_said_and_what_was_typed_stays(site, copied, post
 
 def test_the_second_of_two_sees_what_the_first_decided_and_loses_nothing(site, copied):
     tara = User.objects.create(username="tara", is_staff=True)
-    decide(copied, worker_of(copied, "w001"), tara, "accept")
+    decide_on_worker(copied, worker_of(copied, "w001"), tara, "accept")
     posted = {"do": "exclude", "category": "own", "reason": "typed by Rana", "seen": ""}
     answer = site.post(at(copied, "w001"), posted)
     page = answer.content.decode()
@@ -280,7 +280,7 @@ def test_the_pages_take_a_constant_number_of_queries(
     run = looked(world.finished(owner=rana, n_workers=n_workers, n_questions=12))
     alarm(run, workers=[f"w{i:03}" for i in range(1, n_workers // 2)])
     for name in ("w001", "w002"):
-        decide(run, worker_of(run, name), rana, "accept")
+        decide_on_worker(run, worker_of(run, name), rana, "accept")
     with django_assert_max_num_queries(30):
         site.get(queue_link(run))
     with django_assert_max_num_queries(36):
@@ -352,7 +352,7 @@ def test_those_of_the_filter_are_accepted_and_alarms_only_on_wish(site, copied):
 def test_a_list_that_moved_is_shown_anew_and_nobody_is_accepted(site, copied):
     posted = confirmed(site, copied)
     tara = User.objects.create(username="tara", is_staff=True)
-    decide(copied, worker_of(copied, "w005"), tara, "exclude", "copied")
+    decide_on_worker(copied, worker_of(copied, "w005"), tara, "exclude", "copied")
     answer = site.post(accept_link(copied), posted)
     page = answer.content.decode()
     assert answer.status_code == 409

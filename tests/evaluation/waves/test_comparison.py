@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from annotations.models import QuestionSet, Response
 from evaluation.core.stats.inference.correlations import compute_retest_agreement
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run, WorkerGrade
-from evaluation.waves.report.comparison import NOT_TESTED, build_report
+from evaluation.waves.report.comparison import NOT_TESTED, build_waves_report
 from evaluation.waves.storage import compute_shifts
 from tests.api.conftest import Api
 from tests.evaluation.fact_world import graded
@@ -80,7 +80,7 @@ def mean_of(run, name):
 @pytest.mark.medium
 def test_people_of_both_are_compared_by_their_own_means(waves):
     before, after = waves
-    people = build_report(before, after).people
+    people = build_waves_report(before, after).people
     assert {one.name for one in people.workers} == {"ada", "ben", "cy", "dee", "eli", "fay", "gus"}
     # Ten then, ten now, seven of both.
     assert (people.only_before, people.only_after) == (3, 3)
@@ -98,7 +98,7 @@ def test_people_of_both_are_compared_by_their_own_means(waves):
 
 @pytest.mark.medium
 def test_the_question_whose_year_changed_says_so(waves):
-    report = build_report(*waves)
+    report = build_waves_report(*waves)
     by_name = {one.name: one for one in report.questions}
     assert set(by_name) == {"cable", "ship", "why"}
     (fact,) = by_name["cable"].facts
@@ -124,7 +124,7 @@ def test_distances_are_those_of_the_exemplary_answers(waves):
                 continue
             packed = np.array(both[place], dtype="<f4").tobytes()
             rows.update(vector=packed, dimension=2, dispersion=0.4)
-    report = build_report(before, after)
+    report = build_waves_report(before, after)
     by_name = {one.name: one for one in report.questions}
     ship, cable, why = (by_name[name] for name in ("ship", "cable", "why"))
     assert (ship.distance, cable.distance, why.distance) == (pytest.approx(1.0), 0.0, None)
@@ -138,7 +138,7 @@ def test_distances_are_those_of_the_exemplary_answers(waves):
 @pytest.mark.medium
 def test_models_whose_answers_came_along_are_scored_by_the_new_crowd(waves):
     before, after = waves
-    models = build_report(before, after).models
+    models = build_waves_report(before, after).models
     assert {one.name for one in models.rows} == {"Big", "Small"}
     assert [one.n_same for one in models.rows] == [one.n_answers for one in models.rows]
     for one in models.rows:
@@ -155,7 +155,7 @@ def test_models_whose_answers_came_along_are_scored_by_the_new_crowd(waves):
 
 @pytest.mark.medium
 def test_by_spelling_answers_of_both_are_counted_together_to_test_what_moved(spelled, site):
-    report = build_report(*spelled)
+    report = build_waves_report(*spelled)
     assert (report.comparable, report.by_spelling) == (False, True)
     assert {one.distance for one in report.questions} == {None}
     by_name = {one.name: one for one in report.questions}
@@ -202,7 +202,7 @@ def test_a_test_is_kept_until_an_answer_is_taken_back(spelled, monkeypatch):
     Response.objects.filter(question__version=after.version).latest("pk").delete()
     Run.objects.filter(pk=after.pk).update(n_withdrawn=1)
     after.refresh_from_db()
-    report = build_report(before, after)
+    report = build_waves_report(before, after)
     assert (report.untested, report.n_tested) == ("changed", 0)
     assert {one.moved_beyond_chance for one in report.questions} == {None}
 
@@ -224,7 +224,7 @@ def test_who_does_not_vote_is_not_tested(spelled):
 @pytest.mark.parametrize(("limit", "most"), [("MOST_BY_WORDS", 59), ("MOST_OF_ONE_BY_WORDS", 19)])
 def test_what_would_take_long_is_not_tested(spelled, site, monkeypatch, limit, most):
     monkeypatch.setattr(f"evaluation.waves.storage.{limit}", most)
-    assert build_report(*spelled).untested == "large"
+    assert build_waves_report(*spelled).untested == "large"
     page = html(site, address(spelled[1]))
     assert NOT_TESTED["large"] in element_text(page, "not_tested")
     assert states(page).count("distance_unknown") == 3
@@ -236,13 +236,13 @@ def test_runs_that_were_graded_otherwise_have_no_distances(waves, site):
     before, after = waves
     Run.objects.filter(pk=after.pk).update(parameters=after.parameters | {"similarity": "jaccard"})
     after.refresh_from_db()
-    report = build_report(before, after)
+    report = build_waves_report(before, after)
     assert not report.comparable
     assert {one.distance for one in report.questions} == {None}
     assert "not_comparable" in states(html(site, address(after)))
     cache.clear()
     after.parameters["embedder"] = "bow"
-    assert build_report(before, after).untested == "otherwise"
+    assert build_waves_report(before, after).untested == "otherwise"
 
 
 @pytest.mark.medium
@@ -322,7 +322,7 @@ def test_a_wave_is_made_on_a_page(site, waves):
 def test_rest_tells_the_same(rana, waves):
     rest = Api(rana).get
     before, after = waves
-    report = build_report(before, after)
+    report = build_waves_report(before, after)
     base = f"/api/v1/runs/{after.public_id}/results/waves/"
     told = rest(base).json()
     assert told["n_facts"] == 1

@@ -8,12 +8,12 @@ from django.core.management import call_command
 from django.urls import reverse
 from django.utils.text import capfirst
 
-from annotations.answering.waves import WaveError, find_link_error, link, remove_link
+from annotations.answering.waves import WaveError, find_link_error, link_waves, remove_wave_link
 from annotations.exchange.importing import import_answers
 from annotations.models import Membership, QuestionSet, Team
 from evaluation.models import LanguageModel, LLMAnswerScore, LLMResponse
 from evaluation.waves import storage as waves
-from evaluation.waves.report.comparison import build_report
+from evaluation.waves.report.comparison import build_waves_report
 from tests.annotations import world
 from tests.api.conftest import Api
 from tests.evaluation import fact_world
@@ -52,7 +52,7 @@ def test_last_months_models_against_this_months_people_by_command(months):
     march, april = months
     call_command("link_wave", april.name, earlier=march.version.question_set.name, with_models=True)
     after = graded(april)
-    models = build_report(march, after).models
+    models = build_waves_report(march, after).models
     # Of the cable only: April did not ask for the ship, and no model answered why.
     assert [(one.name, one.n_same, one.n_answers) for one in models.rows] == [
         (models.rows[0].name, 1, 1), (models.rows[1].name, 1, 1),
@@ -118,7 +118,7 @@ def test_sets_are_linked_compared_and_unlinked_on_a_page(months, site):
     again = site.post(place, {"do": "unlink"})
     assert again.status_code == 400
     with pytest.raises(WaveError) as refused:
-        remove_link(april)
+        remove_wave_link(april)
     assert again.context["error"] == capfirst(str(refused.value))
     assert "nothing_changed" in states(again.content.decode())
 
@@ -167,7 +167,7 @@ def tara(months, rana):
     march, april = months
     april.team = Team.objects.create(owner=rana, name="April's people")
     april.save()
-    link(april, march.version.question_set)
+    link_waves(april, march.version.question_set)
     user = world.user("tara", is_staff=True)
     Membership.objects.create(team=april.team, user=user)
     return user
@@ -243,14 +243,14 @@ def test_the_name_of_a_wave_that_somebody_does_not_see_is_not_told(months, tara,
 def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, site, monkeypatch):
     march, april = months
     of_march = march.version.question_set
-    here = waves.link_waves
+    here = waves.link_and_copy_replies
 
     def raced(later, earlier, **how):
         # Theirs comes first, on rows of their own.
-        link(*QuestionSet.objects.filter(pk__in=[later.pk, earlier.pk]).order_by("-pk"))
+        link_waves(*QuestionSet.objects.filter(pk__in=[later.pk, earlier.pk]).order_by("-pk"))
         return here(later, earlier, **how)
 
-    monkeypatch.setattr("evaluation.waves.storage.link_waves", raced)
+    monkeypatch.setattr("evaluation.waves.storage.link_and_copy_replies", raced)
     place = reverse("admin:link-wave", args=[april.public_id])
     done = site.post(place, {"earlier": str(of_march.public_id), "do": "link"})
     assert done.status_code == 400
@@ -264,7 +264,7 @@ def test_who_links_two_sets_that_somebody_else_links_meanwhile_is_told(months, s
 @pytest.mark.medium
 def test_a_model_without_a_scored_answer_to_a_common_question_is_not_the_same(months, site):
     march, april = months
-    link(april, march.version.question_set)
+    link_waves(april, march.version.question_set)
     # Big answers in April what March did not ask.
     big = LanguageModel.objects.get(name="Big")
     LLMResponse.objects.create(
@@ -272,7 +272,7 @@ def test_a_model_without_a_scored_answer_to_a_common_question_is_not_the_same(mo
         text="They came late, said ada", status="text", request="q",
     )  # fmt: skip
     after = graded(april)
-    (row,) = build_report(march, after).models.rows
+    (row,) = build_waves_report(march, after).models.rows
     assert (row.n_same, row.n_answers) == (0, 0)
     page = html(site, address(after))
     assert [state for state in states(page) if state.startswith("answers_")] == [

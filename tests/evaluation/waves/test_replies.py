@@ -43,7 +43,7 @@ def rivers(rana):
         image=world.image(version.question_set),
     )  # fmt: skip
     version.questions.filter(external_id="r1").update(passage=version.passages.get())
-    collecting.publish(
+    collecting.publish_question_set(
         version.question_set, places=5, pay=2, currency="GBP", title="About rivers",
         code_done="DONE1", reading_seconds=90, worker_parameter="pid",
     )  # fmt: skip
@@ -59,7 +59,7 @@ def rivers(rana):
 
 
 def wave(rivers, people=People.ANYBODY, name="in May", **how):
-    return waves.repeat(rivers, name, people, **how)
+    return waves.create_next_wave(rivers, name, people, **how)
 
 
 def test_a_wave_has_the_same_questions_and_texts_and_none_of_the_answers(rivers):
@@ -87,7 +87,7 @@ def test_pictures_are_those_of_the_new_set(rivers):
 
 def test_the_same_people_are_those_who_handed_in(rivers):
     made = wave(rivers, People.SAME)
-    collection = collecting.publish(made).collection
+    collection = collecting.publish_question_set(made).collection
     assert collection.listed_only
     assert sorted(collection.admissions.values_list("external_id", flat=True)) == ["ada", "ben"]
     assert (collection.places, collection.pay, collection.reading_seconds) == (5, 2, 90)
@@ -99,15 +99,15 @@ def test_the_same_people_are_those_who_handed_in(rivers):
 
 def test_other_people_are_all_who_took_part_in_no_wave_before(rivers):
     second = wave(rivers, People.OTHERS)
-    collecting.publish(second)
+    collecting.publish_question_set(second)
     third = wave(second, People.OTHERS, name="in June")
-    collection = collecting.publish(third).collection
+    collection = collecting.publish_question_set(third).collection
     assert {one.name for one in collection.excludes.all()} == {"rivers", "in May"}
     assert not collection.listed_only
 
 
 def test_anybody_is_anybody(rivers):
-    collection = collecting.publish(wave(rivers), places=9).collection
+    collection = collecting.publish_question_set(wave(rivers), places=9).collection
     assert not collection.excludes.exists()
     assert not collection.listed_only
     assert collection.places == 9
@@ -220,7 +220,7 @@ def test_a_text_that_one_set_does_not_know_is_no_other_text(months):
 
 def test_replies_that_are_there_stay(months):
     march, april = months
-    waves.link(april, march)
+    waves.link_waves(april, march)
     old = LLMResponse.objects.get(question__external_id="r2")
     LLMResponse.objects.create(
         model=old.model, question=april.versions.get().questions.get(external_id="r2"),
@@ -241,22 +241,22 @@ def test_what_cannot_be_linked_is_told_and_nothing_is_half_done(months, rana):
         (april, empty, "no_common_question"),
     ):
         with pytest.raises(waves.WaveError) as refused:
-            waves.link(later, earlier)
+            waves.link_waves(later, earlier)
         assert (refused.value.code, refused.value.field) == (code, "earlier")
-    waves.link(april, march)
+    waves.link_waves(april, march)
     with pytest.raises(waves.WaveError) as refused:
-        waves.link(march, april)
+        waves.link_waves(march, april)
     assert refused.value.code == "circle"
     with pytest.raises(waves.WaveError) as refused:
-        waves.link(april, march)
+        waves.link_waves(april, march)
     assert (refused.value.code, refused.value.values) == ("linked_already", {"earlier": "march"})
-    may = waves.repeat(april, "may", People.ANYBODY)
+    may = waves.create_next_wave(april, "may", People.ANYBODY)
     with pytest.raises(waves.WaveError) as refused:
-        waves.link(march, may)
+        waves.link_waves(march, may)
     values = {"earlier": "may", "later": "march"}
     assert (refused.value.code, refused.value.values) == ("circle", values)
     with pytest.raises(waves.WaveError) as refused:
-        waves.link(may, march)
+        waves.link_waves(may, march)
     assert (refused.value.code, refused.value.values) == ("linked_to_another", {})
     for options in ({"undo": True}, {"with_models": True}):
         with pytest.raises(CommandError) as caught:
@@ -276,10 +276,10 @@ def test_what_cannot_be_linked_is_told_and_nothing_is_half_done(months, rana):
 def test_a_wave_for_the_same_people_keeps_its_link_until_it_is_published(rivers):
     made = wave(rivers, People.SAME)
     with pytest.raises(waves.WaveError) as refused:
-        waves.remove_link(made)
+        waves.remove_wave_link(made)
     assert refused.value.code == "not_published"
-    assert collecting.publish(made).collection.listed_only
-    assert waves.remove_link(made) == rivers
+    assert collecting.publish_question_set(made).collection.listed_only
+    assert waves.remove_wave_link(made) == rivers
     # Who is on the list stays there.
     made.refresh_from_db()
     assert (made.earlier_wave, made.wave_people) == (None, "")

@@ -24,7 +24,7 @@ def two_waves(owner, folder, year="1866", **parameters):
     """The runs of both waves; the models' replies came along."""
     first = fact_world.asked(owner, folder)
     before = graded(first, **parameters)
-    made = waves.start_wave(
+    made = waves.create_wave(
         first, "cables in May", QuestionSet.WavePeople.ANYBODY, with_models=True
     )
     header = ("worker", "question", "answer")

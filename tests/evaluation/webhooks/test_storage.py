@@ -10,9 +10,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from annotations.answering import collecting
-from annotations.answering.finishing import submit
+from annotations.answering.finishing import submit_answers
 from annotations.answering.links import Visitor
-from annotations.answering.places import reserve
+from annotations.answering.places import reserve_place
 from annotations.models import Membership, Share, Submission, Team
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage.record import find_set_dependents
@@ -259,7 +259,7 @@ def test_one_test_event_waits_at_a_time_and_names_no_set(hook):
 
 def answered(collection, name):
     """A worker who has answered every page and not submitted yet."""
-    submission = reserve(collection, Visitor(name))
+    submission = reserve_place(collection, Visitor(name))
     for assignment in submission.assignments.all():
         submission.responses.create(question=assignment.question, text="north", status="text")
     submission.assignments.update(shown_at=timezone.now(), answered_at=timezone.now())
@@ -269,16 +269,18 @@ def answered(collection, name):
 @pytest.fixture
 def collection(rana):
     version = crowd.version(rana, "tides")
-    return collecting.publish(version.question_set, places=2, protocol="open").collection
+    return collecting.publish_question_set(
+        version.question_set, places=2, protocol="open"
+    ).collection
 
 
 def test_a_collection_is_full_with_the_last_submission_and_not_with_the_last_reservation(
     hook, collection
 ):
     first, second = answered(collection, "ada"), answered(collection, "ben")
-    submit(first)
+    submit_answers(first)
     assert types() == []  # the second place is only reserved
-    submit(second)
+    submit_answers(second)
     assert types() == ["collection.full"]
     assert body_of("collection.full")["collection"] == {
         "id": str(collection.public_id),
@@ -286,33 +288,33 @@ def test_a_collection_is_full_with_the_last_submission_and_not_with_the_last_res
         "answers_per_question": None,
     }
     assert "ada" not in Event.objects.get().body
-    submit(second)
+    submit_answers(second)
     assert types() == ["collection.full"]
 
 
 def test_more_places_make_it_full_a_second_time(hook, collection):
     for name in ("ada", "ben"):
-        submit(answered(collection, name))
+        submit_answers(answered(collection, name))
     collection.places = 3
     collection.save()
-    submit(answered(collection, "cy"))
+    submit_answers(answered(collection, "cy"))
     assert types() == ["collection.full"] * 2
 
 
 def test_it_is_full_once_every_question_has_enough_answers(hook, rana):
     version = crowd.version(rana, "lakes")
-    made = collecting.publish(
+    made = collecting.publish_question_set(
         version.question_set, places=9, protocol="open", answers_per_question=1,
         questions_per_worker=2,
     ).collection  # fmt: skip
-    submit(answered(made, "ada"))
+    submit_answers(answered(made, "ada"))
     assert body_of("collection.full")["collection"]["answers_per_question"] == 1
 
 
 def test_without_a_webhook_a_submission_costs_one_query_more(collection, rana):
     waiting = answered(collection, "ada")
     with CaptureQueriesContext(connection) as queries:
-        submit(waiting)
+        submit_answers(waiting)
     assert len([one for one in queries if "evaluation_webhook" in one["sql"]]) == 1
 
 

@@ -14,7 +14,7 @@ from evaluation.models import HumanJudgement, JudgementRequest, Run
 from evaluation.runs import judging
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.site.judging import PROBLEMS
-from evaluation.triage.storage import decide, take_back
+from evaluation.triage.storage import decide_on_worker, take_back_verdict
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, answer
 from tests.evaluation.site.handles import element_text, numbers, states
@@ -207,7 +207,7 @@ def test_the_run_with_anchors_can_be_started_once_grades_differ(site, run):
 
 def excluded(run, rana, name="w004"):
     about = Worker.objects.get(owner=rana, external_id=name)
-    return about, decide(world.another(run), about, rana, "exclude", "copied")
+    return about, decide_on_worker(world.another(run), about, rana, "exclude", "copied")
 
 
 def shown(page):
@@ -251,7 +251,7 @@ def test_nothing_starts_where_others_are_left_out_than_were_shown(site, run, ran
     refused = site.post(anchors(run), {"do": do, "left_out": seen})
     assert (refused.status_code, Run.objects.count()) == (409, n_runs)
     assert shown(refused) == [("w004", "rana")]
-    take_back(made.run, w004, rana)
+    take_back_verdict(made.run, w004, rana)
     assert site.post(anchors(run), {"do": do, "left_out": seen}).status_code == 302
 
 

@@ -231,7 +231,7 @@ def people(rita, run, django_user_model):
     named = {}
     for name in ("vic", "val"):
         user = django_user_model.objects.create_user(name, last_login=timezone.now())
-        writing.invite(project, user, WritingMember.Role.VALIDATOR)
+        writing.invite_user(project, user, WritingMember.Role.VALIDATOR)
         named[name] = user
     return named
 
@@ -420,7 +420,7 @@ def test_a_project_of_a_draft_gives_writers_nothing_to_change(rita, version, run
     project = CandidateQuestion.objects.first().project
     version.questions.create(external_id="1", text="How many?", answerable=True)
     with pytest.raises(writing.WritingError) as caught:
-        writing.take(project, rita.pk)
+        writing.take_question(project, rita.pk)
     assert caught.value.code == "not_published"
 
 

@@ -12,7 +12,7 @@ from evaluation.runs.background.exclusions import (
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.run_types import list_run_kinds
 from evaluation.sample_size.run.trial import CrowdSizeParameters
-from evaluation.triage.storage import decide, take_back
+from evaluation.triage.storage import decide_on_worker, take_back_verdict
 from tests.evaluation.grading.results import world
 
 pytestmark = pytest.mark.django_db
@@ -30,8 +30,8 @@ def worker(name):
 
 def test_an_exclusion_in_one_run_counts_for_the_set(run):
     later = world.another(run)
-    decide(run, worker("w002"), run.owner, "exclude", "copied")
-    decide(later, worker("w004"), run.owner, "exclude", "copied")
+    decide_on_worker(run, worker("w002"), run.owner, "exclude", "copied")
+    decide_on_worker(later, worker("w004"), run.owner, "exclude", "copied")
     assert list_excluded_ids(run.version) == ("w002", "w004")
     asked = add_excluded_workers(AqerParameters(exclude_workers=("w001", "w004")), run.version)
     assert asked.exclude_workers == ("w001", "w004", "w002")
@@ -39,23 +39,23 @@ def test_an_exclusion_in_one_run_counts_for_the_set(run):
 
 def test_the_newest_decision_counts_whichever_run_it_was_made_in(run):
     later = world.another(run)
-    decide(run, worker("w002"), run.owner, "exclude", "copied")
-    decide(later, worker("w002"), run.owner, "accept")
+    decide_on_worker(run, worker("w002"), run.owner, "exclude", "copied")
+    decide_on_worker(later, worker("w002"), run.owner, "accept")
     assert list_excluded_ids(run.version) == ()
-    take_back(later, worker("w002"), run.owner)
+    take_back_verdict(later, worker("w002"), run.owner)
     assert list_excluded_ids(run.version) == ("w002",)
-    take_back(run, worker("w002"), run.owner)
+    take_back_verdict(run, worker("w002"), run.owner)
     assert list_excluded_ids(run.version) == ()
 
 
 def test_who_answered_nothing_in_the_version_is_not_named(run):
-    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    decide_on_worker(run, worker("w002"), run.owner, "exclude", "copied")
     Response.objects.filter(submission__worker=worker("w002")).update(state="draft")
     assert list_excluded_ids(run.version) == ()
 
 
 def test_two_workers_of_one_id_are_told_apart(run):
-    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    decide_on_worker(run, worker("w002"), run.owner, "exclude", "copied")
     out = worker("w002")
     Worker.objects.filter(external_id="w003").update(external_id="w002", panel="another")
     assert list_excluded_ids(run.version) == (str(out.public_id),)
@@ -69,7 +69,7 @@ def test_every_kind_of_run_that_reads_people_can_leave_them_out():
 
 
 def test_options_of_a_kind_that_reads_nobody_stay(run):
-    decide(run, worker("w002"), run.owner, "exclude", "copied")
+    decide_on_worker(run, worker("w002"), run.owner, "exclude", "copied")
     options = AskOptions()
     assert add_excluded_workers(options, run.version) is options
     asked = add_excluded_workers(CrowdSizeParameters(), run.version)

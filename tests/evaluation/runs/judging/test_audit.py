@@ -23,8 +23,8 @@ from evaluation.runs.judging.audit import (
     split_into_thirds,
     withdraw_requests,
 )
-from evaluation.triage.storage import decide
-from evaluation.triage.storage import take_back as take_back_verdict
+from evaluation.triage.storage import decide_on_worker
+from evaluation.triage.storage import take_back_verdict as take_back_verdict
 from tests.evaluation.grading.results import world
 from tests.evaluation.judging_world import drawn, expert, grade
 
@@ -90,7 +90,7 @@ def test_answers_of_excluded_workers_are_drawn_by_no_run_of_the_set(run):
         grade=None, grade_low=None, grade_high=None
     )
     out = Worker.objects.get(external_id="w005")
-    decide(run, out, run.owner, "exclude", "copied")
+    decide_on_worker(run, out, run.owner, "exclude", "copied")
     draw_audit_sample(run, 2000, "random", False, 0)
     assert workers() == {f"w{i:03}" for i in (1, 2, 4, 6, 7, 8, 9)}
     assert run.audit.items.count() == 70  # 7 workers and 10 questions
@@ -104,7 +104,7 @@ def test_who_is_excluded_after_the_draw_is_judged_by_nobody_any_more(run):
     HumanJudgement.objects.create(response=of_out.first().response, expert=user, grade=3)
     question_set = run.version.question_set
     assert tasks.load_expert_progress(question_set, user.pk).total == 90
-    decide(run, out, run.owner, "exclude", "copied")
+    decide_on_worker(run, out, run.owner, "exclude", "copied")
     # 1 of the 10 answers is judged already and stays.
     assert tasks.load_expert_progress(question_set, user.pk).total == 81
     assert [(one.n_asked, one.n_done) for one in list_audit_progress(audit)] == [(81, 1)]
