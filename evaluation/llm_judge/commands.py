@@ -40,9 +40,9 @@ from evaluation.llm_judge.run import (
     PAIRS,
     CorrectedRow,
     Findings,
-    Tables,
+    JudgeTables,
+    aggregate_grades,
     build_scores_header,
-    collect_grades,
     judge_answers,
 )
 from evaluation.models import Run
@@ -109,7 +109,7 @@ class FileStudy:
 
 
 @dataclass(frozen=True)
-class _Inputs:
+class _FileInputs:
     """Records read from the input files: answers, texts to judge, grades and file hashes.
 
     Attributes
@@ -145,7 +145,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     vectors = Path(target.target) if target.kind == "precomputed" else None
     inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
     refuse_to_replace(request.output, (*FILES, *TABLES), (*inputs, vectors))
-    loaded = _read_inputs(request)
+    loaded = _read_input_files(request)
     embed_texts, vector_hashes = load_precomputed(loaded.grading, loaded.answers, loaded.models)
     # Before the first request: an embedder that fails must not cost replies.
     worker_scores, model_scores, embedding = compute_aqer_scores(
@@ -163,8 +163,10 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             folder.system,
             loaded.to_judge,
             replies,
-            collect_grades(len(loaded.to_judge), loaded.judgements),
-            np.concatenate([worker_scores, model_scores[_find_rows_with_text(loaded.grading)]]),
+            aggregate_grades(len(loaded.to_judge), loaded.judgements),
+            np.concatenate(
+                [worker_scores, model_scores[_find_model_rows_with_text(loaded.grading)]]
+            ),
             request.parameters,
         )
         warnings = TERMINAL.format_all([*loaded.warnings, *embedding.warnings, *findings.warnings])
@@ -179,7 +181,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
                 "judged_by_experts": int((~np.isnan(findings.grades.mean)).sum()),
                 "pairs": len(replies.pairs.left),
                 "asked_again": replies.n_again,
-                "without_score": findings.n_unread,
+                "without_score": findings.n_missing_scores,
             },
             Exclusions(),
             made={
@@ -200,7 +202,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
 
 
 def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithReminder:
-    """Return a prompt with the template in a file; without a file, the default prompt.
+    """Return the prompt whose template is in a file; without a file, the default prompt.
 
     Raises `InputError` if the template is invalid.
     """
@@ -226,16 +228,16 @@ def _describe_prompts(request: JudgeRequest) -> dict[str, Any]:
 
 def _write_tables(output: Path, findings: Findings, summary: Mapping[str, Any]) -> None:
     """Write metrics.csv, the tables of the judge and summary.json; on an error write nothing."""
-    tables = Tables(findings)
+    tables = JudgeTables(findings)
     with OutputFolder(output) as folder:
         write_metrics(folder, findings.metrics)
-        folder.write_csv(TABLES[0], build_scores_header(findings), tables.list_scores())
-        folder.write_csv(TABLES[1], PAIRS, tables.list_pairs())
-        folder.write_csv(TABLES[2], CORRECTED, tables.list_corrected())
+        folder.write_csv(TABLES[0], build_scores_header(findings), tables.list_score_rows())
+        folder.write_csv(TABLES[1], PAIRS, tables.list_pair_rows())
+        folder.write_csv(TABLES[2], CORRECTED, tables.list_corrected_rows())
         folder.write_json(SUMMARY, summary)
 
 
-def _read_inputs(request: JudgeRequest) -> _Inputs:
+def _read_input_files(request: JudgeRequest) -> _FileInputs:
     """Read the files of answers, questions, passages, models and grades.
 
     Raises `InputError` if a file is invalid.
@@ -265,7 +267,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
     )
     check_not_empty(answers, grading)
     wordings, passages = _read_wordings(request, answers, hashes)
-    to_judge = _build_columns(grading, wordings, passages)
+    to_judge = _build_answer_columns(grading, wordings, passages)
     n_without_wording = len({q for q in to_judge.questions if q not in wordings})
     if n_without_wording:
         warnings.append(Message("judge.no_wording", {"count": n_without_wording}))
@@ -275,13 +277,13 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
         grades = replace(grades, records=answers.ids.match(grades.records))
         hashes["judgements"] = grades.sha256
         judgements = _match_grades(grades, to_judge, answers.name)
-    return _Inputs(grading, answers, models, to_judge, judgements, hashes, warnings)
+    return _FileInputs(grading, answers, models, to_judge, judgements, hashes, warnings)
 
 
-def _build_columns(
+def _build_answer_columns(
     grading: GradingInput, wordings: Mapping[str, str], passages: Mapping[str, str]
 ) -> AnswerColumns:
-    """Return the nonempty answers to judge: workers' answers, then models'."""
+    """Return the nonempty answers to judge as columns: workers' answers, then models'."""
     answers, models = grading.answered, grading.models and grading.models.with_text()
     return AnswerColumns(
         [*answers.workers, *(models.models if models else ())],
@@ -293,7 +295,7 @@ def _build_columns(
     )
 
 
-def _find_rows_with_text(grading: GradingInput) -> list[int]:
+def _find_model_rows_with_text(grading: GradingInput) -> list[int]:
     """Return the row indices of the models' answers that have a text."""
     if grading.models is None:
         return []
@@ -304,7 +306,7 @@ def _find_rows_with_text(grading: GradingInput) -> list[int]:
 def _read_wordings(
     request: JudgeRequest, answers: AnswerFile, hashes: dict[str, str]
 ) -> tuple[dict[str, str], ...]:
-    """Return question and passage texts by question id; add file hashes to `hashes`.
+    """Return question texts and passage texts by question id; add file hashes to `hashes`.
 
     Raises `InputError`.
     """
@@ -335,7 +337,7 @@ def _read_wordings(
 def _match_grades(
     grades: GradeFile, to_judge: AnswerColumns, file: str
 ) -> list[tuple[int, str, float]]:
-    """Return (row of answer, expert, grade) of each expert grade in a file.
+    """Return (row of the answer, expert, grade) of each expert's grade in a file.
 
     Raises `InputError` for a grade of an unknown answer.
     """
@@ -375,7 +377,9 @@ def run_study(
     )
     study = judge_file(request, progress)
     findings = study.findings
-    text = format_findings(findings.system, findings.metrics, findings.corrected, study.warnings)
+    text = format_findings(
+        findings.system, findings.metrics, findings.corrected_means, study.warnings
+    )
     return Studied(f"{text}\n\nFiles: {request.output}", study.complete)
 
 

@@ -32,7 +32,7 @@ from evaluation.multiqa.methods.panel import (
 
 
 @dataclass(frozen=True)
-class Chance:
+class ChanceLevels:
     """Expected metrics of an item if its answers are guessed, by name of the metric.
 
     The paper multiplies the worst case by a binomial coefficient in error: all R guesses are right
@@ -56,7 +56,7 @@ class Chance:
 
 
 @lru_cache(maxsize=4096)
-def compute_chance(choices: int, answers: int) -> Chance:
+def compute_chance_levels(choices: int, answers: int) -> ChanceLevels:
     """Return the metrics expected from guessing among `choices` in `answers` wordings.
 
     With k = 4 and R = 6: best_case .822, m2_certainty 1/6, certainty .2204.
@@ -68,7 +68,7 @@ def compute_chance(choices: int, answers: int) -> Chance:
     k, r = choices, answers
     if k < 2 or r < 1:
         raise ValueError("guessing needs 2 choices and 1 answer")
-    return Chance(
+    return ChanceLevels(
         accuracy=1 / k,
         worst_case=float(k) ** -r,
         best_case=1 - (1 - 1 / k) ** r,
@@ -174,7 +174,7 @@ class FleissKappa:
         return ONE_CATEGORY
 
 
-class Alpha:
+class CronbachAlpha:
     """Cronbach's alpha of right and wrong replies, with wordings as items, questions as persons.
 
     R/(R-1) (1 - sum_i var_j(c_ji) / var_j(sum_i c_ji)). R is the most frequent number of replies
@@ -213,8 +213,8 @@ class Alpha:
 class PaperAlpha:
     """Cronbach's alpha as in the paper, with questions as items and wordings as persons.
 
-    n/(n-1) (1 - sum_j var_i(c_ji) / var_i(sum_j c_ji)), over the same questions as `Alpha`. For
-    exchangeable wordings it is about 0 or negative, even if all replies agree.
+    n/(n-1) (1 - sum_j var_i(c_ji) / var_i(sum_j c_ji)), over the same questions as
+    `CronbachAlpha`. For exchangeable wordings it is about 0 or negative, even if all replies agree.
     """
 
     def __init__(self, panel: Panel, times: Ints) -> None:
@@ -295,7 +295,9 @@ class Robustness:
     profiles: Ints
 
 
-def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0.95) -> Robustness:
+def compute_robustness(
+    panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0.95
+) -> Robustness:
     """Return every metric of a panel of replies, with bootstrap interval and chance level.
 
     Parameters
@@ -313,9 +315,9 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
     # Most rows are known for all items and share one denominator; only the others need their own.
     partly = ~known.all(axis=1)
     partly_known = known[partly].astype(np.float64)
-    coefficients: dict[str, FleissKappa | Alpha | PaperAlpha] = {
+    coefficients: dict[str, FleissKappa | CronbachAlpha | PaperAlpha] = {
         "fleiss_kappa": FleissKappa(profile_panel, metrics, times),
-        "alpha": Alpha(profile_panel, times),
+        "alpha": CronbachAlpha(profile_panel, times),
         "alpha_paper": PaperAlpha(profile_panel, times),
     }
 
@@ -397,7 +399,7 @@ def _average_chance(panel: Panel, times: Ints) -> dict[str, SampleEstimate]:
     pairs, pair_numbers = np.unique(
         np.stack([panel.n_guesses[can_guess], votes[can_guess]]), axis=1, return_inverse=True
     )
-    levels = np.array([astuple(compute_chance(int(k), int(r))) for k, r in pairs.T])
+    levels = np.array([astuple(compute_chance_levels(int(k), int(r))) for k, r in pairs.T])
     mean = np.bincount(pair_numbers.ravel(), weights=times[can_guess]) @ levels / n
-    by_name = dict(zip((field.name for field in fields(Chance)), mean.tolist(), strict=True))
+    by_name = dict(zip((field.name for field in fields(ChanceLevels)), mean.tolist(), strict=True))
     return {name: SampleEstimate(by_name[name], None, None, n) for name in METRIC_NAMES}
