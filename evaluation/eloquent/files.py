@@ -202,16 +202,16 @@ def _build_prompt_rows(prompts: PromptFile) -> Iterator[tuple[object, ...]]:
 def build_prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
     """Yield counts of prompts, by language and variation, as metrics without a system."""
 
-    def row(group: str, metric: str, count: int) -> MetricRow:
+    def build_row(group: str, metric: str, count: int) -> MetricRow:
         return MetricRow("", group, metric, float(count), None, None, count, None)
 
-    yield row("", "items", len(prompts.items))
-    yield row("", "prompts", prompts.n_prompts)
-    yield row("", "languages", len(prompts.languages))
+    yield build_row("", "items", len(prompts.items))
+    yield build_row("", "prompts", prompts.n_prompts)
+    yield build_row("", "languages", len(prompts.languages))
     for variation, count in prompts.variations.items():
-        yield row(build_group_name("variation", variation), "items", count)
+        yield build_row(build_group_name("variation", variation), "items", count)
     for language, count in prompts.languages.items():
-        yield row(build_group_name("language", language), "prompts", count)
+        yield build_row(build_group_name("language", language), "prompts", count)
 
 
 def build_system_table(findings: Findings) -> tuple[list[str], list[list[object]]]:

@@ -71,7 +71,7 @@ TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
 
 
 @dataclass(frozen=True)
-class JudgeRequest:
+class JudgeStudyRequest:
     """Input files, options, prompts and output folder of ``study judge``.
 
     Attributes
@@ -100,7 +100,7 @@ class JudgeRequest:
 
 
 @dataclass(frozen=True)
-class FileStudy:
+class JudgeStudyResult:
     """Result of judging files: findings, warnings, and whether every request has a reply."""
 
     findings: Findings
@@ -129,7 +129,7 @@ class _FileInputs:
     warnings: list[Message | str]
 
 
-def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
+def judge_file(request: JudgeStudyRequest, progress: Progress) -> JudgeStudyResult:
     """Judge the answers of the input files with a language model and write the tables.
 
     Raises
@@ -198,7 +198,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             },
         )
         _write_tables(request.output, findings, summary)
-        return FileStudy(findings, warnings, folder.complete)
+        return JudgeStudyResult(findings, warnings, folder.complete)
 
 
 def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithReminder:
@@ -218,7 +218,7 @@ def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithRem
         raise InputError.single(str(path), str(error)) from error
 
 
-def _describe_prompts(request: JudgeRequest) -> dict[str, Any]:
+def _describe_prompts(request: JudgeStudyRequest) -> dict[str, Any]:
     """Return the template and hash of both prompts, for summary.json."""
     return {
         name: {"hash": prompt.hash, "template": prompt.template, "again": prompt.again}
@@ -237,7 +237,7 @@ def _write_tables(output: Path, findings: Findings, summary: Mapping[str, Any]) 
         folder.write_json(SUMMARY, summary)
 
 
-def _read_input_files(request: JudgeRequest) -> _FileInputs:
+def _read_input_files(request: JudgeStudyRequest) -> _FileInputs:
     """Read the files of answers, questions, passages, models and grades.
 
     Raises `InputError` if a file is invalid.
@@ -304,7 +304,7 @@ def _find_model_rows_with_text(grading: GradingInput) -> list[int]:
 
 
 def _read_wordings(
-    request: JudgeRequest, answers: AnswerFile, hashes: dict[str, str]
+    request: JudgeStudyRequest, answers: AnswerFile, hashes: dict[str, str]
 ) -> tuple[dict[str, str], ...]:
     """Return question texts and passage texts by question id; add file hashes to `hashes`.
 
@@ -358,7 +358,7 @@ def run_study(
     progress: Progress,
 ) -> Studied:
     """Judge a file of answers, write the tables, and return the text to print."""
-    request = JudgeRequest(
+    request = JudgeStudyRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         keep_html=arguments["keep_html"],

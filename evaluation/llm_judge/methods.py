@@ -47,7 +47,7 @@ class PairVerdicts:
 
     @property
     def has_both_verdicts(self) -> Booleans:
-        """Whether a pair has a verdict in both orders, one value per pair."""
+        """(P,) whether each pair has a verdict in both orders."""
         return ~np.isnan(self.shown_first + self.shown_second)
 
 
@@ -157,7 +157,7 @@ class JudgeAnalysis:
         }
 
     def _estimate_verdict_agreement(self, values: Floats, verdict: Floats) -> ClusteredEstimate:
-        """Return the share of decided pairs that `values` (one per answer) order likewise."""
+        """Return the share of decided pairs whose verdict agrees with the order of `values`."""
         pairs = self.pairs
         difference = values[pairs.left] - values[pairs.right]
         decided = np.flatnonzero(

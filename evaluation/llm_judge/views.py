@@ -60,7 +60,7 @@ PARTS = (
 )
 
 
-def build_context(run: Run) -> Mapping[str, Any]:
+def build_judge_context(run: Run) -> Mapping[str, Any]:
     """Return the context of the run's page: report, agreement, corrected means, chart."""
     report = build_report(run)
     rows = load_corrected_rows(run)
@@ -87,6 +87,6 @@ def load_corrected_chart(run: Run) -> Chart | None:
     return build_corrected_chart(load_corrected_rows(run))
 
 
-JUDGE_PAGE = Page("", "LLM judge", "evaluation/llm_judge/judge.html", build_context)
+JUDGE_PAGE = Page("", "LLM judge", "evaluation/llm_judge/judge.html", build_judge_context)
 CHARTS = {"corrected": load_corrected_chart}
 START = Start(foreseen=estimate_requests)

@@ -14,7 +14,7 @@ from evaluation.maqa.files import (
     MAQA_FILES,
     MaqaRequest,
     MaqaStudyRequest,
-    evaluate_maqa,
+    evaluate_reply_file,
     execute_study,
 )
 from evaluation.maqa.options import MaqaRunOptions
@@ -42,7 +42,7 @@ def run_evaluate(
         draw_study_charts,
         arguments["keep_thinking"],
     )
-    return format_study(evaluate_maqa(request, progress), request.output)
+    return format_study(evaluate_reply_file(request, progress), request.output)
 
 
 def draw_study_charts(study: MaqaStudy) -> Mapping[str, bytes]:

@@ -70,7 +70,7 @@ class MaqaRequest:
     keep_thinking: bool = False
 
 
-def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
+def evaluate_reply_file(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
     """Evaluate a file of replies, write the tables, and return the study.
 
     Raises `InputError` if a file is invalid.

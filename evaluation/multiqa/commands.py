@@ -13,7 +13,7 @@ from evaluation.core.options import TERMINAL
 from evaluation.models import Run
 from evaluation.multiqa.files.evaluation import FileEvaluation, MultiqaRequest, evaluate_files
 from evaluation.multiqa.files.field_mapping import FieldMapping, load_mapping
-from evaluation.multiqa.files.study import FileStudy, MultiqaStudyRequest, execute_study
+from evaluation.multiqa.files.study import MultiqaStudyRequest, MultiqaStudyResult, execute_study
 from evaluation.multiqa.methods.robustness import METRIC_NAMES
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.multiqa.run.evaluation import CHANCE, CROWD_METRICS, SPREAD_RATIO
@@ -41,7 +41,7 @@ def format_evaluation(evaluation: FileEvaluation, output: Path) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def format_study(study: FileStudy, output: Path) -> str:
+def format_study(study: MultiqaStudyResult, output: Path) -> str:
     """Return the text that ``study multiqa`` prints about the results."""
     n_kept = sum(rewording.variant is not None for rewording in study.rewordings)
     dropped = Counter(rewording.reason for rewording in study.rewordings if rewording.reason)

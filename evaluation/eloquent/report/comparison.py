@@ -193,11 +193,11 @@ def build_differences_page(
             rows.setdefault((row.item, row.language), {})[row.system] = row
     both = [(of[first], of[second]) for of in rows.values() if len(of) == 2]
 
-    def apart(pair: tuple[SetRow, SetRow]) -> float:
+    def compute_sort_key(pair: tuple[SetRow, SetRow]) -> float:
         one, other = (_select_score_or_similarity(row, judged=judged) or 0.0 for row in pair)
         return -abs(one - other)
 
-    both.sort(key=apart)
+    both.sort(key=compute_sort_key)
     page = both[start : start + most]
     texts = build_set_texts(findings, [row for pair in page for row in pair])
     items = [

@@ -278,21 +278,21 @@ def _build_system_scores(findings: Findings, system: str) -> SystemScores:
         and _is_judged_by_models(findings, row)
     ]
 
-    def value(name: str) -> float | None:
+    def get_value(name: str) -> float | None:
         return metrics[name].value if name in metrics else None
 
     return SystemScores(
         system,
-        value("sum"),
+        get_value("sum"),
         mean.n,
         mean.value,
         mean.low,
         mean.high,
         None if rank.value is None else int(rank.value),
         describe_reason(rank.reason),
-        value("similarity"),
-        value("similarity_answered"),
-        value("no_answer_rate"),
+        get_value("similarity"),
+        get_value("similarity_answered"),
+        get_value("no_answer_rate"),
         human.value if human else None,
         human.low if human else None,
         human.high if human else None,
@@ -341,11 +341,11 @@ def _compute_mean(values: Iterable[float | None]) -> float | None:
 def _build_table_loader(table: StudyTable[Findings, Any]) -> Callable[[Run], Table]:
     """Return a function that loads a result table of a run, with experts' judgements."""
 
-    def read(run: Run) -> Table:
+    def load(run: Run) -> Table:
         """Return one result table of a run, including experts' judgements."""
         return Table(table.columns, table.cells(table.rows(load_findings_with_experts(run))))
 
-    return read
+    return load
 
 
 FINDINGS_TABLES = {table.name: _build_table_loader(table) for table in STUDY_TABLES}

@@ -70,7 +70,7 @@ def build_metric_rows(
 
 
 def _group_sets(sets: Sequence[SetRow], name: Callable[[SetRow], str]) -> dict[str, list[SetRow]]:
-    """Return reply sets grouped by the name that `name` returns, without those named ""."""
+    """Return the reply sets by the group that `name` returns for each, without the group ""."""
     groups: dict[str, list[SetRow]] = defaultdict(list)
     for row in sets:
         if name(row):

@@ -263,7 +263,7 @@ class _Candidate(NewCandidate):
     answers: Answers
     batch: int = 0
 
-    def build_row(self) -> CandidateRow:
+    def build_candidate_row(self) -> CandidateRow:
         """Return the candidate as a row of the result table."""
         return CandidateRow(
             self.source,
@@ -358,7 +358,7 @@ def _store_and_end_run(
     }
     signature = "|".join(["maqa-questions", *(f"{name}:{value}" for name, value in parts.items())])
     with turn.open_fenced_transaction():
-        keep_table(turn, CANDIDATES, (row.build_row() for row in candidates))
+        keep_table(turn, CANDIDATES, (row.build_candidate_row() for row in candidates))
         keep_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
         add_candidates(run.version, run.public_id, candidates)
         warnings = [warning.as_dict() for warning in build_cut_off_warnings(usage)]

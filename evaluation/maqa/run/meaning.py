@@ -361,7 +361,7 @@ def _cluster_by_entailment(
     batch: list[tuple[_UndecidedQuestion, Bools]] = []
     pairs: list[tuple[str, str]] = []
 
-    def evaluate_batch() -> None:
+    def cluster_batch() -> None:
         """Cluster the questions of the current batch, then empty the batch."""
         entails = model.probabilities(pairs) >= parameters.entailment
         offset = 0
@@ -384,7 +384,7 @@ def _cluster_by_entailment(
         # Questions are batched, because a model is faster on many pairs at once.
         batch.append((each, comparable))
         if len(pairs) >= PAIRS:
-            evaluate_batch()
+            cluster_batch()
             if progress:
                 progress("entailment", done, len(undecided))
-    evaluate_batch()
+    cluster_batch()

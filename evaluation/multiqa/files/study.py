@@ -101,7 +101,7 @@ class MultiqaStudyRequest:
 
 
 @dataclass(frozen=True)
-class FileStudy:
+class MultiqaStudyResult:
     """Result of a study; `complete` is true if every request has a reply."""
 
     evaluation: FileEvaluation
@@ -111,7 +111,7 @@ class FileStudy:
 
 def execute_study(
     request: MultiqaStudyRequest, asking: AskSettings, progress: Progress
-) -> FileStudy:
+) -> MultiqaStudyResult:
     """Reword questions, send the requests missing in the journal, evaluate, write tables.
 
     Raises
@@ -208,7 +208,7 @@ def execute_study(
                 for rewording in rewordings
             ),
         )
-    return FileStudy(evaluation, rewordings, complete)
+    return MultiqaStudyResult(evaluation, rewordings, complete)
 
 
 def refuse_tables_without_journal(output: Path) -> None:

@@ -183,7 +183,7 @@ class CronbachAlpha:
     """
 
     def __init__(self, panel: Panel, times: Ints) -> None:
-        self.answers, complete = _select_complete(panel, times)
+        self.answers, complete = _select_complete_questions(panel, times)
         self.n = int(times[complete].sum())
         # Questions that are left out get weight 0.
         self._counted = complete.astype(np.float64)
@@ -218,7 +218,7 @@ class PaperAlpha:
     """
 
     def __init__(self, panel: Panel, times: Ints) -> None:
-        self.answers, complete = _select_complete(panel, times)
+        self.answers, complete = _select_complete_questions(panel, times)
         self.n = int(times[complete].sum())
         self._counted = complete.astype(np.float64)
         self._right = (panel.right[:, : self.answers] & complete[:, None]).astype(np.float64)
@@ -244,7 +244,7 @@ class PaperAlpha:
         return ONE_ANSWER if self.answers < 2 else NO_SPREAD
 
 
-def _select_complete(panel: Panel, times: Ints) -> tuple[int, Bools]:
+def _select_complete_questions(panel: Panel, times: Ints) -> tuple[int, Bools]:
     """Return the most frequent number of replies, and which questions have at least as many.
 
     Only replies before the first missing one count, since alpha needs the same R wordings.
@@ -344,13 +344,13 @@ def compute_robustness(
     )
     estimates = dict(zip(names, drawn, strict=True))
     left_out = {
-        name: _count_left_out(metrics, name, times)
+        name: _count_left_out_items(metrics, name, times)
         for name in MEAN_METRICS
         if name in metrics.reasons
     }
-    left_out["fleiss_kappa"] = _count_left_out(metrics, "agreement", times)
+    left_out["fleiss_kappa"] = _count_left_out_items(metrics, "agreement", times)
     for name in ("alpha", "alpha_paper"):
-        # Alpha needs the same number of wordings for all questions, see `_select_complete`.
+        # Alpha needs the same number of wordings for all questions, see `_select_complete_questions`.
         missing = len(panel) - coefficients[name].n
         left_out[name] = {FEWER_ANSWERS: missing} if missing else {}
     for name, estimate in estimates.items():
@@ -370,7 +370,7 @@ def compute_robustness(
     )
 
 
-def _count_left_out(metrics: ItemMetrics, name: str, times: Ints) -> dict[str, int]:
+def _count_left_out_items(metrics: ItemMetrics, name: str, times: Ints) -> dict[str, int]:
     """Return the number of items whose metric `name` is undefined, by reason."""
     counts = {why: int(times[items].sum()) for why, items in metrics.reasons[name].items()}
     return {why: count for why, count in counts.items() if count}

@@ -99,7 +99,7 @@ class ClusteredReplies:
 
 
 def load_reranker(name: str | None) -> Reranker | None:
-    """Return the re-ranker model called `name`; None for None.
+    """Return the re-ranker model with this name; None if `name` is None.
 
     Studies call it before the first request, so that a missing model costs nothing.
 

@@ -191,7 +191,7 @@ class _StudyReplies:
     by_system: dict[str, RepliesByItem]
 
     def build_replies(self) -> Replies:
-        """Return the replies in the column format that `run_evaluate` takes."""
+        """Return the replies in the column format that `evaluate_replies` takes."""
         replies = Replies()
         for system, answered in self.by_system.items():
             replies.add_system(system)

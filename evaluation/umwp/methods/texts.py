@@ -171,7 +171,7 @@ def _find_expression_by_fixed_rules(sentence: str, reply: str) -> str | None:
             continue
         if token is not None and not run and token[0] == "=":
             continue  # "total = 20n" gives the answer, "x + y = 10" does not
-        if token is not None and not _is_end_of_run(token[0]):
+        if token is not None and not _is_end_of_formula(token[0]):
             start = start if run else token.start()
             run += token[0]
             continue
@@ -192,7 +192,7 @@ def _drop_unit_ratio(match: re.Match[str]) -> str:
     return " " if all(part.lower() in UNITS for part in match.groups()) else match[0]
 
 
-def _is_end_of_run(word: str) -> bool:
+def _is_end_of_formula(word: str) -> bool:
     """Return whether a token ends a formula, because it cannot be part of one."""
     if is_english_word(word):
         return True

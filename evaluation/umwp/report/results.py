@@ -337,7 +337,7 @@ class ReplyWithOutcome:
         return OUTCOMES[self.outcome]
 
     @property
-    def why_none(self) -> str:
+    def category_name(self) -> str:
         """Name of the category why the question is unanswerable; "" without one."""
         return CATEGORY_NAMES.get(self.row.category or 0, "")
 
@@ -371,7 +371,7 @@ class RepliesPage:
     pages: int
 
     @property
-    def before(self) -> int:
+    def previous(self) -> int:
         """Number of the previous page."""
         return self.page - 1
 

@@ -123,7 +123,7 @@ def _compute_cosine_blocks(
     templates: Sequence[str],
     progress: Progress | None,
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield for each block of windows its first row and its cosines, windows by templates."""
+    """Yield the index of the first window and the cosines of each block of windows."""
     normalized = [normalize_sentence(template) for template in templates]
     # Embedders such as tf-idf learn their vocabulary from all texts that are compared.
     embedder.fit([*normalized, *windows])

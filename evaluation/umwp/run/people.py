@@ -171,7 +171,7 @@ def _build_people_detections(answers: list[JudgedReply]) -> Detections:
 
 
 def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
-    """Return the share of problem pairs (unanswerable and original) workers got right.
+    """Return the metric row of the share of problem pairs that workers got right.
 
     A pair counts for each person who answered both problems. It is right if the person noticed that
     the first has no answer and gave a right number for the second. The mean is over pairs, of the

@@ -216,6 +216,7 @@ class UmwpStudy:
     def _build_item_row(
         self, problem: WordProblem, system: str, form: str, judged: JudgedReply | None
     ) -> ItemRow:
+        """Return the row of items.csv of a problem; without a reply it has only the reason."""
         key = (problem.id, system, form, problem.answerable, problem.category, problem.source)
         if judged is None:
             reason = self.failed.get((system, form, problem.id), NO_REPLY)
@@ -291,7 +292,7 @@ class UmwpStudy:
             yield MetricRow(system, group, name, count, None, None, n, NO_INTERVAL)
 
     def _build_pair_metric(self, system: str, form: str, group: str) -> MetricRow:
-        """Return the share of problem pairs classified and answered right by a system."""
+        """Return the metric row of the share of problem pairs that a system got right."""
         rows = [row for row in self._pair_rows.get((system, form), []) if row.reason is None]
         scores = [float(bool(row.noticed and row.answered and row.right)) for row in rows]
         if not scores:
