@@ -112,7 +112,7 @@ def _format_scores(findings: Findings) -> str:
 
 
 def _format_totals(findings: Findings) -> str:
-    """Return a text table of the systems' sums, means and ranks, or why there are no ranks."""
+    """Return a text table of the systems' sums, means and ranks, and why ranks are missing."""
     if not findings.systems:
         return ""
     header = ("system", "sum", "n", "mean", "low", "high", "rank", "similarity", "answered only")

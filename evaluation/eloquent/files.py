@@ -322,7 +322,7 @@ class EloquentStudyRequest:
 def execute_study(
     request: EloquentStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[FileEvaluation, bool]:
-    """Ask what the folder's journal lacks; return the evaluation, and whether all is answered.
+    """Send the requests missing in the journal; return the evaluation, and whether it is complete.
 
     The second value is whether every request has a reply.
 

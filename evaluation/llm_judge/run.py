@@ -151,7 +151,7 @@ def judge_answers(
 
 
 def draw_pairs(answers: AnswerColumns, most: int, seed: int) -> list[tuple[int, int]]:
-    """Return random pairs of rows of answers to the same question, at most `most` per question.
+    """Return up to `most` random pairs of rows per question, of answers with different texts.
 
     The random numbers depend on the seed and the question's id. So other questions do not change
     the pairs of a question.

@@ -286,7 +286,7 @@ class UmwpStudyRequest:
 def execute_study(
     request: UmwpStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[UmwpStudy, bool]:
-    """Ask what has no reply, evaluate, write the tables; return the study and whether complete.
+    """Send the missing requests, evaluate, write tables; return the study and whether complete.
 
     Returns the study, and whether every request has a reply. Raises `InputError` if a file is
     invalid. Raises `EndedEarlyError` if requests are missing: the same command then continues and

@@ -358,7 +358,7 @@ SETS_SHOWN = 20
 
 @dataclass(frozen=True)
 class MarkedReply:
-    """A reply whose turns are split into pieces, marked where it differs from its set."""
+    """A reply whose turns are split into pieces, marked where the replies of its set differ."""
 
     reply: Reply
     turns: list[list[Piece]]

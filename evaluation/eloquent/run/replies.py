@@ -264,7 +264,7 @@ def _add_changed_reply(
     item: PromptItem,
     exclusions: Exclusions,
 ) -> None:
-    """Add a reply to a changed prompt as that of the first wording without one, or count it."""
+    """Add a reply to a changed prompt to the first wording without a reply, or exclude it."""
     language = prompt_reply.language or _find_only_language(item)
     if language not in item.languages:
         exclusions.add(

@@ -123,7 +123,7 @@ def cluster_replies(
     progress: Progress | None = None,
     embedder: Embedder | None = None,
 ) -> MeaningClusters:
-    """Return the clusters of each system's replies to a question that have the same meaning.
+    """Return the clusters of replies with the same meaning, for each system and question.
 
     `embedder` is used in place of that of the parameters, such as one with stored vectors. A model
     is loaded only if some replies differ. Raises `BackendError` if it is not available or

@@ -350,7 +350,7 @@ def compute_robustness(
     }
     left_out["fleiss_kappa"] = _count_left_out_items(metrics, "agreement", times)
     for name in ("alpha", "alpha_paper"):
-        # Alpha needs the same number of wordings for all questions, see `_select_complete_questions`.
+        # Alpha needs the same number of wordings for all questions: `_select_complete_questions`.
         missing = len(panel) - coefficients[name].n
         left_out[name] = {FEWER_ANSWERS: missing} if missing else {}
     for name, estimate in estimates.items():

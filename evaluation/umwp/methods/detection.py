@@ -481,14 +481,14 @@ def order_candidates_greedily(
     original order.
     """
     covers, left = np.asarray(covers, dtype=np.bool_), ~np.asarray(covered, dtype=np.bool_)
-    waiting = list(range(len(covers)))
+    remaining = list(range(len(covers)))
     order: list[tuple[int, int]] = []
-    while waiting:
-        gains = (covers[waiting] & left).sum(axis=1).tolist()
+    while remaining:
+        gains = (covers[remaining] & left).sum(axis=1).tolist()
         if not max(gains):
             break
-        best = min(range(len(waiting)), key=lambda i: (-gains[i], wrong[waiting[i]]))
-        chosen = waiting.pop(best)
+        best = min(range(len(remaining)), key=lambda i: (-gains[i], wrong[remaining[i]]))
+        chosen = remaining.pop(best)
         order.append((chosen, gains[best]))
         left &= ~covers[chosen]
-    return [*order, *((candidate, 0) for candidate in waiting)]
+    return [*order, *((candidate, 0) for candidate in remaining)]
