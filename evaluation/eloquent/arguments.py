@@ -26,7 +26,7 @@ Exit code: 0 done, 2 bad usage or input (nothing is written then).
 
 def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file arguments of ``evaluate eloquent`` to the parser."""
-    add_prompts(parser)
+    add_prompt_arguments(parser)
     add = parser.add_argument
     add(
         "--replies",
@@ -51,8 +51,8 @@ def add_evaluate_arguments(parser: argparse.ArgumentParser) -> None:
     add("--output", type=Path, metavar="DIR", required=True, help="folder for the tables")
 
 
-def add_prompts(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the prompts file, and ``--repair`` for its missing commas."""
+def add_prompt_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the argument for the prompts file, and ``--repair``, which adds its missing commas."""
     parser.add_argument(
         "prompts",
         type=Path,
@@ -69,7 +69,7 @@ EVALUATE = Evaluation(
     description="Compare replies to prompts that ask for the same in other words.",
     epilog=EVALUATE_EPILOG,
     add_arguments=add_evaluate_arguments,
-    run="evaluation.eloquent.commands.evaluate",
+    run="evaluation.eloquent.commands.run_evaluate",
 )
 
 
@@ -83,7 +83,7 @@ a folder each, then evaluate eloquent PROMPTS --replies A/replies.csv --replies 
 
 def add_study_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of ``study eloquent``, except run options and server settings."""
-    add_prompts(parser)
+    add_prompt_arguments(parser)
     add = parser.add_argument
     add("--output", type=Path, metavar="DIR", required=True, help="folder for what comes")
     add(

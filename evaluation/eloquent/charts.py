@@ -19,8 +19,8 @@ LEGEND = 20.0
 
 
 @dataclass(frozen=True)
-class ItemScores:
-    """Chart row of one item: id, kind of variation, and each system's score, 0 to 5."""
+class ScoresChartRow:
+    """One row of the chart: item id, kind of variation, and each system's score, 0 to 5."""
 
     item: str
     variation: str
@@ -28,12 +28,12 @@ class ItemScores:
 
     @property
     def average(self) -> float | None:
-        """Mean score over systems; None without a score."""
+        """Mean score over the systems that have one; None if none has."""
         known = [score for score in self.scores if score is not None]
         return sum(known) / len(known) if known else None
 
 
-def build_scores_chart(items: Sequence[ItemScores], systems: Sequence[str]) -> Chart:
+def build_scores_chart(items: Sequence[ScoresChartRow], systems: Sequence[str]) -> Chart:
     """Return the chart of items' similarity scores, the lowest average first."""
     ordered = sorted(items, key=lambda item: (item.average is None, item.average or 0.0))
     scored = [item for item in ordered if item.average is not None]
@@ -53,7 +53,7 @@ def build_scores_chart(items: Sequence[ItemScores], systems: Sequence[str]) -> C
     )
 
 
-def _draw_chart(items: Sequence[ItemScores], systems: Sequence[str], width: float) -> Drawing:
+def _draw_chart(items: Sequence[ScoresChartRow], systems: Sequence[str], width: float) -> Drawing:
     """Return the drawing with axis, items and legend, `width` pixels wide."""
     left = NAMES if width > 600 else NARROW_NAMES
     scale = Scale(LOWEST, HIGHEST, left + 2 * MARK, width - 2 * MARK)
@@ -78,7 +78,9 @@ def _draw_chart(items: Sequence[ItemScores], systems: Sequence[str], width: floa
         drawing.add_text(0, y + height / 2 + 4, label, "label", full=name)
         for system, score, lane in placed:
             drawing.begin_group(f"{item.item}, {systems[system]}: {format_number(score)}")
-            _draw_mark(drawing, scale(score), y + AIR / 2 + MARK + 1 + lane * LANE, system)
+            _draw_numbered_circle(
+                drawing, scale(score), y + AIR / 2 + MARK + 1 + lane * LANE, system
+            )
             drawing.end_group()
         average = item.average
         if average is not None:
@@ -104,15 +106,17 @@ def _assign_lanes(scores: Sequence[float | None], scale: Scale) -> list[tuple[in
     return placed
 
 
-def _draw_mark(drawing: Drawing, x: float, y: float, system: int) -> None:
+def _draw_numbered_circle(drawing: Drawing, x: float, y: float, system: int) -> None:
+    """Draw a circle with the system's number, counted from 1, around the point (x, y)."""
     drawing.add_dot(x, y, "grade-1", MARK)
     drawing.add_text(x, y + 4, str(system + 1), "label", "middle", 11)
 
 
 def _draw_legend(drawing: Drawing, systems: Sequence[str], y: float, width: float) -> None:
+    """Draw a line of the legend for each system, and one for their average."""
     shortened = fit_labels(systems, width - 2 * MARK - 20)
     for system, (name, label) in enumerate(zip(systems, shortened, strict=True)):
-        _draw_mark(drawing, MARK + 1, y, system)
+        _draw_numbered_circle(drawing, MARK + 1, y, system)
         drawing.add_text(2 * MARK + 10, y + 4, label, "label", full=name)
         y += LEGEND
     drawing.add_diamond(MARK + 1, y, "consensus", 5)
@@ -127,7 +131,7 @@ def build_findings_chart(findings: Findings) -> Chart | None:
     variations = {row.item: row.variation for row in findings.items}
     return build_scores_chart(
         [
-            ItemScores(item, variation, [cells[item, system] for system in findings.systems])
+            ScoresChartRow(item, variation, [cells[item, system] for system in findings.systems])
             for item, variation in variations.items()
         ],
         findings.systems,

@@ -15,20 +15,20 @@ from evaluation.eloquent.charts import build_findings_chart
 from evaluation.eloquent.files import (
     FIGURE,
     EloquentRequest,
+    EloquentStudyRequest,
     FileEvaluation,
-    StudyRequest,
     build_system_table,
     evaluate_files,
     execute_study,
     write_tables,
 )
 from evaluation.eloquent.options import EloquentRunOptions
-from evaluation.eloquent.report import load_findings_with_people
+from evaluation.eloquent.report import load_findings_with_experts
 from evaluation.eloquent.run.findings import (
     LABEL,
     Findings,
     Submitter,
-    build_file_name,
+    build_submission_file_name,
     build_submissions,
 )
 from evaluation.eloquent.storage import EloquentSummary
@@ -44,7 +44,7 @@ def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
     """Return the text that ``evaluate eloquent`` prints about the results."""
     findings = evaluated.findings
     parts = [
-        _format_prompts(evaluated.prompts),
+        _format_prompt_counts(evaluated.prompts),
         _format_scores(findings),
         _format_totals(findings),
         _format_agreement(findings),
@@ -59,7 +59,7 @@ def format_evaluation(evaluated: FileEvaluation, output: Path) -> str:
 
 def format_run(run: Run) -> str:
     """Return the text that ``run eloquent`` prints about a finished run."""
-    findings, summary = load_findings_with_people(run), EloquentSummary.from_json(run.summary)
+    findings, summary = load_findings_with_experts(run), EloquentSummary.from_json(run.summary)
     head = (
         f"{summary.items} items, {summary.prompts} prompts, {summary.languages} languages; "
         f"{summary.requests} requests, {summary.reused} replies of earlier runs"
@@ -78,7 +78,8 @@ def format_run(run: Run) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _format_prompts(prompts: PromptFile) -> str:
+def _format_prompt_counts(prompts: PromptFile) -> str:
+    """Return the counts of prompts by language and variation, and the repairs, as text."""
     languages = ", ".join(f"{name} {count}" for name, count in prompts.languages.items())
     variations = ", ".join(f"{name} {count}" for name, count in prompts.variations.items())
     lines = [
@@ -96,7 +97,7 @@ def _format_prompts(prompts: PromptFile) -> str:
 
 
 def _format_scores(findings: Findings) -> str:
-    """Return a text table of scores, one row per item, one column per system, lowest first."""
+    """Return a text table of scores, items by systems, lowest first; "" without judges."""
     if not findings.judges:
         return ""
     columns, rows = build_system_table(findings)
@@ -104,14 +105,14 @@ def _format_scores(findings: Findings) -> str:
     known.sort(key=lambda row: float(str(row[-1])))
     first_rows = known[:MAX_SHOWN]
     for metric in ("sum", "n", "mean"):
-        cells = [findings.metric(system, metric) for system in findings.systems]
+        cells = [findings.find_metric(system, metric) for system in findings.systems]
         first_rows.append([metric, *(cell and cell.value for cell in cells), None])
     table, more = format_table(columns, first_rows), len(known) - MAX_SHOWN
     return table if more <= 0 else f"{table}\n... and {more} more items in items_by_system.csv"
 
 
 def _format_totals(findings: Findings) -> str:
-    """Return a text table of the systems' sums and intervals, with ranks if comparable."""
+    """Return a text table of the systems' sums, means and ranks, and why ranks are missing."""
     if not findings.systems:
         return ""
     header = ("system", "sum", "n", "mean", "low", "high", "rank", "similarity", "answered only")
@@ -119,7 +120,7 @@ def _format_totals(findings: Findings) -> str:
     why = None
     for system in findings.systems:
         totals = {
-            name: findings.metric(system, name)
+            name: findings.find_metric(system, name)
             for name in ("sum", "mean", "rank", "similarity", "similarity_answered")
         }
         mean, rank = totals["mean"], totals["rank"]
@@ -142,6 +143,7 @@ def _format_totals(findings: Findings) -> str:
 
 
 def _format_agreement(findings: Findings) -> str:
+    """Return a text table of the agreement of each two judges; "" without two judges."""
     if not findings.agreements:
         return ""
     header = ("judge", "other judge", "sets", "apart", "kappa", "Spearman")
@@ -160,18 +162,19 @@ def _format_agreement(findings: Findings) -> str:
 
 
 def _format_exclusions(evaluated: FileEvaluation) -> Iterator[str]:
+    """Yield a line for each reason for leaving out rows, with the number of rows."""
     for entry in evaluated.exclusions.as_list():
         yield f"Left out: {entry['count']:,} ({describe_reason(entry['reason'])})"
 
 
-def evaluate(
+def run_evaluate(
     parameters: EloquentRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
     """Evaluate files of replies, write the tables, and return the text to print."""
     request = EloquentRequest(
         prompts=arguments["prompts"],
         output=arguments["output"],
-        parameters=parameters.evaluation(),
+        parameters=parameters.build_evaluation_parameters(),
         repair=arguments["repair"],
         replies=tuple(arguments["replies"]),
         judgements=tuple(arguments["judgements"]),
@@ -194,6 +197,7 @@ def write_tables_and_chart(folder: OutputFolder, evaluated: FileEvaluation) -> N
 
 
 def _format_caption(evaluated: FileEvaluation) -> str:
+    """Return the caption of the chart: prompts file, judges, and range of the scores."""
     judges = ", ".join(evaluated.findings.judges) or "none"
     return f"Prompts: {evaluated.prompts.name}. Judges: {judges}. Scores from 0 to 5."
 
@@ -211,10 +215,10 @@ def run_study(
         datetime.now(UTC).date().isoformat(),
         LABEL,
     )
-    request = StudyRequest(
+    request = EloquentStudyRequest(
         prompts=arguments["prompts"],
         output=arguments["output"],
-        parameters=parameters.evaluation(),
+        parameters=parameters.build_evaluation_parameters(),
         repair=arguments["repair"],
         system=arguments["system"],
         follow_ups=tuple(arguments["follow_up"]),
@@ -231,5 +235,5 @@ def run_study(
     with OutputFolder(request.output) as folder:
         write_tables_and_chart(folder, evaluated)
         for form in build_submissions(evaluated.findings.replies, submitter):
-            folder.write_json(build_file_name(form), form)
+            folder.write_json(build_submission_file_name(form), form)
     return StudyOutcome(format_evaluation(evaluated, request.output), complete)

@@ -17,7 +17,7 @@ from evaluation.consensus.inputs import Progress
 from evaluation.core.options import TERMINAL
 from evaluation.core.text.items import parse_score
 from evaluation.eloquent.options import EloquentParameters
-from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
+from evaluation.eloquent.run.evaluation import evaluate_replies, select_judged_sets
 from evaluation.eloquent.run.findings import (
     AGREEMENT,
     ITEMS,
@@ -32,9 +32,9 @@ from evaluation.eloquent.run.judging import (
     STORED_TEMPLATE,
     SYSTEM,
     Judgement,
+    build_judge_question,
     build_judgement,
-    build_question,
-    build_second_question,
+    build_second_judge_question,
     read_judgement,
 )
 from evaluation.eloquent.run.replies import (
@@ -125,7 +125,7 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     reply_files: list[ReplyFile] = []
     for number, path in enumerate(request.replies, 1):
         reply_files.append(read_prompt_replies(path, request.keep_thinking))
-        hashes[_number_name("replies", number)] = reply_files[-1].sha256
+        hashes[_append_number("replies", number)] = reply_files[-1].sha256
         warnings += reply_files[-1].warnings
     matched_replies = match_replies(
         prompts.items, [reply for file in reply_files for reply in file.replies], exclusions
@@ -133,10 +133,10 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     judgements: list[Judgement] = []
     for number, path in enumerate(request.judgements, 1):
         judgement_file = read_judgements(path)
-        hashes[_number_name("judgements", number)] = judgement_file.sha256
+        hashes[_append_number("judgements", number)] = judgement_file.sha256
         warnings += judgement_file.warnings
         judgements += [read_judgement(judgement) for judgement in judgement_file.judgements]
-    findings = evaluate(
+    findings = evaluate_replies(
         prompts.items, matched_replies.replies, judgements, request.parameters, exclusions, progress
     )
     warnings += TERMINAL.format_messages(findings.warnings)
@@ -151,7 +151,8 @@ def evaluate_files(request: EloquentRequest, progress: Progress | None = None) -
     )
 
 
-def _number_name(what: str, number: int) -> str:
+def _append_number(what: str, number: int) -> str:
+    """Return the name `what`, with "_" and the number appended unless it is 1."""
     return what if number == 1 else f"{what}_{number}"
 
 
@@ -191,6 +192,7 @@ def write_tables(folder: OutputFolder, evaluated: FileEvaluation) -> None:
 
 
 def _build_prompt_rows(prompts: PromptFile) -> Iterator[tuple[object, ...]]:
+    """Yield the row of prompts.csv for each wording of each item."""
     for item in prompts.items:
         for variant in item.variants:
             number = item.list_variants_in(variant.language).index(variant) + 1
@@ -200,16 +202,16 @@ def _build_prompt_rows(prompts: PromptFile) -> Iterator[tuple[object, ...]]:
 def build_prompt_metrics(prompts: PromptFile) -> Iterator[MetricRow]:
     """Yield counts of prompts, by language and variation, as metrics without a system."""
 
-    def row(group: str, metric: str, count: int) -> MetricRow:
+    def build_row(group: str, metric: str, count: int) -> MetricRow:
         return MetricRow("", group, metric, float(count), None, None, count, None)
 
-    yield row("", "items", len(prompts.items))
-    yield row("", "prompts", prompts.n_prompts)
-    yield row("", "languages", len(prompts.languages))
+    yield build_row("", "items", len(prompts.items))
+    yield build_row("", "prompts", prompts.n_prompts)
+    yield build_row("", "languages", len(prompts.languages))
     for variation, count in prompts.variations.items():
-        yield row(build_group_name("variation", variation), "items", count)
+        yield build_row(build_group_name("variation", variation), "items", count)
     for language, count in prompts.languages.items():
-        yield row(build_group_name("language", language), "prompts", count)
+        yield build_row(build_group_name("language", language), "prompts", count)
 
 
 def build_system_table(findings: Findings) -> tuple[list[str], list[list[object]]]:
@@ -288,7 +290,7 @@ def build_summary(evaluated: FileEvaluation) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class StudyRequest:
+class EloquentStudyRequest:
     """Input files, options and output folder of ``study eloquent``, which asks models.
 
     Attributes
@@ -318,9 +320,9 @@ class StudyRequest:
 
 
 def execute_study(
-    request: StudyRequest, asking: AskSettings, progress: Progress
+    request: EloquentStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[FileEvaluation, bool]:
-    """Send the requests missing in the folder's journal, and evaluate; writes no tables.
+    """Send the requests missing in the journal; return the evaluation, and whether it is complete.
 
     The second value is whether every request has a reply.
 
@@ -348,7 +350,7 @@ def execute_study(
         instructed = read_judge_instructions(request.judge_instructions, prompts.items)
         instructions = instructed.instructions
         hashes["judge_instructions"] = instructed.sha256
-    judges = _name_judges(request, asking)
+    judges = _build_judge_settings(request, asking)
     exclusions = Exclusions()
     with StudyFolder(request.output, asking, progress) as folder:
         replies = _request_replies(folder, request, prompts, changed)
@@ -360,7 +362,7 @@ def execute_study(
             )
         ]
         steps, complete = folder.summarise_steps(), folder.complete
-    findings = evaluate(
+    findings = evaluate_replies(
         prompts.items, replies, judgements, request.parameters, exclusions, progress
     )
     evaluated = FileEvaluation(
@@ -397,7 +399,9 @@ def _refuse_foreign_tables(output: Path) -> None:
             )
 
 
-def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSettings]:
+def _build_judge_settings(
+    request: EloquentStudyRequest, asking: AskSettings
+) -> dict[str, AskSettings]:
     """Return each judge's server settings by name; equal names are numbered ("gpt #2")."""
     parameters = {"temperature": request.judge_temperature, "max_tokens": request.judge_max_tokens}
     judges: dict[str, AskSettings] = {}
@@ -421,28 +425,31 @@ def _name_judges(request: StudyRequest, asking: AskSettings) -> dict[str, AskSet
 
 def _request_replies(
     folder: StudyFolder,
-    request: StudyRequest,
+    request: EloquentStudyRequest,
     prompts: PromptFile,
     changed: Mapping[tuple[str, int], ChangedPrompt],
 ) -> list[Reply]:
     """Ask each prompt in its own conversation, then the follow-ups; return the replies."""
     conversations = Conversations(prompts.items, changed, request.system)
     step = Step("answer", "{prompt}", request.system)
-    conversations.take(_select_texts(folder.ask_step(step, conversations.begin())))
+    conversations.add_replies(
+        _collect_reply_texts(folder.ask_step(step, conversations.build_first_requests()))
+    )
     for number, question in enumerate(request.follow_ups, 1):
         step = Step(f"follow-up {number}", question, request.system)
-        rows = folder.ask_step(step, conversations.follow_up(question))
-        conversations.take(_select_texts(rows), question)
-    return conversations.replies(folder.system)
+        rows = folder.ask_step(step, conversations.build_follow_up_requests(question))
+        conversations.add_replies(_collect_reply_texts(rows), question)
+    return conversations.build_replies(folder.system)
 
 
-def _select_texts(rows: Mapping[tuple[str, int], ReplyRow]) -> dict[str, ReplyText]:
+def _collect_reply_texts(rows: Mapping[tuple[str, int], ReplyRow]) -> dict[str, ReplyText]:
+    """Return the text and status of each reply, by the id of its conversation."""
     return {name: (row.answer, row.status) for (name, _), row in rows.items()}
 
 
 def _request_judgements(
     folder: StudyFolder,
-    request: StudyRequest,
+    request: EloquentStudyRequest,
     prompts: PromptFile,
     replies: Sequence[Reply],
     instructions: Mapping[str, str],
@@ -454,7 +461,7 @@ def _request_judgements(
     ids = {f"{item}/{language}": (system, item, language) for system, item, language in sets}
     own = {index: instructions.get(item, "") for index, (_, item, _) in ids.items()}
     items = [
-        Item(index, build_question(sets[key], own[index]), request.repeats)
+        Item(index, build_judge_question(sets[key], own[index]), request.repeats)
         for index, key in ids.items()
     ]
     first = folder.ask_step(Step("judge", STORED_TEMPLATE, SYSTEM), items, judge)
@@ -468,7 +475,7 @@ def _request_judgements(
         items = [
             Item(
                 name_again,
-                build_second_question(
+                build_second_judge_question(
                     sets[ids[index]], first[index, sample].answer or NO_ANSWER, own[index]
                 ),
             )

@@ -86,8 +86,10 @@ def compute_set_scores(
     )
 
 
-def rank_by_sum(scored: Sequence[Mapping[Any, float]]) -> list[tuple[int | None, str | None]]:
-    """Rank systems by the sum of their scores, if all are scored on the same reply sets.
+def rank_systems_by_sum(
+    scored: Sequence[Mapping[Any, float]],
+) -> list[tuple[int | None, str | None]]:
+    """Return each system's rank by its sum of scores, or the reason why there are no ranks.
 
     Parameters
     ----------
@@ -147,14 +149,14 @@ class JudgeAgreement:
 
 
 def compare_judges(scores: Mapping[str, Mapping[Any, float]]) -> list[JudgeAgreement]:
-    """Return the agreement of each two judges; `scores` are by judge and reply set."""
+    """Return the agreement of every pair of judges; `scores` are by judge and reply set."""
     return [
-        _compare_pair(judge, other, scores[judge], scores[other])
+        _compare_two_judges(judge, other, scores[judge], scores[other])
         for judge, other in combinations(scores, 2)
     ]
 
 
-def _compare_pair(
+def _compare_two_judges(
     judge: str, other: str, judge_scores: Mapping[Any, float], other_scores: Mapping[Any, float]
 ) -> JudgeAgreement:
     """Return the agreement of two judges on the reply sets that both scored."""
@@ -197,7 +199,7 @@ class SetSimilarity:
 def compute_set_similarity(
     vectors: object, sets: ArrayLike, answered: ArrayLike, n_sets: int
 ) -> SetSimilarity:
-    """Return the mean cosine of two replies in each set, exactly and in linear time.
+    """Return the mean cosine over all pairs of replies in each set, exactly and in linear time.
 
     With n unit vectors u, the sum of u_i . u_j over ordered pairs i != j is |sum u|^2 - n. A vector
     of zeros has cosine 0 with every other one.
@@ -211,7 +213,7 @@ def compute_set_similarity(
     """
     set_codes, is_answer = np.asarray(sets, dtype=np.int64), np.asarray(answered, dtype=bool)
     units, lengths = _normalize_rows(vectors)
-    total = _sum_groups(units, set_codes[is_answer], n_sets)
+    total = _sum_vectors_by_group(units, set_codes[is_answer], n_sets)
     # The sum includes each vector's product with itself: 1, or 0 for a vector of zeros.
     own = np.bincount(set_codes[is_answer], weights=lengths > 0, minlength=n_sets)
     pairs = (total**2).sum(axis=1) - own
@@ -247,10 +249,10 @@ def compute_similarity_across_languages(
     group = group.reshape(-1)
     group_items = groups[:, 0].astype(np.int64) if len(groups) else np.empty(0, dtype=np.int64)
     # Pairs across languages are all pairs of an item without those within a language.
-    group_sums = _sum_groups(units, group, len(groups))
+    group_sums = _sum_vectors_by_group(units, group, len(groups))
     # Each vector's product with itself is in both sums, and cancels.
     inside = np.bincount(group_items, weights=(group_sums**2).sum(axis=1), minlength=n_items)
-    whole = (_sum_groups(units, item_codes, n_items) ** 2).sum(axis=1)
+    whole = (_sum_vectors_by_group(units, item_codes, n_items) ** 2).sum(axis=1)
     counts = np.bincount(group, minlength=len(groups)).astype(np.float64)
     n = np.bincount(item_codes, minlength=n_items)
     pairs = n**2 - np.bincount(group_items, weights=counts**2, minlength=n_items)
@@ -270,7 +272,7 @@ def _normalize_rows(vectors: object) -> tuple[Floats, Floats]:
     return divide_where_positive(rows, lengths[:, None], undefined=0.0), lengths
 
 
-def _sum_groups(units: Floats, groups: Integers, n_groups: int) -> Floats:
+def _sum_vectors_by_group(units: Floats, groups: Integers, n_groups: int) -> Floats:
     """Return the sum of the vectors of each group, one row per group."""
     rows = np.arange(len(groups))
     member = sparse.csr_matrix((np.ones(len(groups)), (groups, rows)), (n_groups, len(groups)))

@@ -28,6 +28,7 @@ from evaluation.runs.flow.asking.options import MODEL_SENTENCES, OF_REPLIES
 
 
 def _find_embedder_problem(spec: str) -> Problem | None:
+    """Return why an embedder cannot be used (unreadable, or a file of vectors); None if it can."""
     try:
         kind = parse_embedder_spec(spec).kind
     except BackendError as error:
@@ -71,7 +72,7 @@ class EloquentParameters(Parameters):
     seed: int = declare_option(0, AqerParameters.get_options()["seed"])
 
 
-def _hash_option(name: str) -> Callable[[Parameters], str]:
+def _build_option_signer(name: str) -> Callable[[Parameters], str]:
     """Return a function that signs the text option `name` with a short hash of its text."""
 
     def sign(parameters: Parameters) -> str:
@@ -157,7 +158,7 @@ class EloquentRunOptions(EloquentParameters):
             optional=True,
             max_length=10_000,
             rows=2,
-            sign=_hash_option("told"),
+            sign=_build_option_signer("told"),
         ),
     )
     follow_ups: str | None = declare_option(
@@ -170,7 +171,7 @@ class EloquentRunOptions(EloquentParameters):
             optional=True,
             max_length=10_000,
             rows=2,
-            sign=_hash_option("follow_ups"),
+            sign=_build_option_signer("follow_ups"),
         ),
     )
     changed_wordings: str | None = declare_option(
@@ -184,7 +185,7 @@ class EloquentRunOptions(EloquentParameters):
             optional=True,
             max_length=200_000,
             rows=3,
-            sign=_hash_option("changed_wordings"),
+            sign=_build_option_signer("changed_wordings"),
         ),
     )
 
@@ -198,17 +199,17 @@ class EloquentRunOptions(EloquentParameters):
             optional=True,
             max_length=200_000,
             rows=3,
-            sign=_hash_option("judge_instructions"),
+            sign=_build_option_signer("judge_instructions"),
         ),
     )
 
     @property
-    def questions_after(self) -> tuple[str, ...]:
+    def follow_up_questions(self) -> tuple[str, ...]:
         """Follow-up questions, in the order of the conversation."""
         lines = (line.strip() for line in (self.follow_ups or "").splitlines())
         return tuple(line for line in lines if line)
 
-    def evaluation(self) -> EloquentParameters:
+    def build_evaluation_parameters(self) -> EloquentParameters:
         """Return only the options of evaluating replies, without those of asking models."""
         return EloquentParameters(
             **{name: getattr(self, name) for name in EloquentParameters.get_options()}

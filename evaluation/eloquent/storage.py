@@ -26,13 +26,13 @@ from evaluation.core.stats.inference.comparison import Comparison
 from evaluation.core.text.items import parse_score
 from evaluation.eloquent.methods import JudgeAgreement
 from evaluation.eloquent.options import EloquentRunOptions
-from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
+from evaluation.eloquent.run.evaluation import evaluate_replies, select_judged_sets
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
 from evaluation.eloquent.run.judging import (
     Judgement,
+    build_judge_question,
     build_judgement,
-    build_question,
-    build_second_question,
+    build_second_judge_question,
 )
 from evaluation.eloquent.run.replies import Conversations, Reply
 from evaluation.models import LanguageModel, Run, RunData
@@ -104,7 +104,7 @@ class EloquentSummary(StudySummary):
 UNDETERMINED = "und"
 
 
-def load_items(version: QuestionSetVersion) -> tuple[PromptItem, ...]:
+def load_prompt_items(version: QuestionSetVersion) -> tuple[PromptItem, ...]:
     """Return a version's questions that have several wordings as items, in order.
 
     The question itself is the first wording. The kind of variation is the question's category, or
@@ -116,14 +116,14 @@ def load_items(version: QuestionSetVersion) -> tuple[PromptItem, ...]:
         variants[row.question_id].append(row)
     questions = version.questions.graded().exclude(text="")
     return tuple(
-        _build_item(question, variants[question.pk])
+        _build_prompt_item(question, variants[question.pk])
         for question in questions.order_by("position", "pk")
         if variants[question.pk]
     )
 
 
-def _build_item(question: Question, others: list[Variant]) -> PromptItem:
-    """Return a database question and its variants as one item with several wordings."""
+def _build_prompt_item(question: Question, others: list[Variant]) -> PromptItem:
+    """Return a question and its variants as one item with several wordings."""
     # A variant without a language is in that of its question.
     own = question.language.lower() or UNDETERMINED
     wordings = [(own, question.text)]
@@ -212,14 +212,14 @@ def execute_run(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     parameters = load_parameters(run)
-    items = load_items(run.version)
+    items = load_prompt_items(run.version)
     if not has_comparable_item(items):
         raise RunInputError("run.no_two_wordings")
     models = load_registered_models(run, parameters.models)
     if not models:
         raise RunInputError("run.no_model_to_compare")
     judges = load_registered_models(run, parameters.judges, "judge")
-    changed, instructions = _read_stored_texts(parameters, items)
+    changed, instructions = _read_pasted_texts(parameters, items)
     study_asker = StudyAsker(turn, run, models + judges, parameters.budget)
     replies = _request_replies(study_asker, models, items, parameters, changed)
     if all(reply.status.is_missing for reply in replies):
@@ -230,7 +230,9 @@ def execute_run(turn: Turn) -> None:
     turn.check_interruption()
     exclusions = Exclusions()
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
-    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report_progress, embedder)
+    findings = evaluate_replies(
+        items, replies, judgements, parameters, exclusions, turn.report_progress, embedder
+    )
     input_hash, usage = hash_items(items), study_asker.compute_usage()
     cut_off = build_cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.open_fenced_transaction():
@@ -248,21 +250,19 @@ def execute_run(turn: Turn) -> None:
 def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
 ) -> RequestForecast:
-    """Return the greatest number of requests and tokens of a run; nothing is sent."""
-    items = load_items(version)
+    """Return the forecast of a run's requests and tokens, at most; nothing is sent."""
+    items = load_prompt_items(version)
     estimate = RequestCounter(user, unread=(JUDGING,))
-    models, judges = (
-        select_registered_models(user, options.models),
-        select_registered_models(user, options.judges),
-    )
+    models = select_registered_models(user, options.models)
+    judges = select_registered_models(user, options.judges)
     changed = read_changed_wordings(options, items)
     replies = _request_replies(estimate, models, items, options, changed)
-    instructions = read_instructions(options, items)
+    instructions = read_pasted_instructions(options, items)
     _request_judgements(estimate, judges, items, replies, instructions, options)
     examples, notes = {}, []
-    if first := Conversations(items, changed, options.told or "").begin():
+    if first := Conversations(items, changed, options.told or "").build_first_requests():
         examples["The first question, as the models see it"] = first[0].messages
-    if judges or options.questions_after:
+    if judges or options.follow_up_questions:
         notes.append(
             "Follow-up questions and judgements show replies that are not known yet: their tokens "
             "are reckoned for long replies, and none is counted as stored."
@@ -275,16 +275,16 @@ def estimate_requests(
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: EloquentRunOptions
 ) -> list[Problem]:
-    """Return why a run with these options cannot start; [] if it can."""
+    """Return the problems that prevent a run with these options; [] if it can start."""
     problems = find_model_problems(user, options, ("models", "judges"), needed=("models",))
     if problems:
         return problems
-    items = load_items(version)
+    items = load_prompt_items(version)
     if not has_comparable_item(items):
         return [build_problem("no_wordings")]
     for name, read in (
         ("changed_wordings", read_changed_wordings),
-        ("judge_instructions", read_instructions),
+        ("judge_instructions", read_pasted_instructions),
     ):
         try:
             read(options, items)
@@ -296,24 +296,24 @@ def find_start_problems(
 def read_changed_wordings(
     options: EloquentRunOptions, items: Sequence[PromptItem]
 ) -> Mapping[tuple[str, int], ChangedPrompt]:
-    """Return changed prompts by item and wording number; raises `InputError`."""
+    """Return the pasted changed prompts by item and wording number; raises `InputError`."""
     if not options.changed_wordings:
         return {}
     source = make_bytes_source("changed_prompts.csv", options.changed_wordings.encode())
     return read_changed_prompts(source, tuple(items)).prompts
 
 
-def read_instructions(
+def read_pasted_instructions(
     options: EloquentRunOptions, items: Sequence[PromptItem]
 ) -> Mapping[str, str]:
-    """Return the judges' instructions for single items, by item; raises `InputError`."""
+    """Return the pasted judges' instructions by item; raises `InputError`."""
     if not options.judge_instructions:
         return {}
     source = make_bytes_source("judge_instructions.csv", options.judge_instructions.encode())
     return read_judge_instructions(source, tuple(items)).instructions
 
 
-def _read_stored_texts(
+def _read_pasted_texts(
     options: EloquentRunOptions, items: Sequence[PromptItem]
 ) -> tuple[Mapping[tuple[str, int], ChangedPrompt], Mapping[str, str]]:
     """Return a run's changed prompts and judges' instructions; raises `RunInputError`."""
@@ -325,7 +325,7 @@ def _read_stored_texts(
             "run.changed_prompts_do_not_fit", reason=_format_first_problem(error)
         ) from error
     try:
-        return changed, read_instructions(options, items)
+        return changed, read_pasted_instructions(options, items)
     except InputError as error:
         raise RunInputError(
             "run.judge_instructions_do_not_fit", reason=_format_first_problem(error)
@@ -367,16 +367,16 @@ def _request_replies(
         ]
         for conversation, replies in zip(conversations, step_asker.ask_step(step, rounds), strict=True):
             texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
-            conversation.take(texts, question)
+            conversation.add_replies(texts, question)
 
-    ask_all(ASKING, [conversation.begin() for conversation in conversations])
-    for number, question in enumerate(parameters.questions_after, 1):
-        follow_ups = [conversation.follow_up(question) for conversation in conversations]
+    ask_all(ASKING, [conversation.build_first_requests() for conversation in conversations])
+    for number, question in enumerate(parameters.follow_up_questions, 1):
+        follow_ups = [each.build_follow_up_requests(question) for each in conversations]
         ask_all(f"follow-up {number}", follow_ups, question)
     return [
         reply
         for model, conversation in zip(models, conversations, strict=True)
-        for reply in conversation.replies(model.name)
+        for reply in conversation.build_replies(model.name)
     ]
 
 
@@ -397,7 +397,9 @@ def _request_judgements(
         "max_tokens": parameters.judge_max_tokens,
     }
     questions = [
-        Item(name, build_question(sets[key], instructions.get(key[1], "")), parameters.repeats)
+        Item(
+            name, build_judge_question(sets[key], instructions.get(key[1], "")), parameters.repeats
+        )
         for name, key in keys.items()
     ]
     rounds = [Round(judge, questions, sent, parameters.seed) for judge in judges]
@@ -412,7 +414,7 @@ def _request_judgements(
         questions_again = [
             Item(
                 key,
-                build_second_question(
+                build_second_judge_question(
                     sets[keys[name]],
                     replies_of_judge[name, sample].text or NO_ANSWER,
                     instructions.get(keys[name][1], ""),

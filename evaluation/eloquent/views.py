@@ -13,19 +13,23 @@ from annotations.web.query import parse_choice, parse_number
 from evaluation.core.charts.chart import Chart
 from evaluation.core.estimates import CORRECTED_BY
 from evaluation.eloquent.charts import build_findings_chart
-from evaluation.eloquent.report import build_report, load_findings_with_people
+from evaluation.eloquent.report import build_report, load_findings_with_experts
 from evaluation.eloquent.report.comparison import (
     build_comparison_report,
     build_differences_page,
-    compare_run_groups,
+    compare_models_by_group,
 )
 from evaluation.eloquent.report.results import build_texts_page
-from evaluation.eloquent.run.findings import Submitter, build_file_name, build_submissions
+from evaluation.eloquent.run.findings import (
+    Submitter,
+    build_submission_file_name,
+    build_submissions,
+)
 from evaluation.eloquent.storage import (
     EloquentSummary,
     estimate_requests,
     has_comparable_item,
-    load_items,
+    load_prompt_items,
 )
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
@@ -35,9 +39,9 @@ from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
 CHART = "reply-scores"
 
 
-def build_chart(run: Run) -> Chart | None:
+def load_scores_chart(run: Run) -> Chart | None:
     """Return the chart of the run's similarity scores by item; None without scores."""
-    return build_findings_chart(load_findings_with_people(run))
+    return build_findings_chart(load_findings_with_experts(run))
 
 
 def build_scores_context(run: Run) -> Mapping[str, Any]:
@@ -46,7 +50,7 @@ def build_scores_context(run: Run) -> Mapping[str, Any]:
     return {
         "report": report,
         "by_people": any(system.human_n for system in report.systems),
-        "chart": build_chart(run),
+        "chart": load_scores_chart(run),
     }
 
 
@@ -55,22 +59,24 @@ PAGES = (
     Page("models", "Models compared", address="results-reply-models"),
     Page("texts", "Texts side by side", address="results-reply-texts"),
 )
-CHARTS = {CHART: build_chart}
+CHARTS = {CHART: load_scores_chart}
 
 
 def build_submission_files(run: Run) -> Mapping[str, bytes]:
     """Return submission files to the ELOQUENT lab as JSON bytes, by file name."""
     submitter = Submitter(date=run.finished_at.date().isoformat() if run.finished_at else "")
-    forms = build_submissions(load_findings_with_people(run).replies, submitter)
+    forms = build_submissions(load_findings_with_experts(run).replies, submitter)
     return {
-        build_file_name(form): (json.dumps(form, ensure_ascii=False, indent=2) + "\n").encode()
+        build_submission_file_name(form): (
+            json.dumps(form, ensure_ascii=False, indent=2) + "\n"
+        ).encode()
         for form in forms
     }
 
 
-def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
-    """Return the start page's text: questions with several wordings, and languages."""
-    items = () if version is None else load_items(version)
+def describe_version_inputs(version: QuestionSetVersion | None) -> DataReadiness:
+    """Return the start page's note: questions with several wordings, and their languages."""
+    items = () if version is None else load_prompt_items(version)
     if not has_comparable_item(items):
         return DataReadiness("No question has two wordings in one language yet.", ready=False)
     n_prompts = sum(len(item.variants) for item in items)
@@ -80,7 +86,7 @@ def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
 
 START = Start(
     words="A reply that changes with the wording is not robust.",
-    before=describe_version,
+    before=describe_version_inputs,
     foreseen=estimate_requests,
     files=(
         StartFile(
@@ -126,7 +132,7 @@ VIEWS = (
 @make_results_page("evaluation/eloquent/texts.html", EloquentSummary)
 def show_texts(request: HttpRequest, run: Run) -> Context:
     """Show a page of reply sets, least similar replies first, optionally of one model."""
-    findings = load_findings_with_people(run)
+    findings = load_findings_with_experts(run)
     names = ("", *findings.systems)
     model = parse_choice(request.GET, "model", names, "")
     start = parse_number(request.GET, "start", 0, 99_999_999, blank=True) or 0
@@ -142,10 +148,10 @@ def show_texts(request: HttpRequest, run: Run) -> Context:
 @make_results_page("evaluation/eloquent/models.html", EloquentSummary)
 def show_comparison(request: HttpRequest, run: Run) -> Context:
     """Show model comparisons by item group, and the items on which two models differ most."""
-    findings = load_findings_with_people(run)
+    findings = load_findings_with_experts(run)
     correction = get_p_value_correction(request.GET)
     systems = findings.systems
-    report = build_comparison_report(findings, compare_run_groups(run, findings, correction))
+    report = build_comparison_report(findings, compare_models_by_group(run, findings, correction))
     differences, first, second = None, "", ""
     if len(systems) > 1:
         first = parse_choice(request.GET, "first", systems, systems[0])

@@ -40,9 +40,9 @@ from evaluation.llm_judge.run import (
     PAIRS,
     CorrectedRow,
     Findings,
-    Tables,
+    JudgeTables,
+    aggregate_grades,
     build_scores_header,
-    collect_grades,
     judge_answers,
 )
 from evaluation.models import Run
@@ -71,7 +71,7 @@ TABLES = ("judge_scores.csv", "judge_pairs.csv", "corrected.csv")
 
 
 @dataclass(frozen=True)
-class JudgeRequest:
+class JudgeStudyRequest:
     """Input files, options, prompts and output folder of ``study judge``.
 
     Attributes
@@ -100,7 +100,7 @@ class JudgeRequest:
 
 
 @dataclass(frozen=True)
-class FileStudy:
+class JudgeStudyResult:
     """Result of judging files: findings, warnings, and whether every request has a reply."""
 
     findings: Findings
@@ -109,7 +109,7 @@ class FileStudy:
 
 
 @dataclass(frozen=True)
-class _Inputs:
+class _FileInputs:
     """Records read from the input files: answers, texts to judge, grades and file hashes.
 
     Attributes
@@ -129,7 +129,7 @@ class _Inputs:
     warnings: list[Message | str]
 
 
-def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
+def judge_file(request: JudgeStudyRequest, progress: Progress) -> JudgeStudyResult:
     """Judge the answers of the input files with a language model and write the tables.
 
     Raises
@@ -145,7 +145,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     vectors = Path(target.target) if target.kind == "precomputed" else None
     inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
     refuse_to_replace_inputs(request.output, (*FILES, *TABLES), (*inputs, vectors))
-    loaded = _read_inputs(request)
+    loaded = _read_input_files(request)
     embed_texts, vector_hashes = load_precomputed_vectors(loaded.grading, loaded.answers, loaded.models)
     # Before the first request: an embedder that fails must not cost replies.
     worker_scores, model_scores, embedding = compute_aqer_scores(
@@ -163,8 +163,10 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             folder.system,
             loaded.to_judge,
             replies,
-            collect_grades(len(loaded.to_judge), loaded.judgements),
-            np.concatenate([worker_scores, model_scores[_find_rows_with_text(loaded.grading)]]),
+            aggregate_grades(len(loaded.to_judge), loaded.judgements),
+            np.concatenate(
+                [worker_scores, model_scores[_find_model_rows_with_text(loaded.grading)]]
+            ),
             request.parameters,
         )
         warnings = TERMINAL.format_messages(
@@ -181,7 +183,7 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
                 "judged_by_experts": int((~np.isnan(findings.grades.mean)).sum()),
                 "pairs": len(replies.pairs.left),
                 "asked_again": replies.n_again,
-                "without_score": findings.n_unread,
+                "without_score": findings.n_missing_scores,
             },
             Exclusions(),
             made={
@@ -198,11 +200,11 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
             },
         )
         _write_tables(request.output, findings, summary)
-        return FileStudy(findings, warnings, folder.complete)
+        return JudgeStudyResult(findings, warnings, folder.complete)
 
 
 def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithReminder:
-    """Return a prompt with the template in a file; without a file, the default prompt.
+    """Return the prompt whose template is in a file; without a file, the default prompt.
 
     Raises `InputError` if the template is invalid.
     """
@@ -218,7 +220,7 @@ def load_prompt(path: Path | None, default: PromptWithReminder) -> PromptWithRem
         raise InputError.single(str(path), str(error)) from error
 
 
-def _describe_prompts(request: JudgeRequest) -> dict[str, Any]:
+def _describe_prompts(request: JudgeStudyRequest) -> dict[str, Any]:
     """Return the template and hash of both prompts, for summary.json."""
     return {
         name: {"hash": prompt.hash, "template": prompt.template, "again": prompt.again}
@@ -228,16 +230,16 @@ def _describe_prompts(request: JudgeRequest) -> dict[str, Any]:
 
 def _write_tables(output: Path, findings: Findings, summary: Mapping[str, Any]) -> None:
     """Write metrics.csv, the tables of the judge and summary.json; on an error write nothing."""
-    tables = Tables(findings)
+    tables = JudgeTables(findings)
     with OutputFolder(output) as folder:
         write_metrics(folder, findings.metrics)
-        folder.write_csv(TABLES[0], build_scores_header(findings), tables.list_scores())
-        folder.write_csv(TABLES[1], PAIRS, tables.list_pairs())
-        folder.write_csv(TABLES[2], CORRECTED, tables.list_corrected())
+        folder.write_csv(TABLES[0], build_scores_header(findings), tables.list_score_rows())
+        folder.write_csv(TABLES[1], PAIRS, tables.list_pair_rows())
+        folder.write_csv(TABLES[2], CORRECTED, tables.list_corrected_rows())
         folder.write_json(SUMMARY, summary)
 
 
-def _read_inputs(request: JudgeRequest) -> _Inputs:
+def _read_input_files(request: JudgeStudyRequest) -> _FileInputs:
     """Read the files of answers, questions, passages, models and grades.
 
     Raises `InputError` if a file is invalid.
@@ -267,7 +269,7 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
     )
     check_has_answers(answers, grading)
     wordings, passages = _read_wordings(request, answers, hashes)
-    to_judge = _build_columns(grading, wordings, passages)
+    to_judge = _build_answer_columns(grading, wordings, passages)
     n_without_wording = len({q for q in to_judge.questions if q not in wordings})
     if n_without_wording:
         warnings.append(Message("judge.no_wording", {"count": n_without_wording}))
@@ -277,13 +279,13 @@ def _read_inputs(request: JudgeRequest) -> _Inputs:
         grades = replace(grades, records=answers.ids.match_record_ids(grades.records))
         hashes["judgements"] = grades.sha256
         judgements = _match_grades(grades, to_judge, answers.name)
-    return _Inputs(grading, answers, models, to_judge, judgements, hashes, warnings)
+    return _FileInputs(grading, answers, models, to_judge, judgements, hashes, warnings)
 
 
-def _build_columns(
+def _build_answer_columns(
     grading: GradingInput, wordings: Mapping[str, str], passages: Mapping[str, str]
 ) -> AnswerColumns:
-    """Return the nonempty answers to judge: workers' answers, then models'."""
+    """Return the nonempty answers to judge as columns: workers' answers, then models'."""
     answers, models = grading.answered, grading.models and grading.models.select_with_text()
     return AnswerColumns(
         [*answers.workers, *(models.models if models else ())],
@@ -295,7 +297,7 @@ def _build_columns(
     )
 
 
-def _find_rows_with_text(grading: GradingInput) -> list[int]:
+def _find_model_rows_with_text(grading: GradingInput) -> list[int]:
     """Return the row indices of the models' answers that have a text."""
     if grading.models is None:
         return []
@@ -304,9 +306,9 @@ def _find_rows_with_text(grading: GradingInput) -> list[int]:
 
 
 def _read_wordings(
-    request: JudgeRequest, answers: AnswerFile, hashes: dict[str, str]
+    request: JudgeStudyRequest, answers: AnswerFile, hashes: dict[str, str]
 ) -> tuple[dict[str, str], ...]:
-    """Return question and passage texts by question id; add file hashes to `hashes`.
+    """Return question texts and passage texts by question id; add file hashes to `hashes`.
 
     Raises `InputError`.
     """
@@ -337,7 +339,7 @@ def _read_wordings(
 def _match_grades(
     grades: GradeFile, to_judge: AnswerColumns, file: str
 ) -> list[tuple[int, str, float]]:
-    """Return (row of answer, expert, grade) of each expert grade in a file.
+    """Return (row of the answer, expert, grade) of each expert's grade in a file.
 
     Raises `InputError` for a grade of an unknown answer.
     """
@@ -358,7 +360,7 @@ def run_study(
     progress: Progress,
 ) -> StudyOutcome:
     """Judge a file of answers, write the tables, and return the text to print."""
-    request = JudgeRequest(
+    request = JudgeStudyRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
         keep_html=arguments["keep_html"],
@@ -377,7 +379,9 @@ def run_study(
     )
     study = judge_file(request, progress)
     findings = study.findings
-    text = format_findings(findings.system, findings.metrics, findings.corrected, study.warnings)
+    text = format_findings(
+        findings.system, findings.metrics, findings.corrected_means, study.warnings
+    )
     return StudyOutcome(f"{text}\n\nFiles: {request.output}", study.complete)
 
 

@@ -12,13 +12,13 @@ from evaluation.core.messages.message import Sentence, format_count
 
 
 def _format_interval(v: Mapping[str, Any]) -> str:
-    """Return the 95% interval of the values `low` and `high` as a phrase."""
+    """Return the 95% interval from `low` to `high` as a phrase, or "no interval"."""
     if v["low"] is None:
         return "no interval"
     return f"95% interval {v['low']:.2f} to {v['high']:.2f}"
 
 
-def _format_order(v: Mapping[str, Any]) -> str:
+def _format_order_effect(v: Mapping[str, Any]) -> str:
     """Return the sentence on how often the judge keeps its verdict when the order is swapped."""
     sentence = (
         f"Shown two answers in the other order, it keeps its verdict in {v['same']:.0%} of pairs"
@@ -28,7 +28,7 @@ def _format_order(v: Mapping[str, Any]) -> str:
     return f"{sentence}: it prefers what is shown {v['place']} ({v['share']:.0%} of verdicts)."
 
 
-def _format_corrected(v: Mapping[str, Any]) -> str:
+def _format_corrected_mean(v: Mapping[str, Any]) -> str:
     """Return the sentences on the judge's mean error, and on the mean grade corrected by it."""
     return (
         f"It is {v['kind']} by {v['error']:.2f} on average. Corrected by that, workers' answers "
@@ -37,7 +37,7 @@ def _format_corrected(v: Mapping[str, Any]) -> str:
     )
 
 
-def _format_experts(v: Mapping[str, Any]) -> str:
+def _format_expert_correlation(v: Mapping[str, Any]) -> str:
     """Return the sentence on the correlation of the judge's scores with experts' grades."""
     return (
         f"Its scores and the experts' grades of {format_count(v['n'], 'answer')} correlate "
@@ -57,8 +57,8 @@ JUDGE: Mapping[str, Sentence] = {
     "judge.itself": lambda v: (
         f"Asked again about the same answer, it gives the same score in {v['same']:.0%} of cases."
     ),
-    "judge.order": _format_order,
-    "judge.experts": _format_experts,
+    "judge.order": _format_order_effect,
+    "judge.experts": _format_expert_correlation,
     "judge.gain_unknown": lambda v: (
         "These answers do not show whether the judge or AQER agrees better with the experts: "
         "the judge's correlation with "
@@ -72,7 +72,7 @@ JUDGE: Mapping[str, Sentence] = {
         "AQER agrees better with the experts than it does: its correlation with them minus "
         f"that of AQER is {v['gain']:.2f} ({_format_interval(v)})."
     ),
-    "judge.corrected": _format_corrected,
+    "judge.corrected": _format_corrected_mean,
     "judge.no_wording": "Questions of which only the id is known, so that the judge was shown the "
     "id in place of the question: {count}",
 }

@@ -46,8 +46,8 @@ class PairVerdicts:
     shown_second: Floats
 
     @property
-    def has_both(self) -> Booleans:
-        """Whether a pair has a verdict in both orders, one value per pair."""
+    def has_both_verdicts(self) -> Booleans:
+        """(P,) whether each pair has a verdict in both orders."""
         return ~np.isnan(self.shown_first + self.shown_second)
 
 
@@ -85,7 +85,7 @@ class JudgeAnalysis:
         self.n_draws, self.seed = n_draws, seed
 
     @cached_property
-    def score(self) -> Floats:
+    def mean_score(self) -> Floats:
         """Mean score of each answer over the repetitions; NaN if it has no score."""
         known = ~np.isnan(self.scores)
         return divide_where_positive(
@@ -95,7 +95,7 @@ class JudgeAnalysis:
     # Agreement with itself.
 
     def compare_repetitions(self) -> dict[str, ClusteredEstimate]:
-        """Return how far the judge agrees with itself when it scores an answer again.
+        """Return the judge's agreement with itself when it scores an answer again, by statistic.
 
         Returns
         -------
@@ -119,9 +119,9 @@ class JudgeAnalysis:
         # Kappa needs categories; many judges reply with half points.
         halves = np.rint(first_scores * 2), np.rint(second_scores * 2)
         return {
-            "same": self._estimate(row, _build_mean(same)),
-            "difference": self._estimate(row, _build_mean(difference)),
-            "kappa": self._estimate(row, _build_kappa(*halves)),
+            "same": self._estimate_with_interval(row, _build_mean_statistic(same)),
+            "difference": self._estimate_with_interval(row, _build_mean_statistic(difference)),
+            "kappa": self._estimate_with_interval(row, _build_kappa_statistic(*halves)),
         }
 
     def compare_orders(self) -> dict[str, ClusteredEstimate]:
@@ -136,7 +136,7 @@ class JudgeAnalysis:
             experts' grades. The verdict is the mean of both orders; ties are left out.
         """
         pairs = self.pairs
-        both = np.flatnonzero(pairs.has_both)
+        both = np.flatnonzero(pairs.has_both_verdicts)
         first, second = pairs.shown_first[both], pairs.shown_second[both]
         same = (np.abs(first - second) < SAME).astype(np.float64)
         # `shown_second` is the verdict on the left answer; 1 minus it is that on the one shown
@@ -144,23 +144,27 @@ class JudgeAnalysis:
         verdicts = np.concatenate([pairs.shown_first, 1.0 - pairs.shown_second])
         rows = np.concatenate([pairs.left, pairs.left])
         decided = np.flatnonzero(~np.isnan(verdicts) & (verdicts != TIE))
-        mean = np.where(pairs.has_both, (pairs.shown_first + pairs.shown_second) / 2, np.nan)
+        mean = np.where(
+            pairs.has_both_verdicts, (pairs.shown_first + pairs.shown_second) / 2, np.nan
+        )
         return {
-            "same": self._estimate(pairs.left[both], _build_mean(same)),
-            "first": self._estimate(rows[decided], _build_mean(verdicts[decided])),
-            "as_scored": self._compare_verdicts(self.score, mean),
-            "as_graded": self._compare_verdicts(self.grades, mean),
+            "same": self._estimate_with_interval(pairs.left[both], _build_mean_statistic(same)),
+            "first": self._estimate_with_interval(
+                rows[decided], _build_mean_statistic(verdicts[decided])
+            ),
+            "as_scored": self._estimate_verdict_agreement(self.mean_score, mean),
+            "as_graded": self._estimate_verdict_agreement(self.grades, mean),
         }
 
-    def _compare_verdicts(self, values: Floats, verdict: Floats) -> ClusteredEstimate:
-        """Return the share of decided pairs that `values` (one per answer) order likewise."""
+    def _estimate_verdict_agreement(self, values: Floats, verdict: Floats) -> ClusteredEstimate:
+        """Return the share of decided pairs whose verdict agrees with the order of `values`."""
         pairs = self.pairs
         difference = values[pairs.left] - values[pairs.right]
         decided = np.flatnonzero(
             (np.abs(difference) > SAME) & ~np.isnan(verdict) & (verdict != TIE)
         )
         agree = ((difference[decided] > 0) == (verdict[decided] > TIE)).astype(np.float64)
-        return self._estimate(pairs.left[decided], _build_mean(agree))
+        return self._estimate_with_interval(pairs.left[decided], _build_mean_statistic(agree))
 
     # Agreement with experts and with AQER.
 
@@ -175,21 +179,27 @@ class JudgeAnalysis:
         error : mean of score minus grade; positive means too generous.
         distance : mean absolute difference.
         """
-        rows = np.flatnonzero(~np.isnan(self.score + self.grades))
-        score, grade = self.score[rows], self.grades[rows]
+        rows = np.flatnonzero(~np.isnan(self.mean_score + self.grades))
+        score, grade = self.mean_score[rows], self.grades[rows]
         return {
-            **self._correlate(rows, score, grade, TOO_FEW_JUDGED),
-            "kappa": self._estimate(rows, _build_kappa(np.rint(score), np.rint(grade))),
-            "error": self._estimate(rows, _build_mean(score - grade)),
-            "distance": self._estimate(rows, _build_mean(np.abs(score - grade))),
+            **self._estimate_correlations(rows, score, grade, TOO_FEW_JUDGED),
+            "kappa": self._estimate_with_interval(
+                rows, _build_kappa_statistic(np.rint(score), np.rint(grade))
+            ),
+            "error": self._estimate_with_interval(rows, _build_mean_statistic(score - grade)),
+            "distance": self._estimate_with_interval(
+                rows, _build_mean_statistic(np.abs(score - grade))
+            ),
         }
 
     def compare_with_aqer(self) -> dict[str, ClusteredEstimate]:
         """Return the correlations of the judge's scores with AQER's scores, by metric name."""
-        rows = np.flatnonzero(~np.isnan(self.score + self.aqer))
-        return self._correlate(rows, self.score[rows], self.aqer[rows], TOO_FEW_WORKERS)
+        rows = np.flatnonzero(~np.isnan(self.mean_score + self.aqer))
+        return self._estimate_correlations(
+            rows, self.mean_score[rows], self.aqer[rows], TOO_FEW_WORKERS
+        )
 
-    def compare_gain_over_aqer(self) -> dict[str, ClusteredEstimate]:
+    def compute_correlation_difference(self) -> dict[str, ClusteredEstimate]:
         """Return the judge's correlation with experts' grades minus that of AQER's scores.
 
         Only answers with all three values count.
@@ -199,23 +209,23 @@ class JudgeAnalysis:
         aqer_pearson : AQER's correlation with the grades.
         gain : the judge's correlation minus AQER's, from the same draws.
         """
-        rows = np.flatnonzero(~np.isnan(self.score + self.grades + self.aqer))
-        score, grade, aqer = self.score[rows], self.grades[rows], self.aqer[rows]
+        rows = np.flatnonzero(~np.isnan(self.mean_score + self.grades + self.aqer))
+        score, grade, aqer = self.mean_score[rows], self.grades[rows], self.aqer[rows]
 
         # Both correlations come from one sample, so their errors cancel in part.
-        def compute_gain(sample: Integers) -> float | None:
+        def compute_difference(sample: Integers) -> float | None:
             judge_r = pearson(score[sample], grade[sample])
             aqer_r = pearson(aqer[sample], grade[sample])
             return None if judge_r is None or aqer_r is None else judge_r - aqer_r
 
         return {
-            "aqer_pearson": self._estimate(
+            "aqer_pearson": self._estimate_with_interval(
                 rows, lambda sample: pearson(aqer[sample], grade[sample])
             ),
-            "gain": self._estimate(rows, compute_gain),
+            "gain": self._estimate_with_interval(rows, compute_difference),
         }
 
-    def _correlate(
+    def _estimate_correlations(
         self, rows: Integers, a: Floats, b: Floats, too_few: str
     ) -> dict[str, ClusteredEstimate]:
         """Return the correlations of scores `a` and `b` over answers, and over workers' means.
@@ -227,7 +237,7 @@ class JudgeAnalysis:
         authors = self.authors[rows]
         n_workers = len(np.unique(authors[people]))
 
-        def correlate_workers(sample: Integers) -> float | None:
+        def correlate_worker_means(sample: Integers) -> float | None:
             answers = sample[people[sample]]
             count = np.bincount(authors[answers])
             a_sums, b_sums = (
@@ -239,32 +249,36 @@ class JudgeAnalysis:
 
         # The interval draws questions, but the correlation is over workers: n counts workers.
         workers = (
-            replace(self._estimate(rows, correlate_workers), n=n_workers)
+            replace(self._estimate_with_interval(rows, correlate_worker_means), n=n_workers)
             if n_workers >= FEWEST_WORKERS
             else ClusteredEstimate(n=n_workers, reason=too_few)
         )
         return {
-            "pearson": self._estimate(rows, lambda sample: pearson(a[sample], b[sample])),
-            "spearman": self._estimate(rows, lambda sample: spearman(a[sample], b[sample])),
+            "pearson": self._estimate_with_interval(
+                rows, lambda sample: pearson(a[sample], b[sample])
+            ),
+            "spearman": self._estimate_with_interval(
+                rows, lambda sample: spearman(a[sample], b[sample])
+            ),
             "pearson_workers": workers,
         }
 
     # Mean grades corrected by the judge's measured error.
 
-    def correct_mean(self, weight: float | None = None) -> PoweredMean:
+    def estimate_mean_grade(self, weight: float | None = None) -> PoweredMean:
         """Return the mean grade of all workers' answers, corrected by the judge's error.
 
         Parameters
         ----------
-        weight : reliance on the judge, see `powered_mean`; None estimates it.
+        weight : reliance on the judge, see `estimate_powered_mean`; None estimates it.
         """
         # Without models: the mean is that of workers' answers.
         rows = self.people
         return estimate_powered_mean(
-            self.grades[rows], self.score[rows], self.questions[rows], weight
+            self.grades[rows], self.mean_score[rows], self.questions[rows], weight
         )
 
-    def correct_author_mean(self, author: int, weight: float | None = None) -> PoweredMean:
+    def estimate_author_mean_grade(self, author: int, weight: float | None = None) -> PoweredMean:
         """Return one author's mean grade, corrected by the judge's error.
 
         The judge's error is measured on this author's answers only, since it may differ between
@@ -272,10 +286,10 @@ class JudgeAnalysis:
         """
         rows = self.authors == author
         return estimate_powered_mean(
-            self.grades[rows], self.score[rows], self.questions[rows], weight
+            self.grades[rows], self.mean_score[rows], self.questions[rows], weight
         )
 
-    def _estimate(
+    def _estimate_with_interval(
         self, rows: Integers, statistic: Callable[[Integers], float | None]
     ) -> ClusteredEstimate:
         """Return a statistic of the answers in `rows`, with a bootstrap interval over questions.
@@ -285,11 +299,11 @@ class JudgeAnalysis:
         return compute_clustered_interval(statistic, self.questions[rows], self.n_draws, self.seed)
 
 
-def _build_mean(values: Floats) -> Callable[[Integers], float | None]:
+def _build_mean_statistic(values: Floats) -> Callable[[Integers], float | None]:
     """Return a function that maps sampled positions to the mean of their values."""
     return lambda sample: float(values[sample].mean())
 
 
-def _build_kappa(first: Floats, second: Floats) -> Callable[[Integers], float | None]:
+def _build_kappa_statistic(first: Floats, second: Floats) -> Callable[[Integers], float | None]:
     """Return a function that maps sampled positions to quadratically weighted Cohen's kappa."""
     return lambda sample: cohen_kappa(first[sample], second[sample], weights="quadratic")

@@ -21,7 +21,7 @@ AGREEMENT = ("metric", "group", "value", "low", "high", "n", "reason")
 
 
 @dataclass(frozen=True)
-class Agreement:
+class AgreementMetric:
     """One agreement metric of the judge, with its label and interval.
 
     Attributes
@@ -41,7 +41,7 @@ class Agreement:
     why: str
 
     @classmethod
-    def build(cls, metric: Metric) -> Agreement:
+    def from_metric(cls, metric: Metric) -> AgreementMetric:
         """Return a stored metric with a label for readers."""
         label = METRICS.get(metric.metric, metric.metric)
         if metric.group:
@@ -60,7 +60,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Corrected:
+class CorrectedMean:
     """Mean grade of all workers or of one author: by the judge, by experts, and corrected.
 
     Attributes
@@ -118,11 +118,11 @@ class JudgeReport:
     pairs: int
     asked_again: int
     without_score: int
-    agreement: list[Agreement]
-    workers: Corrected | None
+    agreement: list[AgreementMetric]
+    workers: CorrectedMean | None
     prompts: list[PromptRow]
 
-    def select_agreement(self, prefix: str) -> list[Agreement]:
+    def select_agreement_metrics(self, prefix: str) -> list[AgreementMetric]:
         """Return the agreement metrics whose name begins with `prefix`."""
         return [row for row in self.agreement if row.metric.startswith(prefix)]
 
@@ -140,24 +140,24 @@ def build_report(run: Run) -> JudgeReport:
         summary.pairs,
         summary.asked_again,
         summary.without_score,
-        [Agreement.build(metric) for metric in summary.metrics],
+        [AgreementMetric.from_metric(metric) for metric in summary.metrics],
         rows[0] if rows else None,
         list(summary.prompts),
     )
 
 
-def load_corrected_rows(run: Run, only: str = "") -> list[Corrected]:
+def load_corrected_rows(run: Run, only: str = "") -> list[CorrectedMean]:
     """Return the stored corrected mean grades of all workers, each worker and each model.
 
     `only` is "workers", "worker" or "model"; "" loads all.
     """
     rows = []
-    for cells in _load_named_rows(run, CORRECTED):
+    for cells in _load_rows_with_names(run, CORRECTED):
         row = dict(zip(CORRECTED_COLUMNS, cells, strict=True))
         if only and row["of"] != only:
             continue
         rows.append(
-            Corrected(
+            CorrectedMean(
                 row["of"],
                 row["name"] or "All workers",
                 row["judge"],
@@ -183,7 +183,7 @@ def build_agreement_table(run: Run) -> Table:
 
 def build_scores_table(run: Run) -> Table:
     """Return the table of the judge's scores, one row per answer."""
-    rows = _load_rows(run, SCORES)
+    rows = _load_stored_rows(run, SCORES)
     # Seven columns are no scores of repetitions, see the header.
     n_repetitions = len(rows[0]) - 7 if rows else 0
     header = (
@@ -196,28 +196,28 @@ def build_scores_table(run: Run) -> Table:
         ),
         *("grade", "aqer", "reason"),
     )
-    return Table(header, _load_named_rows(run, SCORES))
+    return Table(header, _load_rows_with_names(run, SCORES))
 
 
 def build_pairs_table(run: Run) -> Table:
     """Return the table of the judge's verdicts, one row per pair of answers."""
-    return Table(PAIRS_COLUMNS, _load_named_rows(run, PAIRS))
+    return Table(PAIRS_COLUMNS, _load_rows_with_names(run, PAIRS))
 
 
 def build_corrected_table(run: Run) -> Table:
     """Return the table of corrected mean grades, one row per worker or model."""
-    return Table(CORRECTED_COLUMNS, _load_named_rows(run, CORRECTED))
+    return Table(CORRECTED_COLUMNS, _load_rows_with_names(run, CORRECTED))
 
 
-def _load_rows(run: Run, name: str) -> list[list[Any]]:
+def _load_stored_rows(run: Run, name: str) -> list[list[Any]]:
     """Return the rows of a table stored with the run; [] if it was not stored."""
     rows = RunData.objects.filter(run=run, name=name).values_list("data", flat=True).first()
     return rows or []
 
 
-def _load_named_rows(run: Run, name: str) -> Iterator[Sequence[Any]]:
-    """Yield a stored table's rows with names in place of primary keys (None if erased)."""
-    rows = _load_rows(run, name)
+def _load_rows_with_names(run: Run, name: str) -> Iterator[Sequence[Any]]:
+    """Yield a stored table's rows with names in place of primary keys; None if erased."""
+    rows = _load_stored_rows(run, name)
     workers = dict(
         Worker.objects.filter(submissions__version=run.version_id).values_list("pk", "external_id")
     )
@@ -227,7 +227,7 @@ def _load_named_rows(run: Run, name: str) -> Iterator[Sequence[Any]]:
     keys = _collect_model_keys(name, rows)
     models = {model.pk: str(model) for model in LanguageModel.objects.filter(pk__in=keys)}
     for row in rows:
-        yield _replace_keys(name, list(row), workers, questions, models)
+        yield _replace_keys_by_names(name, list(row), workers, questions, models)
 
 
 def _collect_model_keys(name: str, rows: Sequence[Sequence[Any]]) -> set[int]:
@@ -242,14 +242,14 @@ def _collect_model_keys(name: str, rows: Sequence[Sequence[Any]]) -> set[int]:
     return {key for key in keys if key is not None}
 
 
-def _replace_keys(
+def _replace_keys_by_names(
     name: str,
     row: list[Any],
     workers: dict[int, str],
     questions: dict[int, str],
     models: dict[int, str],
 ) -> list[Any]:
-    """Return a row of a stored table with names in place of primary keys."""
+    """Return the given row of a stored table with names put in place of primary keys."""
     if name == SCORES:
         row[0] = None if row[0] is None else workers.get(row[0])
         row[1] = None if row[1] is None else models.get(row[1])

@@ -46,7 +46,7 @@ _VERDICTS = {"a": BETTER, "b": WORSE, "tie": TIE, "equal": TIE}
 
 
 def read_score(reply: str) -> tuple[float | None, str | None]:
-    """Return the judge's score in a reply, 0 to 5, and None; or None and the reason.
+    """Return the judge's score in a reply, 0 to 5, and None; without a score None and the reason.
 
     The reply must have one number: "4", "4.5", "**4**", "Score: 4", "4/5" or "4 out of 5". The same
     number may occur twice. Two different numbers, such as the range "3-4", give no score.
@@ -66,7 +66,7 @@ def read_score(reply: str) -> tuple[float | None, str | None]:
 
 
 def read_verdict(reply: str) -> tuple[float | None, str | None]:
-    """Return the judge's verdict in a reply: 1 for answer A, 0 for B, 0.5 for a tie.
+    """Return the verdict in a reply (1 for answer A, 0 for B, .5 for a tie) and None.
 
     Without a verdict return None and the reason.
     """
@@ -128,15 +128,15 @@ def judge_answers(
     pairs = draw_pairs(answers, parameters.pairs, parameters.seed)
     # Both orders of a pair are neighbours: even positions show the left answer first.
     ordered = [order for left, right in pairs for order in ((left, right), (right, left))]
-    comparisons = [_build_comparison(answers, compare, *order) for order in ordered]
+    comparisons = [_build_comparison_item(answers, compare, *order) for order in ordered]
     verdicts, n_compared_again = ask_and_parse_replies(
         ask, "compare", compare, comparisons, read_verdict, NO_VERDICT
     )
     results = [verdicts[item.id, 0] for item in comparisons]
-    first = np.array([_convert_to_float(value) for value, _ in results[::2]], dtype=np.float64)
+    first = np.array([_convert_none_to_nan(value) for value, _ in results[::2]], dtype=np.float64)
     # In the swapped order the verdict is on the right answer.
     second = 1.0 - np.array(
-        [_convert_to_float(value) for value, _ in results[1::2]], dtype=np.float64
+        [_convert_none_to_nan(value) for value, _ in results[1::2]], dtype=np.float64
     )
     pair_verdicts = PairVerdicts(
         np.array([left for left, _ in pairs], dtype=np.int64),
@@ -151,7 +151,7 @@ def judge_answers(
 
 
 def draw_pairs(answers: AnswerColumns, most: int, seed: int) -> list[tuple[int, int]]:
-    """Return up to `most` random pairs of answers with different texts for each question.
+    """Return up to `most` random pairs of rows per question, of answers with different texts.
 
     The random numbers depend on the seed and the question's id. So other questions do not change
     the pairs of a question.
@@ -167,7 +167,9 @@ def draw_pairs(answers: AnswerColumns, most: int, seed: int) -> list[tuple[int, 
         n = len(rows)
         # A code is a pair of rows in one number. Random codes may repeat, but need no list of all
         # pairs, whose length grows with the square of the answers.
-        for code in rng.permutation(n * n).tolist() if n * n <= MOST_PAIRS else _draw_codes(rng, n):
+        for code in (
+            rng.permutation(n * n).tolist() if n * n <= MOST_PAIRS else _draw_pair_codes(rng, n)
+        ):
             if len(drawn) == most:
                 break
             left, right = rows[code // n], rows[code % n]
@@ -185,13 +187,13 @@ def draw_pairs(answers: AnswerColumns, most: int, seed: int) -> list[tuple[int, 
 MOST_PAIRS = 40_000
 
 
-def _draw_codes(rng: np.random.Generator, n: int) -> list[int]:
+def _draw_pair_codes(rng: np.random.Generator, n: int) -> list[int]:
     """Return random integers, each of which encodes a pair of `n` answers; pairs may repeat."""
     codes: list[int] = rng.integers(0, n * n, size=MOST_PAIRS).tolist()
     return codes
 
 
-def _build_comparison(
+def _build_comparison_item(
     answers: AnswerColumns, prompt: PromptWithReminder, first: int, second: int
 ) -> Item:
     """Return the request to compare two answers, shown in the order `first`, `second`."""
@@ -201,7 +203,7 @@ def _build_comparison(
     return Item(f"compare/{answers.build_answer_name(first)}/{kind}/{author}", messages)
 
 
-def _convert_to_float(value: float | None) -> float:
+def _convert_none_to_nan(value: float | None) -> float:
     """Return the value, or NaN for None."""
     return np.nan if value is None else value
 
@@ -237,7 +239,7 @@ class CorrectedRow:
 
 
 @dataclass(frozen=True)
-class Grades:
+class ExpertGrades:
     """The experts' grades: mean of each answer, and grades by expert.
 
     Attributes
@@ -265,7 +267,7 @@ class Findings:
     system: str
     answers: AnswerColumns
     replies: JudgeReplies
-    grades: Grades
+    grades: ExpertGrades
     aqer: Floats
     parameters: JudgeParameters
 
@@ -295,7 +297,7 @@ class Findings:
             "order": analysis.compare_orders(),
             "experts": analysis.compare_with_experts(),
             "aqer": analysis.compare_with_aqer(),
-            "against_aqer": analysis.compare_gain_over_aqer(),
+            "against_aqer": analysis.compute_correlation_difference(),
         }
         rows = [
             _build_metric_row(self.system, f"{part}_{name}", estimate)
@@ -314,7 +316,7 @@ class Findings:
             )
 
     @cached_property
-    def corrected(self) -> list[CorrectedRow]:
+    def corrected_means(self) -> list[CorrectedRow]:
         """Mean grades of all workers together, then of each worker and each model."""
         _, authors, people = self.answers.encode_answers()
         overall = self._build_corrected_row(OVERALL, "", None, people)
@@ -332,13 +334,13 @@ class Findings:
     ) -> CorrectedRow:
         """Return the means of the answers in the mask `rows`; author None means all workers."""
         analysis = self.analysis
-        score, grade = analysis.score[rows], self.grades.mean[rows]
+        score, grade = analysis.mean_score[rows], self.grades.mean[rows]
         known = ~np.isnan(score)
         # Weights: the experts alone, PPI, and PPI++ with an estimated weight.
         means = [
-            analysis.correct_mean(weight)
+            analysis.estimate_mean_grade(weight)
             if author is None
-            else analysis.correct_author_mean(author, weight)
+            else analysis.estimate_author_mean_grade(author, weight)
             for weight in (0.0, 1.0, None)
         ]
         return CorrectedRow(
@@ -351,7 +353,7 @@ class Findings:
         )
 
     @property
-    def n_unread(self) -> int:
+    def n_missing_scores(self) -> int:
         """Number of scores that were requested from the judge but are missing."""
         return int(np.isnan(self.replies.scores).sum())
 
@@ -359,9 +361,11 @@ class Findings:
     def warnings(self) -> list[Message]:
         """Warnings about missing scores of the judge and missing grades of experts."""
         warnings = []
-        if self.n_unread > MANY_UNREAD * self.replies.scores.size:
-            share = self.n_unread / self.replies.scores.size
-            warnings.append(Message("judge.unread", {"count": self.n_unread, "share": share}))
+        if self.n_missing_scores > MANY_UNREAD * self.replies.scores.size:
+            share = self.n_missing_scores / self.replies.scores.size
+            warnings.append(
+                Message("judge.unread", {"count": self.n_missing_scores, "share": share})
+            )
         if not self.grades.by_expert:
             warnings.append(Message("judge.no_judgements"))
         return warnings
@@ -379,10 +383,10 @@ def _build_metric_row(system: str, metric: str, estimate: ClusteredEstimate) -> 
     )
 
 
-def collect_grades(
+def aggregate_grades(
     n: int, judgements: Sequence[tuple[int, str, float]], settled: Mapping[int, float] | None = None
-) -> Grades:
-    """Return the experts' grades of `n` answers: the mean by answer, and by expert.
+) -> ExpertGrades:
+    """Return the experts' grades of `n` answers: the mean of each answer, and by expert.
 
     Parameters
     ----------
@@ -398,7 +402,7 @@ def collect_grades(
     mean = np.divide(total, count, out=np.full(n, np.nan), where=count > 0)
     for row, grade in (settled or {}).items():
         mean[row] = grade
-    return Grades(mean, by_expert)
+    return ExpertGrades(mean, by_expert)
 
 
 PAIRS = (
@@ -420,13 +424,13 @@ def build_scores_header(findings: Findings) -> tuple[str, ...]:
     )
 
 
-class Tables:
-    """Yields the rows of each result table of an LLM judge."""
+class JudgeTables:
+    """Rows of the result tables of an LLM judge, built from its findings."""
 
     def __init__(self, findings: Findings) -> None:
         self.findings = findings
 
-    def list_scores(self) -> Iterator[tuple[object, ...]]:
+    def list_score_rows(self) -> Iterator[tuple[object, ...]]:
         """Yield a row of scores for each answer, with the columns of `build_scores_header`."""
         findings, answers = self.findings, self.findings.answers
         for row in range(len(answers)):
@@ -436,14 +440,14 @@ class Tables:
                 author if person else None,
                 None if person else author,
                 answers.questions[row],
-                convert_nan_to_none(findings.analysis.score[row]),
+                convert_nan_to_none(findings.analysis.mean_score[row]),
                 *map(convert_nan_to_none, findings.replies.scores[row]),
                 convert_nan_to_none(findings.grades.mean[row]),
                 convert_nan_to_none(findings.aqer[row]),
                 ";".join(reasons) or None,
             )
 
-    def list_pairs(self) -> Iterator[tuple[object, ...]]:
+    def list_pair_rows(self) -> Iterator[tuple[object, ...]]:
         """Yield a row for each compared pair; the verdicts are on the left answer."""
         answers, replies = self.findings.answers, self.findings.replies
         pairs = replies.pairs
@@ -464,19 +468,19 @@ class Tables:
                 *replies.pair_reasons[index],
             )
 
-    def list_corrected(self) -> Iterator[tuple[object, ...]]:
+    def list_corrected_rows(self) -> Iterator[tuple[object, ...]]:
         """Yield a row of mean grades for all workers, each worker and each model."""
-        for row in self.findings.corrected:
+        for row in self.findings.corrected_means:
             yield (
                 *(row.of, row.name or None, row.judge, row.n, row.n_judged),
-                *_list_interval(row.graded),
-                *_list_interval(row.powered),
-                *_list_interval(row.tuned),
+                *_list_mean_and_interval(row.graded),
+                *_list_mean_and_interval(row.powered),
+                *_list_mean_and_interval(row.tuned),
                 row.tuned.weight,
                 row.tuned.reason,
             )
 
 
-def _list_interval(mean: PoweredMean) -> tuple[float | None, float | None, float | None]:
-    """Return a mean and the ends of its interval."""
+def _list_mean_and_interval(mean: PoweredMean) -> tuple[float | None, float | None, float | None]:
+    """Return the mean and the lower and upper end of its interval."""
     return mean.mean, mean.low, mean.high

@@ -25,7 +25,13 @@ from evaluation.core.options import Problem, build_problem, build_signature_part
 from evaluation.core.options.parameters import SHORT
 from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.llm_judge.options import COMPARE, SCORE, JudgeParameters
-from evaluation.llm_judge.run import CorrectedRow, Findings, Tables, collect_grades, judge_answers
+from evaluation.llm_judge.run import (
+    CorrectedRow,
+    Findings,
+    JudgeTables,
+    aggregate_grades,
+    judge_answers,
+)
 from evaluation.models import AuditItem, HumanJudgement, JudgementRequest, LanguageModel, Run
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder, Replies
@@ -66,7 +72,7 @@ class Metric:
     reason: str | None
 
     @classmethod
-    def build(cls, row: MetricRow) -> Metric:
+    def from_row(cls, row: MetricRow) -> Metric:
         """Return the metric of a result row, without the judge's name."""
         return cls(row.metric, row.group, row.value, row.low, row.high, row.n, row.reason)
 
@@ -123,7 +129,7 @@ class JudgeSummary(RunSummary):
         return self.asked
 
     @classmethod
-    def build(
+    def from_findings(
         cls, findings: Findings, model: str, n_judged: int, usage: Sequence[Usage]
     ) -> JudgeSummary:
         """Return the summary to store; `n_judged` is the number of answers that experts judged."""
@@ -138,9 +144,9 @@ class JudgeSummary(RunSummary):
             n_judged,
             len(findings.replies.pairs.left),
             findings.replies.n_again,
-            findings.n_unread,
-            tuple(map(Metric.build, findings.metrics)),
-            findings.corrected[0],
+            findings.n_missing_scores,
+            tuple(map(Metric.from_row, findings.metrics)),
+            findings.corrected_means[0],
             {name: sum(getattr(step, name) or 0 for step in usage) for name in USED},
             tuple(usage),
         )
@@ -165,7 +171,7 @@ class JudgeSummary(RunSummary):
         return list(self._list_findings())
 
     def _list_findings(self) -> Iterator[Message]:
-        """Yield messages: repetitions, order, experts, gain over AQER, corrected mean."""
+        """Yield the findings: repetitions, order, experts, comparison with AQER, corrected mean."""
         itself, order = self.find_metric("repetition_same"), self.find_metric("order_same")
         if itself is not None:
             yield Message("judge.itself", {"same": itself.value})
@@ -223,8 +229,8 @@ class JudgeInputs:
     settled: dict[int, float] = field(default_factory=dict)
 
 
-def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
-    """Return the answers and expert grades of a version; `RunInputError` without an answer."""
+def load_judge_inputs(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
+    """Return a version's answers and expert grades; raises `RunInputError` without an answer."""
     answers = remove_worker_answers(version, parameters.exclude_workers, load_worker_answers(version.pk))
     grading = select_graded_answers(
         parameters.build_grading_parameters(), answers, load_model_answers(version.pk)
@@ -256,7 +262,7 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
     ]
     # Suggested answers are no random sample, which the corrected means assume.
     has_suggested = JudgementRequest.objects.filter(
-        run__isnull=False, response__in=_select_judged_responses(version)
+        run__isnull=False, response__in=_select_judged_response_ids(version)
     ).exists()
     adjudicated = AuditItem.objects.filter(
         response__submission__version=version, adjudicator__isnull=False
@@ -273,10 +279,10 @@ def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInput
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, parameters: JudgeParameters
 ) -> list[Problem]:
-    """Return why a run cannot start: judge, its prices, or the excluded workers."""
+    """Return the problems that prevent a run: the judge, its prices, or excluded workers."""
     if not parameters.judge:
         return [build_problem("no_judge", "judge")]
-    model = _find_model(parameters.judge, user)
+    model = _find_editable_model(parameters.judge, user)
     if model is None:
         return [build_problem("unknown_judge", "judge")]
     if model.archived_at is not None:
@@ -291,9 +297,9 @@ def find_start_problems(
     return find_worker_id_problems(version, user, parameters)
 
 
-def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
+def load_judge_model(run: Run, parameters: JudgeParameters) -> LanguageModel:
     """Return the run's judge model; `RunInputError` if its owner may no longer use it."""
-    model = _find_model(parameters.judge or "", run.owner)
+    model = _find_editable_model(parameters.judge or "", run.owner)
     if model is None:
         raise RunInputError("run.judge_not_registered")
     if parameters.budget is not None and not model.has_prices:
@@ -301,7 +307,7 @@ def load_judge(run: Run, parameters: JudgeParameters) -> LanguageModel:
     return model
 
 
-def _find_model(public_id: str, user: AnyUser) -> LanguageModel | None:
+def _find_editable_model(public_id: str, user: AnyUser) -> LanguageModel | None:
     """Return a language model that the user may edit; None for an unknown or malformed id."""
     try:
         parsed = UUID(public_id)
@@ -310,8 +316,8 @@ def _find_model(public_id: str, user: AnyUser) -> LanguageModel | None:
     return LanguageModel.objects.editable_by(user).filter(public_id=parsed).first()
 
 
-def _select_judged_responses(version: QuestionSetVersion) -> Any:
-    """Return a query of the ids of the version's responses that experts judged."""
+def _select_judged_response_ids(version: QuestionSetVersion) -> Any:
+    """Return a queryset of the ids of the version's responses that experts judged."""
     return HumanJudgement.objects.filter(response__submission__version=version).values(
         "response_id"
     )
@@ -325,15 +331,15 @@ SENT = {"temperature": 0, "max_tokens": 256}
 STEPS = {"score": "Scoring", "compare": "Comparing pairs"}
 
 
-def judge_set(turn: Turn) -> None:
+def execute_run(turn: Turn) -> None:
     """Execute a claimed run, or continue it: ask the judge and store its scores.
 
     Ends early with a checkpoint when the turn's time is over. Raises `RunInputError`.
     """
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     parameters = load_parameters(run)
-    model = load_judge(run, parameters)
-    loaded = load(run.version, parameters)
+    model = load_judge_model(run, parameters)
+    loaded = load_judge_inputs(run.version, parameters)
     client = _JudgeClient(turn, run, model, parameters)
     replies = judge_answers(loaded.to_judge, parameters, client)
     embed = partial(embed_answers, loaded.grading.parameters, turn)
@@ -342,25 +348,25 @@ def judge_set(turn: Turn) -> None:
         str(model),
         loaded.to_judge,
         replies,
-        collect_grades(len(loaded.to_judge), loaded.grades, loaded.settled),
-        np.concatenate([worker_scores, model_scores[_find_rows_with_text(loaded)]]),
+        aggregate_grades(len(loaded.to_judge), loaded.grades, loaded.settled),
+        np.concatenate([worker_scores, model_scores[_find_model_rows_with_text(loaded)]]),
         parameters,
     )
     input_hash = _hash_inputs(loaded)
     warnings = [*embedding.warnings, *findings.warnings]
     if loaded.has_suggested:
         warnings.append(Message("judge.chosen"))
-    tables = Tables(findings)
+    tables = JudgeTables(findings)
     n_judged = int((~np.isnan(findings.grades.mean)).sum())
     usage = client.list_usage()
     warnings += build_cut_off_warnings(usage, dict.fromkeys((each.step for each in usage), ""))
-    summary = JudgeSummary.build(findings, str(model.public_id), n_judged, usage)
+    summary = JudgeSummary.from_findings(findings, str(model.public_id), n_judged, usage)
     # Another process may have claimed the run meanwhile: the fence stores all of it or nothing.
     with turn.open_fenced_transaction():
         for name, rows in (
-            (SCORES, tables.list_scores()),
-            (PAIRS, tables.list_pairs()),
-            (CORRECTED, tables.list_corrected()),
+            (SCORES, tables.list_score_rows()),
+            (PAIRS, tables.list_pair_rows()),
+            (CORRECTED, tables.list_corrected_rows()),
         ):
             turn.store_json(name, [list(row) for row in rows])
         turn.finish_run(
@@ -378,7 +384,7 @@ def estimate_requests(
 ) -> RequestForecast:
     """Return the forecast of a run's requests and cost; nothing is sent."""
     try:
-        to_judge = load(version, options).to_judge
+        to_judge = load_judge_inputs(version, options).to_judge
     except RunInputError:
         return RequestForecast(())
     steps: dict[str, Sequence[Item]] = {}
@@ -412,7 +418,7 @@ def load_parameters(run: Run) -> JudgeParameters:
 
 
 class _JudgeClient:
-    """Callable that sends the requests of a run to its judge, step by step."""
+    """Callable that asks the judge of a run the requests of one step, and returns the replies."""
 
     def __init__(
         self, turn: Turn, run: Run, model: LanguageModel, parameters: JudgeParameters
@@ -434,7 +440,7 @@ class _JudgeClient:
         return self._in_turns.compute_usage()
 
 
-def _find_rows_with_text(loaded: JudgeInputs) -> list[int]:
+def _find_model_rows_with_text(loaded: JudgeInputs) -> list[int]:
     """Return the row indices of the models' answers that have a text."""
     models = loaded.grading.models
     if models is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluation.core.charts.chart import Chart, EstimateRow, build_estimates_chart
 from evaluation.core.charts.svg import format_number
-from evaluation.llm_judge.report import Corrected, build_report, load_corrected_rows
+from evaluation.llm_judge.report import CorrectedMean, build_report, load_corrected_rows
 from evaluation.llm_judge.storage import estimate_requests
 from evaluation.models import Run
 from evaluation.runs.run_types.kind import Page, Start
@@ -19,7 +19,7 @@ from evaluation.runs.run_types.kind import Page, Start
 MOST = 40
 
 
-def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
+def build_corrected_chart(rows: Sequence[CorrectedMean]) -> Chart | None:
     """Return the chart of each author's corrected mean grade; None if there is none."""
     known = [row for row in rows if row.mean is not None][:MOST]
     if not known:
@@ -33,11 +33,11 @@ def build_corrected_chart(rows: Sequence[Corrected]) -> Chart | None:
             "interval."
         ),
         axis="grade, 0 to 5",
-        rows=[_build_row(row) for row in known],
+        rows=[_build_chart_row(row) for row in known],
     )
 
 
-def _build_row(row: Corrected) -> EstimateRow:
+def _build_chart_row(row: CorrectedMean) -> EstimateRow:
     """Return an author's row of the chart; drawn faint if the mean has no interval."""
     tip = "\n".join(
         [
@@ -60,12 +60,12 @@ PARTS = (
 )
 
 
-def build_context(run: Run) -> Mapping[str, Any]:
+def build_judge_context(run: Run) -> Mapping[str, Any]:
     """Return the context of the run's page: report, agreement, corrected means, chart."""
     report = build_report(run)
     rows = load_corrected_rows(run)
     parts = [
-        (title, [row for prefix in prefixes for row in report.select_agreement(prefix)])
+        (title, [row for prefix in prefixes for row in report.select_agreement_metrics(prefix)])
         for title, prefixes in PARTS
     ]
     # A part without any data is one sentence on the page, not a table of empty rows.
@@ -82,11 +82,11 @@ def build_context(run: Run) -> Mapping[str, Any]:
     }
 
 
-def draw_corrected_chart(run: Run) -> Chart | None:
+def load_corrected_chart(run: Run) -> Chart | None:
     """Return the chart of the corrected mean grades of a run; None if there are none."""
     return build_corrected_chart(load_corrected_rows(run))
 
 
-JUDGE_PAGE = Page("", "LLM judge", "evaluation/llm_judge/judge.html", build_context)
-CHARTS = {"corrected": draw_corrected_chart}
+JUDGE_PAGE = Page("", "LLM judge", "evaluation/llm_judge/judge.html", build_judge_context)
+CHARTS = {"corrected": load_corrected_chart}
 START = Start(foreseen=estimate_requests)

@@ -34,7 +34,7 @@ def build_roc_chart(
         and high are None without an interval.
     """
     series = [
-        Series(model, [(x, y) for x, y, *_ in points], _list_intervals(points))
+        Series(model, [(x, y) for x, y, *_ in points], _list_point_intervals(points))
         for model, points in curves.items()
     ]
     return build_line_chart(
@@ -61,7 +61,7 @@ def build_reliability_chart(
     order.
     """
     series = [
-        Series(model, [(x, y) for x, y, *_ in points], _list_intervals(points))
+        Series(model, [(x, y) for x, y, *_ in points], _list_point_intervals(points))
         for model, points in bins.items()
     ]
     return build_line_chart(
@@ -76,7 +76,7 @@ def build_reliability_chart(
     )
 
 
-def _list_intervals(
+def _list_point_intervals(
     points: Sequence[tuple[float, float, float | None, float | None]],
 ) -> list[tuple[float, float, float]]:
     """Return (x, low, high) of each chart point that has a confidence interval."""
@@ -90,7 +90,7 @@ NAMES = (
 )
 
 
-def build_charts(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Iterator[Chart]:
+def build_confidence_charts(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Iterator[Chart]:
     """Yield a ROC chart, then a reliability chart, for each measure that has values."""
     for measure in SURENESS:
         roc_points: Points = {}
@@ -112,11 +112,11 @@ def build_charts(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Iterator
             yield build_reliability_chart(name, MEASURES[measure].title, bin_points)
 
 
-def draw_files(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Mapping[str, bytes]:
+def draw_chart_files(curves: Sequence[CurveRow], bins: Sequence[BinRow]) -> Mapping[str, bytes]:
     """Return the ROC and reliability charts as SVG bytes, by file name."""
     return {
         f"{chart.name.replace('-', '_')}.svg": chart.build_standalone_svg().encode()
-        for chart in build_charts(curves, bins)
+        for chart in build_confidence_charts(curves, bins)
     }
 
 
@@ -127,7 +127,7 @@ BY_QUESTION = "by-question"
 """Name of the chart of the confidence at each question."""
 
 
-def compute_agreement(row: ItemRow) -> float | None:
+def compute_meaning_agreement(row: ItemRow) -> float | None:
     """Return how similar in meaning a question's replies are, 0 to 1; None if not clustered.
 
     It is 1 minus the semantic entropy, divided by its maximum, the logarithm of the number of
@@ -139,7 +139,7 @@ def compute_agreement(row: ItemRow) -> float | None:
     return min(1.0, max(0.0, 1.0 - row.semantic_entropy / log(row.replies)))
 
 
-def _scale_verbalised(row: ItemRow) -> float | None:
+def _scale_stated_confidence(row: ItemRow) -> float | None:
     """Return the confidence a model stated, scaled from 0..100 to 0..1; None if it stated none."""
     return None if row.verbalised is None else row.verbalised / 100.0
 
@@ -148,7 +148,7 @@ QUESTION_MEASURES: tuple[tuple[str, str, Callable[[ItemRow], float | None]], ...
     (
         "agreement of meanings",
         "1: all replies of the model mean the same. 0: each reply means something else.",
-        compute_agreement,
+        compute_meaning_agreement,
     ),
     (
         "consistency",
@@ -159,7 +159,7 @@ QUESTION_MEASURES: tuple[tuple[str, str, Callable[[ItemRow], float | None]], ...
     (
         "verbalised confidence",
         "The confidence that the model states, as a share: 1 is 100%.",
-        _scale_verbalised,
+        _scale_stated_confidence,
     ),
     (
         "maximum softmax probability",

@@ -9,12 +9,12 @@ from typing import Any
 from evaluation.core.messages.console import format_table
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.options import TERMINAL
-from evaluation.maqa.charts import draw_files
+from evaluation.maqa.charts import draw_chart_files
 from evaluation.maqa.files import (
     MAQA_FILES,
     MaqaRequest,
     MaqaStudyRequest,
-    evaluate_maqa,
+    evaluate_reply_file,
     execute_study,
 )
 from evaluation.maqa.options import MaqaRunOptions
@@ -39,15 +39,15 @@ def run_evaluate(
         arguments["replies"],
         parameters.build_evaluation_parameters(),
         arguments["output"],
-        draw_study,
+        draw_study_charts,
         arguments["keep_thinking"],
     )
-    return format_study(evaluate_maqa(request, progress), request.output)
+    return format_study(evaluate_reply_file(request, progress), request.output)
 
 
-def draw_study(study: MaqaStudy) -> Mapping[str, bytes]:
+def draw_study_charts(study: MaqaStudy) -> Mapping[str, bytes]:
     """Return the charts of a study as SVG bytes, by file name."""
-    return draw_files(study.curves, study.bins)
+    return draw_chart_files(study.curves, study.bins)
 
 
 def format_study(study: MaqaStudy, output: Path) -> str:
@@ -89,7 +89,7 @@ SAMPLES_HEADER = (
 
 
 def _list_sample_cells(row: SampleRow) -> tuple[object, ...]:
-    """Return the cells of a row on small samples; better only where the interval shows it."""
+    """Return the printed cells of a row on small samples, with a finding on its difference."""
     finding = "" if row.difference is None else "not shown to be better"
     return (
         *(row.system, row.samples, row.measure, row.mean, row.auroc, row.low, row.high),
@@ -114,7 +114,7 @@ def run_study(
         arguments["first_tokens"],
         arguments["top"],
         arguments["vocabulary"],
-        draw_study,
+        draw_study_charts,
     )
     study, complete = execute_study(request, asking, progress)
     return StudyOutcome(format_study(study, request.output), complete)

@@ -35,7 +35,7 @@ SINGLE_ANSWER, FEW_ANSWERS, MANY_ANSWERS = "single", "few", "many"
 
 
 @dataclass(frozen=True)
-class YesNo:
+class YesNoQuestion:
     """A yes/no question, its answer, and a statement that is true if the answer is yes.
 
     `statement` is a sentence that is true if the answer is yes; "" without one.
@@ -55,8 +55,8 @@ class ComposedQuestion:
     options: int
 
 
-def compose(
-    questions: Sequence[YesNo],
+def compose_questions(
+    questions: Sequence[YesNoQuestion],
     options: int,
     fewest: int = 1,
     most: int = 0,
@@ -81,7 +81,7 @@ def compose(
     ------
     ValueError : bounds that contradict each other.
     """
-    if not are_bounds_sound(options, fewest, most, largest):
+    if not are_bounds_valid(options, fewest, most, largest):
         raise ValueError("2 to 26 options, and 1 <= fewest <= most <= options")
     sizes = range(options, (largest or options) + 1)
     fewest_false = FEWEST_OF_RANGE if largest else 1
@@ -122,8 +122,8 @@ def compose(
         yield ComposedQuestion("\n".join([prompt, *lines]), tuple(right), size)
 
 
-def are_bounds_sound(options: int, fewest: int, most: int, largest: int) -> bool:
-    """Return whether questions of these bounds can exist; see `compose`."""
+def are_bounds_valid(options: int, fewest: int, most: int, largest: int) -> bool:
+    """Return whether questions with these bounds can exist; see `compose_questions`."""
     if largest and not options < largest:
         return False
     # The least size decides: every larger one allows at least as many true statements.
@@ -134,7 +134,7 @@ def are_bounds_sound(options: int, fewest: int, most: int, largest: int) -> bool
     )
 
 
-def classify_size(n_answers: int) -> str:
+def get_size_category(n_answers: int) -> str:
     """Return the size category of a question with `n_answers` right answers; "" for 0."""
     if not n_answers:
         return ""
@@ -156,7 +156,7 @@ class ComposingRequest:
     ----------
     lists : files of questions with their right answers, by the name of the data set.
     yes_no : file of yes/no questions; None without one.
-    options, fewest, most, seed, largest : as for `compose`.
+    options, fewest, most, seed, largest : as for `compose_questions`.
     """
 
     output: Path
@@ -170,7 +170,7 @@ class ComposingRequest:
 
 
 @dataclass(frozen=True)
-class ComposedFile:
+class CompositionCounts:
     """Counts of written questions by data set and category, and of unused yes/no questions."""
 
     by_dataset: Mapping[str, int]
@@ -178,7 +178,7 @@ class ComposedFile:
     left_over: int
 
 
-def compose_file(request: ComposingRequest) -> ComposedFile:
+def compose_question_file(request: ComposingRequest) -> CompositionCounts:
     """Read the input files, compose questions, and write all questions as one JSON list.
 
     Raises
@@ -196,37 +196,37 @@ def compose_file(request: ComposingRequest) -> ComposedFile:
                 spellings[0] if len(spellings) == 1 else list(spellings)
                 for spellings in question.answers
             ]
-            entry = _build_entry(dataset, question.id, question.text, answers)
+            entry = _build_question_entry(dataset, question.id, question.text, answers)
             entries.append({**dict(question.groups), **entry})
     left_over = 0
     if request.yes_no is not None:
-        questions = read_yes_no(request.yes_no)
+        questions = read_yes_no_questions(request.yes_no)
         bounds = (request.options, request.fewest, request.most, request.seed, request.largest)
-        composed = list(compose(questions, *bounds))
+        composed = list(compose_questions(questions, *bounds))
         left_over = len(questions) - sum(question.options for question in composed)
         entries += [
-            _build_entry(COMMONSENSE, str(number), question.text, list(question.answers))
+            _build_question_entry(COMMONSENSE, str(number), question.text, list(question.answers))
             for number, question in enumerate(composed)
         ]
     if not entries:
         raise build_error(str(request.output), "nothing_to_compose")
     with OutputFolder(request.output.parent) as folder:
-        folder.write_lines(request.output.name, _format_lines(entries))
-    return ComposedFile(
+        folder.write_lines(request.output.name, _format_json_list(entries))
+    return CompositionCounts(
         Counter(entry["dataset"] for entry in entries),
         Counter(entry["category"] for entry in entries if entry["category"]),
         left_over,
     )
 
 
-def read_yes_no(path: Path) -> list[YesNo]:
+def read_yes_no_questions(path: Path) -> list[YesNoQuestion]:
     """Read yes/no questions from a file: question, answer and optional statement.
 
     A repeated question counts once. Raises `InputError` with all problems of the file.
     """
     source = make_source(path)
     problems = Problems(source.name)
-    questions: dict[str, YesNo] = {}
+    questions: dict[str, YesNoQuestion] = {}
     numbers: dict[str, int] = {}
     for number, (line, entry) in enumerate(
         read_value_list(
@@ -249,7 +249,7 @@ def read_yes_no(path: Path) -> list[YesNo]:
             contradiction = {"entry": number, "earlier": numbers[text.strip()]}
             add_problem(problems, row, "answer", "entry_contradicts", **contradiction)
         else:
-            question = YesNo(" ".join(text.split()), truth, " ".join(statement.split()))
+            question = YesNoQuestion(" ".join(text.split()), truth, " ".join(statement.split()))
             questions.setdefault(text.strip(), question)
             numbers.setdefault(text.strip(), number)
     problems.raise_if_any()
@@ -263,18 +263,20 @@ def _parse_truth(value: object) -> bool | None:
     return YES.get(value.strip().casefold()) if isinstance(value, str) else None
 
 
-def _build_entry(dataset: str, name: str, text: str, answers: Sequence[Any]) -> dict[str, Any]:
+def _build_question_entry(
+    dataset: str, name: str, text: str, answers: Sequence[Any]
+) -> dict[str, Any]:
     """Return a question as one entry of a MAQA JSON file, with its size category."""
     return {
         "id": f"{dataset}-{name}",
         "question": text,
         "answer": answers,
         "dataset": dataset,
-        "category": classify_size(len(answers)),
+        "category": get_size_category(len(answers)),
     }
 
 
-def _format_lines(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _format_json_list(entries: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the text of a JSON list piece by piece, one entry per line."""
     for number, entry in enumerate(entries):
         yield ("[\n" if not number else ",\n") + json.dumps(entry, ensure_ascii=False)

@@ -27,11 +27,11 @@ from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.confidence import (
     OTHER_POSITION,
     AnswerStart,
-    build_distribution,
+    build_first_token_distribution,
     find_answer_starts,
     is_same_position,
 )
-from evaluation.maqa.run.judging import RightAnswers, read_reply
+from evaluation.maqa.run.judging import RightAnswers, read_reply_content
 from evaluation.maqa.run.replies import ALL, INSTRUCTION, MOST_TOP, NONE, build_conversation
 from evaluation.maqa.run.result_tables import STUDY_TABLES
 from evaluation.maqa.run.study import MaqaStudy, evaluate_replies
@@ -53,8 +53,8 @@ Pictures = Callable[[MaqaStudy], Mapping[str, bytes]]
 """Function that returns the charts of a study as files, by name."""
 
 
-def draw_nothing(_: MaqaStudy) -> Mapping[str, bytes]:
-    """Return an empty mapping of chart files, for a study written without charts."""
+def draw_no_charts(_: MaqaStudy) -> Mapping[str, bytes]:
+    """Return no chart files, for a study that is written without charts."""
     return {}
 
 
@@ -66,11 +66,11 @@ class MaqaRequest:
     replies: Path
     parameters: MaqaParameters
     output: Path
-    pictures: Pictures = draw_nothing
+    pictures: Pictures = draw_no_charts
     keep_thinking: bool = False
 
 
-def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
+def evaluate_reply_file(request: MaqaRequest, progress: Progress | None = None) -> MaqaStudy:
     """Evaluate a file of replies, write the tables, and return the study.
 
     Raises `InputError` if a file is invalid.
@@ -85,7 +85,7 @@ def evaluate_maqa(request: MaqaRequest, progress: Progress | None = None) -> Maq
         counts = {"reply_lines": replies.n_rows, "repeated": replies.n_repeated}
         with OutputFolder(request.output) as folder:
             warnings = [*questions.warnings, *replies.warnings]
-            write_maqa(folder, study, hashes, counts, warnings, pictures=request.pictures)
+            write_study_files(folder, study, hashes, counts, warnings, pictures=request.pictures)
     return study
 
 
@@ -104,14 +104,14 @@ def _pause_garbage_collection() -> Iterator[None]:
             gc.enable()
 
 
-def write_maqa(
+def write_study_files(
     folder: OutputFolder,
     study: MaqaStudy,
     hashes: Mapping[str, str],
     counts: Mapping[str, int],
     warnings: Sequence[str],
     more: Mapping[str, Any] | None = None,
-    pictures: Pictures = draw_nothing,
+    pictures: Pictures = draw_no_charts,
 ) -> None:
     """Write a study's result tables, charts and summary.json into a folder.
 
@@ -129,7 +129,7 @@ def write_maqa(
         hashes,
         {**study.counts, **counts},
         study.exclusions,
-        made=study.describe_methods(),
+        made=study.list_signature_parts(),
         warnings=[*warnings, *TERMINAL.format_messages(study.list_warnings())],
         more={
             "complete": study.complete,
@@ -169,7 +169,7 @@ class MaqaStudyRequest:
     first_tokens: str | None = None
     top: int = MOST_TOP
     vocabulary: int | None = None
-    pictures: Pictures = draw_nothing
+    pictures: Pictures = draw_no_charts
 
 
 def execute_study(
@@ -197,7 +197,7 @@ def execute_study(
     with StudyFolder(request.output, asking, progress) as folder:
         mode = request.first_tokens or (ALL if asking.get_chat_model().kind == LocalChat.kind else NONE)
         collector = _ReplyCollector(request, folder, mode)
-        replies = collector.collect(questions)
+        replies = collector.collect_replies(questions)
         study = evaluate_replies(request.parameters, list(questions.values()), replies, progress)
         for code, entry in collector.faults:
             study.exclusions.add(code, entry)
@@ -207,10 +207,10 @@ def execute_study(
                 for reply in replies
             )
             tables.write_csv(REPLIES, COLUMNS, rows)
-            tables.write_lines(REPLIES_AS_READ, map(_format_line, replies))
+            tables.write_lines(REPLIES_AS_READ, map(_format_reply_line, replies))
             hashes = {"questions": file.sha256}
             more = {"asked": folder.summarise_steps(), "first_tokens": mode}
-            write_maqa(tables, study, hashes, {}, file.warnings, more, request.pictures)
+            write_study_files(tables, study, hashes, {}, file.warnings, more, request.pictures)
         return study, folder.complete
 
 
@@ -229,8 +229,10 @@ class _ReplyCollector:
     mode: str
     faults: list[tuple[str, dict[str, object]]] = field(default_factory=list)
 
-    def collect(self, questions: Mapping[str, SeveralAnswersQuestion]) -> list[SeveralAnswersReply]:
-        """Ask every question; request first-token distributions if the mode needs them."""
+    def collect_replies(
+        self, questions: Mapping[str, SeveralAnswersQuestion]
+    ) -> list[SeveralAnswersReply]:
+        """Ask every question; return the replies, with first-token distributions by `mode`."""
         sent = {} if self.mode == NONE else {"logprobs": True, "top_logprobs": self.request.top}
         conversations = {
             item: build_conversation(INSTRUCTION, question.text)
@@ -249,18 +251,18 @@ class _ReplyCollector:
         if self.mode == NONE:
             return list(replies.values())
         answer_starts = {
-            key: self._find_starts(questions[key[0]], reply, rows[key])
+            key: self._find_answer_starts(questions[key[0]], reply, rows[key])
             for key, reply in replies.items()
         }
         complete = {}
         if self.mode == ALL:
-            complete = self._request_all_tokens(conversations, answer_starts)
+            complete = self._request_all_token_probabilities(conversations, answer_starts)
         return [
             self._add_distributions(reply, rows[key], answer_starts[key], complete)
             for key, reply in replies.items()
         ]
 
-    def _find_starts(
+    def _find_answer_starts(
         self, question: SeveralAnswersQuestion, reply: SeveralAnswersReply, row: ReplyRow
     ) -> list[AnswerStart]:
         """Return the first token of each answer that can be located in a reply's tokens."""
@@ -273,12 +275,12 @@ class _ReplyCollector:
                 self.faults.append((NOT_FINITE, {"item": reply.item, "sample": reply.sample}))
             return []
         right = RightAnswers(question, self.request.parameters.rules)
-        answers = [str(answer) for answer in read_reply(right, reply).answers]
+        answers = [str(answer) for answer in read_reply_content(right, reply).answers]
         answer_starts, faults = find_answer_starts(reply.text, answers, tokens)
         self.faults += [(code, {"item": reply.item, "sample": reply.sample}) for code in faults]
         return answer_starts
 
-    def _request_all_tokens(
+    def _request_all_token_probabilities(
         self,
         conversations: Mapping[str, tuple[Message, ...]],
         answer_starts: Mapping[tuple[str, int], Sequence[AnswerStart]],
@@ -290,7 +292,7 @@ class _ReplyCollector:
         items = [
             Item(
                 _build_start_id(item, sample, number),
-                (*conversations[item], *_build_beginning(start.before)),
+                (*conversations[item], *_build_reply_beginning(start.before)),
             )
             for (item, sample), reply_starts in answer_starts.items()
             for number, start in enumerate(reply_starts)
@@ -321,7 +323,9 @@ class _ReplyCollector:
                 self.faults.append((OTHER_POSITION, entry))
                 again = None
             token = again or start.token
-            distribution = build_distribution(start.answer, token, self.request.vocabulary)
+            distribution = build_first_token_distribution(
+                start.answer, token, self.request.vocabulary
+            )
             if distribution is not None:
                 distributions.append(distribution)
         logs = tuple(token.logprob for token in self._read_tokens(row) or ())
@@ -340,7 +344,7 @@ def read_logprobs(raw: Any) -> Any:
         return None
 
 
-def _build_beginning(text: str) -> tuple[Message, ...]:
+def _build_reply_beginning(text: str) -> tuple[Message, ...]:
     """Return an assistant message with the beginning of a reply; empty for an empty text.
 
     A server that gets no beginning starts the reply itself, which is the same position.
@@ -353,7 +357,7 @@ def _build_start_id(item: str, sample: int, number: int) -> str:
     return f"{item}|{sample}|{number}"
 
 
-def _format_line(reply: SeveralAnswersReply) -> str:
+def _format_reply_line(reply: SeveralAnswersReply) -> str:
     """Return a reply as a JSON line that ``evaluate maqa`` reads, without empty keys."""
     values = {
         "system": reply.system,
@@ -363,13 +367,13 @@ def _format_line(reply: SeveralAnswersReply) -> str:
         "status": reply.status.value,
     }
     if reply.first_token:
-        values["first_token"] = [_convert_to_json(each) for each in reply.first_token]
+        values["first_token"] = [_convert_distribution_to_json(each) for each in reply.first_token]
     if reply.logprobs:
         values["logprobs"] = list(reply.logprobs)
     return json.dumps(values, ensure_ascii=False) + "\n"
 
 
-def _convert_to_json(distribution: FirstTokenScores) -> dict[str, Any]:
+def _convert_distribution_to_json(distribution: FirstTokenScores) -> dict[str, Any]:
     """Return a first-token distribution as an entry of a reply's JSON line."""
     values: dict[str, Any] = {
         "answer": distribution.answer,

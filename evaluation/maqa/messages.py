@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Measure(NamedTuple):
-    """A confidence measure for readers: title, explanation, and the unit of its cases (`over`)."""
+    """Texts on a confidence measure: title, explanation, and what its cases are (`over`)."""
 
     title: str
     words: str

@@ -90,7 +90,7 @@ class SystemMeasures:
     finding: str
 
 
-class Compared(PairRow):
+class ModelDifference(PairRow):
     """Difference of two models on the same questions: the first one minus the second."""
 
     @property
@@ -101,8 +101,8 @@ class Compared(PairRow):
 
 
 @dataclass(frozen=True)
-class ReportedSample:
-    """A measure of semantic entropy at one number of replies, with its title."""
+class SmallSampleResult:
+    """One measure of semantic entropy at one number of replies, with its title for readers."""
 
     row: SampleRow
     title: str
@@ -113,13 +113,13 @@ class MaqaReport:
     """Results of a MAQA run shown on its main page: models, comparisons, and tables."""
 
     systems: list[SystemMeasures]
-    comparisons: list[Compared]
+    comparisons: list[ModelDifference]
     positions: list[PositionRow]
     gold_counts: list[GoldCountRow]
     bins: list[BinRow]
     left_out: list[Exclusion]
     summary: MaqaSummary
-    small_samples: list[ReportedSample]
+    small_samples: list[SmallSampleResult]
 
 
 def build_report(run: Run) -> MaqaReport:
@@ -131,20 +131,20 @@ def build_report(run: Run) -> MaqaReport:
         if not row.group:
             metrics[row.system][row.metric] = row
     return MaqaReport(
-        [_build_system(system, metrics[system]) for system in summary.systems],
-        [Compared(*row) for row in tables[COMPARISONS.name]],
+        [_build_system_measures(system, metrics[system]) for system in summary.systems],
+        [ModelDifference(*row) for row in tables[COMPARISONS.name]],
         tables[POSITIONS.name],
         tables[GOLD_COUNTS.name],
         tables[CALIBRATION.name],
         list_exclusions(summary.exclusions),
         summary,
-        [ReportedSample(row, MEASURES[row.measure].title) for row in tables[SMALL_SAMPLES.name]],
+        [SmallSampleResult(row, MEASURES[row.measure].title) for row in tables[SMALL_SAMPLES.name]],
     )
 
 
-def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemMeasures:
+def _build_system_measures(system: str, rows: dict[str, MetricRow]) -> SystemMeasures:
     """Return the results of one model; `rows` are its overall metrics by name."""
-    measures = [_build_measure(name, rows) for name in SURENESS]
+    measures = [_build_measure_result(name, rows) for name in SURENESS]
     f1 = rows["f1"]
     return SystemMeasures(
         system,
@@ -156,11 +156,11 @@ def _build_system(system: str, rows: dict[str, MetricRow]) -> SystemMeasures:
         f1.high,
         rows["exact_set"].value,
         measures,
-        _find_best_measure(measures, f1.n),
+        _describe_best_measure(measures, f1.n),
     )
 
 
-def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureResult:
+def _build_measure_result(name: str, rows: dict[str, MetricRow]) -> MeasureResult:
     """Return the results of one confidence measure of one model."""
     area, texts = rows[f"auroc_{name}"], MEASURES[name]
     # Measures without an upper end of their scale have no calibration error.
@@ -178,12 +178,12 @@ def _build_measure(name: str, rows: dict[str, MetricRow]) -> MeasureResult:
         error.value if error else None,
         rows[f"coverage_{name}"].value,
         area.n,
-        _describe_area(area),
+        _describe_auroc(area),
         describe_reason(area.reason) if area.value is None else "",
     )
 
 
-def _describe_area(area: MetricRow) -> str:
+def _describe_auroc(area: MetricRow) -> str:
     """Return a short phrase on how well an AUROC separates right from wrong; "" if undefined."""
     if area.value is None:
         return ""
@@ -198,7 +198,7 @@ def _describe_area(area: MetricRow) -> str:
     return "separates right from wrong somewhat"
 
 
-def _find_best_measure(measures: Sequence[MeasureResult], n: int) -> str:
+def _describe_best_measure(measures: Sequence[MeasureResult], n: int) -> str:
     """Return a sentence naming the confidence measure with the greatest AUROC above chance.
 
     `n` is the number of questions with a known right answer.
@@ -264,9 +264,9 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
         for row in items
         if (score := getattr(row, label)) is not None and not is_right_score(score, above)
     ]
-    wrong.sort(key=_build_sort_key)
+    wrong.sort(key=_build_confidence_sort_key)
     open_ones = [row for row in items if row.precision is None and row.replies]
-    open_ones.sort(key=_build_sort_key, reverse=True)
+    open_ones.sort(key=_build_confidence_sort_key, reverse=True)
     # The table has all replies of the run: keep only those on the page.
     selected = {(row.system, row.item) for row in [*wrong[:MAX_SHOWN], *open_ones[:MAX_SHOWN]]}
     replies: dict[tuple[str, str], list[ReplyRow]] = defaultdict(list)
@@ -291,7 +291,7 @@ def load_texts_page(run: Run, load_right_answers: Callable[[], dict[str, list[st
     )
 
 
-def _build_sort_key(row: ItemRow) -> tuple[float, float]:
+def _build_confidence_sort_key(row: ItemRow) -> tuple[float, float]:
     """Return (semantic entropy, minus stated confidence): most confident questions first."""
     entropy = 0.0 if row.semantic_entropy is None else row.semantic_entropy
     return entropy, -(row.verbalised or 0.0)

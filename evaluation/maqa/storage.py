@@ -28,8 +28,8 @@ from evaluation.core.backends.chat.contract import parse_token_logprobs
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.maqa.options import MaqaRunOptions
-from evaluation.maqa.run.confidence import build_distribution, find_answer_starts
-from evaluation.maqa.run.judging import RightAnswers, read_reply
+from evaluation.maqa.run.confidence import build_first_token_distribution, find_answer_starts
+from evaluation.maqa.run.judging import RightAnswers, read_reply_content
 from evaluation.maqa.run.replies import INSTRUCTION, OPEN_INSTRUCTION, build_conversation
 from evaluation.maqa.run.result_tables import STUDY_TABLES
 from evaluation.maqa.run.study import REFUSED, MaqaStudy, evaluate_replies
@@ -97,7 +97,7 @@ class MaqaSummary(StudySummary):
         }
 
 
-def load_questions(version: QuestionSetVersion) -> list[SeveralAnswersQuestion]:
+def load_graded_questions(version: QuestionSetVersion) -> list[SeveralAnswersQuestion]:
     """Return the graded questions of a question set version that have a text, in order."""
     rows = version.questions.graded().exclude(text="").select_related("passage")
     return [_convert_question(row) for row in rows.order_by("position", "pk")]
@@ -162,7 +162,7 @@ def execute_run(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     options = load_options(run)
-    questions = load_questions(run.version)
+    questions = load_graded_questions(run.version)
     if not questions:
         raise RunInputError("run.no_question_with_text")
     models = load_registered_models(run, options.models)
@@ -170,7 +170,7 @@ def execute_run(turn: Turn) -> None:
         raise RunInputError("run.no_model_to_ask")
     asking = StudyAsker(turn, run, models, options.budget)
     faults: Faults = []
-    replies = _collect_replies(asking, models, questions, options, faults)
+    replies = _request_replies(asking, models, questions, options, faults)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # Embedding has a lane of its own: in another lane this ends the turn, and the next continues.
@@ -206,11 +206,11 @@ def execute_run(turn: Turn) -> None:
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
 ) -> list[Problem]:
-    """Return why a run cannot start: no model chosen or allowed, or no question with text."""
+    """Return the problems that prevent a run: of its models, or no question with a text."""
     problems = find_model_problems(user, options, needed=("models",))
     if problems:
         return problems
-    return [] if load_questions(version) else [build_problem("no_text")]
+    return [] if load_graded_questions(version) else [build_problem("no_text")]
 
 
 def load_options(run: Run) -> MaqaRunOptions:
@@ -232,7 +232,7 @@ def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: MaqaRunOptions
 ) -> RequestForecast:
     """Return the forecast of a run's requests with a sample prompt; nothing is sent."""
-    questions = load_questions(version)
+    questions = load_graded_questions(version)
     rounds = _build_rounds(select_registered_models(user, options.models), questions, options)
     examples = {}
     if rounds and questions:
@@ -267,14 +267,14 @@ def _build_rounds(
     return [Round(model, items, sent, options.seed) for model in models]
 
 
-def _collect_replies(
+def _request_replies(
     asking: StudyAsker,
     models: Sequence[LanguageModel],
     questions: Sequence[SeveralAnswersQuestion],
     options: MaqaRunOptions,
     faults: Faults,
 ) -> list[SeveralAnswersReply]:
-    """Return the replies of all models to all questions; each is a separate conversation."""
+    """Ask all models all questions, each in a conversation of its own; return the replies."""
     rounds = _build_rounds(models, questions, options)
     right = {question.id: RightAnswers(question, options.rules) for question in questions}
     return [
@@ -298,11 +298,12 @@ def _convert_reply(
     tokens = parse_token_logprobs(stored.logprobs)
     if stored.status is not AnswerStatus.TEXT or tokens is None:
         return reply
-    answers = [str(answer) for answer in read_reply(right, reply).answers]
+    answers = [str(answer) for answer in read_reply_content(right, reply).answers]
     answer_starts, codes = find_answer_starts(stored.text, answers, tokens)
     faults += [(code, {"system": system, "item": item, "sample": sample}) for code in codes]
     distributions = (
-        build_distribution(start.answer, start.token, options.vocabulary) for start in answer_starts
+        build_first_token_distribution(start.answer, start.token, options.vocabulary)
+        for start in answer_starts
     )
     known = tuple(distribution for distribution in distributions if distribution)
     return replace(reply, first_token=known, logprobs=tuple(token.logprob for token in tokens))
@@ -315,7 +316,7 @@ def _build_signature(
     parts = {
         **build_signature_parts(options),
         "models": "+".join(model.spec for model in models),
-        **study.describe_methods(),
+        **study.list_signature_parts(),
         "inputs": input_hash[:SHORT],
         "version": metadata.version("crowdgrade"),
     }

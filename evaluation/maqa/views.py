@@ -8,11 +8,16 @@ from typing import Any
 
 from annotations.models import QuestionSetVersion
 from evaluation.core.charts.chart import Chart
-from evaluation.maqa.charts import BY_QUESTION, NAMES, build_charts, build_questions_chart
+from evaluation.maqa.charts import (
+    BY_QUESTION,
+    NAMES,
+    build_confidence_charts,
+    build_questions_chart,
+)
 from evaluation.maqa.report import TABLES, build_report, load_texts_page
 from evaluation.maqa.run.result_tables import CALIBRATION, CURVES, ITEMS
 from evaluation.maqa.run.tables import BinRow
-from evaluation.maqa.storage import estimate_requests, load_questions
+from evaluation.maqa.storage import estimate_requests, load_graded_questions
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
@@ -21,16 +26,16 @@ from evaluation.runs.steps.checkpoints import read_result_table
 
 def build_run_charts(run: Run, bins: Sequence[BinRow]) -> list[Chart]:
     """Return the charts of a run; `bins` are the rows of its calibration table."""
-    return list(build_charts(list(read_result_table(run, CURVES)), bins))
+    return list(build_confidence_charts(list(read_result_table(run, CURVES)), bins))
 
 
-def draw_chart(run: Run, name: str) -> Chart | None:
-    """Return one chart of a run by its name; None if it has no values."""
+def load_chart_by_name(run: Run, name: str) -> Chart | None:
+    """Return the chart of a run that has this name; None if it has no values."""
     bins = list(read_result_table(run, CALIBRATION))
     return next((chart for chart in build_run_charts(run, bins) if chart.name == name), None)
 
 
-def draw_questions_chart(run: Run) -> Chart | None:
+def load_questions_chart(run: Run) -> Chart | None:
     """Return the chart of the confidence at each question; None if no measure has values."""
     return build_questions_chart(list(read_result_table(run, ITEMS)))
 
@@ -41,7 +46,7 @@ def build_measures_context(run: Run) -> Mapping[str, Any]:
     charts = build_run_charts(run, report.bins)
     return {
         "report": report,
-        "by_question": draw_questions_chart(run),
+        "by_question": load_questions_chart(run),
         "charts": charts,
         "table_names": list(TABLES),
     }
@@ -54,7 +59,7 @@ def build_texts_context(run: Run) -> Mapping[str, Any]:
         """Return the first spelling of each right answer, by question id."""
         return {
             question.id: [str(spellings[0]) for spellings in question.answers]
-            for question in load_questions(run.version)
+            for question in load_graded_questions(run.version)
         }
 
     return {"page": load_texts_page(run, load_right_answers)}
@@ -65,17 +70,17 @@ PAGES = (
     Page("texts", "Confident and wrong", "evaluation/maqa/texts.html", build_texts_context),
 )
 CHARTS: Mapping[str, Callable[[Run], Chart | None]] = {
-    BY_QUESTION: draw_questions_chart,
-    **{name: partial(draw_chart, name=name) for name in NAMES},
+    BY_QUESTION: load_questions_chart,
+    **{name: partial(load_chart_by_name, name=name) for name in NAMES},
 }
 
 
-def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
-    """Return the start page's text on a version: number of questions, and with right answers.
+def describe_version_inputs(version: QuestionSetVersion | None) -> DataReadiness:
+    """Return the start page's note on a version: how many questions have right answers.
 
     A run cannot start if no question has a text.
     """
-    questions = [] if version is None else load_questions(version)
+    questions = [] if version is None else load_graded_questions(version)
     if not questions:
         return DataReadiness("No question has a text yet.", ready=False)
     n_known = sum(bool(question.answers) for question in questions)
@@ -88,7 +93,7 @@ def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
 
 START = Start(
     words="A wrong answer with high confidence does more harm than one with low confidence.",
-    before=describe_version,
+    before=describe_version_inputs,
     foreseen=estimate_requests,
     files=(
         StartFile(

@@ -94,7 +94,7 @@ EVALUATE = Evaluation(
     description="Evaluate replies to questions and to rewordings of them.",
     epilog=EVALUATE_EPILOG,
     add_arguments=add_evaluate_arguments,
-    run="evaluation.multiqa.commands.evaluate",
+    run="evaluation.multiqa.commands.run_evaluate",
 )
 
 

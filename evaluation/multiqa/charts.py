@@ -37,7 +37,7 @@ CROWD_ROWS: dict[str, tuple[str, RowStyle]] = {
 
 def build_accuracy_chart(systems: Sequence[str], numbers: Sequence[NumberRow]) -> Chart | None:
     """Return the chart of models' accuracy over wordings; None without accepted answers."""
-    return _build_chart(
+    return _build_metric_chart(
         systems,
         numbers,
         ACCURACY_ROWS,
@@ -53,7 +53,7 @@ def build_accuracy_chart(systems: Sequence[str], numbers: Sequence[NumberRow]) -
 
 def build_crowd_chart(systems: Sequence[str], numbers: Sequence[NumberRow]) -> Chart | None:
     """Return the chart of models' crowd scores over wordings; None without workers' answers."""
-    return _build_chart(
+    return _build_metric_chart(
         systems,
         numbers,
         CROWD_ROWS,
@@ -66,7 +66,7 @@ def build_crowd_chart(systems: Sequence[str], numbers: Sequence[NumberRow]) -> C
     )
 
 
-def _build_chart(
+def _build_metric_chart(
     systems: Sequence[str],
     table: Sequence[NumberRow],
     metrics: dict[str, tuple[str, RowStyle]],
@@ -99,7 +99,7 @@ def _build_chart(
         drawing = Drawing(width, layout.height, title, f"{len(rows)} numbers")
         # Accuracies have the whole scale, so that charts of two runs can be compared.
         if name == "nearness":
-            scale = _build_scale(rows, layout)
+            scale = _build_value_scale(rows, layout)
         else:
             scale = Scale(0, 1, layout.left, layout.right)
         draw_axis(drawing, layout, scale, axis)
@@ -115,13 +115,14 @@ def _build_chart(
     return Chart(name=name, title=title, explanation=explanation, draw=draw, note=note)
 
 
-def _build_scale(rows: list[tuple[EstimateRow, MetricCell]], layout: RowLayout) -> Scale:
+def _build_value_scale(rows: list[tuple[EstimateRow, MetricCell]], layout: RowLayout) -> Scale:
     """Return the horizontal scale that covers all values and intervals of the chart rows."""
     values = [value for row, _ in rows for value in (row.value, row.low, row.high)]
     return build_scale(values, layout.left, layout.right)
 
 
 def _format_tooltip(system: str, label: str, cell: MetricCell) -> str:
+    """Return the tooltip of a chart row: value, interval, chance level and number of questions."""
     lines = [f"{system}: {label}", format_number(cell.value)]
     if cell.low is not None:
         lines.append(f"95% interval {interval_of(cell.low, cell.high)}")
@@ -130,10 +131,10 @@ def _format_tooltip(system: str, label: str, cell: MetricCell) -> str:
     return "\n".join([*lines, f"{cell.n:,} questions"])
 
 
-def list_overall_rows(
+def build_overall_rows(
     rows: Iterable[MetricRow], descriptions: Mapping[str, NumberWords]
 ) -> tuple[list[str], tuple[NumberRow, ...]]:
-    """Return the models, and a row for each described metric over all items, as charts take them.
+    """Return the models, and a chart row for each described metric over all items.
 
     `rows` are those of metrics.csv.
     """

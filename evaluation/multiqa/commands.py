@@ -13,11 +13,11 @@ from evaluation.core.options import TERMINAL
 from evaluation.models import Run
 from evaluation.multiqa.files.evaluation import FileEvaluation, MultiqaRequest, evaluate_files
 from evaluation.multiqa.files.field_mapping import FieldMapping, load_mapping
-from evaluation.multiqa.files.study import FileStudy, MultiqaStudy, execute_study
+from evaluation.multiqa.files.study import MultiqaStudyRequest, MultiqaStudyResult, execute_study
 from evaluation.multiqa.methods.robustness import METRIC_NAMES
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.multiqa.run.evaluation import CHANCE, CROWD_METRICS, SPREAD_RATIO
-from evaluation.multiqa.storage.running import MultiqaSummary, load_metrics
+from evaluation.multiqa.storage.running import MultiqaSummary, load_metric_rows
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow
 from evaluation.runs.run_types.kind import Progress, StudyOutcome
@@ -41,7 +41,7 @@ def format_evaluation(evaluation: FileEvaluation, output: Path) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def format_study(study: FileStudy, output: Path) -> str:
+def format_study(study: MultiqaStudyResult, output: Path) -> str:
     """Return the text that ``study multiqa`` prints about the results."""
     n_kept = sum(rewording.variant is not None for rewording in study.rewordings)
     dropped = Counter(rewording.reason for rewording in study.rewordings if rewording.reason)
@@ -52,7 +52,7 @@ def format_study(study: FileStudy, output: Path) -> str:
 
 def format_run(run: Run) -> str:
     """Return the text that ``run multiqa`` prints about a finished run."""
-    summary, rows = MultiqaSummary.from_json(run.summary), load_metrics(run)
+    summary, rows = MultiqaSummary.from_json(run.summary), load_metric_rows(run)
     requests = sum(usage.requests for usage in summary.usage)
     reused = sum(usage.reused for usage in summary.usage)
     parts = [
@@ -117,14 +117,14 @@ def load_chosen_mapping(arguments: Mapping[str, Any]) -> FieldMapping | None:
     return None if name is None else load_mapping(name)
 
 
-def evaluate(
+def run_evaluate(
     parameters: MultiqaRunOptions, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
     """Evaluate a file of replies, write the tables, and return the text to print."""
     request = MultiqaRequest(
         arguments["items"],
         arguments["replies"],
-        parameters.evaluation(),
+        parameters.build_evaluation_parameters(),
         arguments["output"],
         arguments["columns"],
         load_chosen_mapping(arguments),
@@ -149,8 +149,8 @@ def run_study(
         *("rewriter_tokens", "rewriter_key_variable", "meaning", "nli", "entailment"),
         *("labelled_pairs", "keep_html", "keep_ids"),
     )
-    request = MultiqaStudy(
-        parameters=parameters.evaluation(),
+    request = MultiqaStudyRequest(
+        parameters=parameters.build_evaluation_parameters(),
         mapping=load_chosen_mapping(arguments),
         **{name: arguments[name] for name in names},
     )

@@ -61,7 +61,7 @@ class Replies:
     def __len__(self) -> int:
         return len(self.items)
 
-    def add(
+    def add_reply(
         self, system: str, item: int, variant: int, text: str, status: AnswerStatus, line: int = 0
     ) -> None:
         """Append a reply; an empty text with status TEXT gets the status EMPTY."""
@@ -160,7 +160,7 @@ class SystemReplies:
     variants: Ints
 
 
-def group_by_system(
+def group_replies_by_system(
     items: Sequence[MultiqaItem], replies: Replies, left_out: Exclusions
 ) -> tuple[SystemReplies, ...]:
     """Return each system's replies as matrices of items by wordings, in system order.
@@ -170,7 +170,7 @@ def group_by_system(
     """
     n = len(items)
     usable = np.array([bool(item.answers) for item in items], dtype=np.bool_)
-    note_left_out_items(NO_ACCEPTED, items, np.flatnonzero(~usable), left_out)
+    add_left_out_items(NO_ACCEPTED, items, np.flatnonzero(~usable), left_out)
     reply_systems, reply_items, variants, texts, statuses = replies.build_arrays()
     # Over all systems, so that a column is the same wording of an item for each of them.
     columns, column_variants = _rank_variants(reply_items, variants, n)
@@ -186,15 +186,17 @@ def group_by_system(
         failed = np.isin(status, MISSING) & usable[:, None]
         for code in MISSING:
             has_code = (status == code) & usable[:, None]
-            _note_failed(STATUSES[code].value, system, items, has_code, column_variants, left_out)
+            _add_failed_replies(
+                STATUSES[code].value, system, items, has_code, column_variants, left_out
+            )
         status[np.isin(status, MISSING)] = NO_REPLY
         text[status == NO_REPLY] = NO_REPLY
         # If no system has a reply to an item's original, column 0 holds another variant.
         original = (status[:, 0] != NO_REPLY) & (column_variants[:, 0] == 0)
         has_any = (status != NO_REPLY).any(axis=1) | failed.any(axis=1)
-        note_left_out_items(NO_REPLIES, items, np.flatnonzero(usable & ~has_any), left_out, system)
+        add_left_out_items(NO_REPLIES, items, np.flatnonzero(usable & ~has_any), left_out, system)
         missing = np.flatnonzero(usable & has_any & ~original)
-        note_left_out_items(NO_ORIGINAL, items, missing, left_out, system)
+        add_left_out_items(NO_ORIGINAL, items, missing, left_out, system)
         counted = np.flatnonzero(usable & original)
         grouped.append(
             SystemReplies(system, counted, status[counted], text[counted], column_variants[counted])
@@ -202,7 +204,7 @@ def group_by_system(
     return tuple(grouped)
 
 
-def note_left_out_items(
+def add_left_out_items(
     reason: str,
     items: Sequence[MultiqaItem],
     numbers: Ints,
@@ -217,7 +219,7 @@ def note_left_out_items(
     left_out.add_all(reason, entries, len(numbers))
 
 
-def _note_failed(
+def _add_failed_replies(
     reason: str,
     system: str,
     items: Sequence[MultiqaItem],
@@ -225,7 +227,7 @@ def _note_failed(
     variants: Ints,
     left_out: Exclusions,
 ) -> None:
-    """Add a system's failed replies, marked in items by wordings, to `left_out`."""
+    """Add a system's failed replies, marked in a matrix of items by wordings, to `left_out`."""
     rows, columns = np.nonzero(failed)
     if len(rows):
         entries = [
@@ -276,7 +278,7 @@ class PromptForm:
     template: str
 
 
-def choose_form(item: MultiqaItem) -> PromptForm:
+def choose_prompt_form(item: MultiqaItem) -> PromptForm:
     """Return the prompt form of an item, by kind, context and number of right choices."""
     several = item.kind == CHOICE and len(item.answers) > 1
     name = SEVERAL if several else item.kind
@@ -284,16 +286,16 @@ def choose_form(item: MultiqaItem) -> PromptForm:
     return PromptForm(name + (" with text" if item.context else ""), begin + TEMPLATES[name])
 
 
-def build_messages(item: MultiqaItem, wording: str) -> tuple[Message, ...]:
+def build_item_messages(item: MultiqaItem, wording: str) -> tuple[Message, ...]:
     """Return the messages that ask an item in the wording `wording`."""
-    lines = [f"{format_label(index)}. {choice}" for index, choice in enumerate(item.choices)]
-    content = choose_form(item).template.format(
+    lines = [f"{format_choice_label(index)}. {choice}" for index, choice in enumerate(item.choices)]
+    content = choose_prompt_form(item).template.format(
         question=wording, choices="\n".join(lines), context=item.context
     )
     return ({"role": "user", "content": content},)
 
 
-def format_label(index: int) -> str:
+def format_choice_label(index: int) -> str:
     """Return the label of an answer choice: its letter, or its number from the 27th on.
 
     Replies may name a choice by its text instead, so numbers need not be read back.

@@ -117,7 +117,7 @@ def _limit_to_runs(**more: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class MultiqaRunOptions(MultiqaParameters):
-    """Options of a MultiQ&A run, which asks models; commands on files have own arguments."""
+    """Options of a MultiQ&A run, which asks models; commands on files have arguments instead."""
 
     models: tuple[str, ...] = declare_option(
         (),
@@ -263,7 +263,7 @@ class MultiqaRunOptions(MultiqaParameters):
         if parse_embedder_spec(self.embedder).kind == "precomputed":
             yield build_problem("no_file_of_vectors", "embedder")
 
-    def evaluation(self) -> MultiqaParameters:
+    def build_evaluation_parameters(self) -> MultiqaParameters:
         """Return only the options of evaluating replies, without those of asking models."""
         return MultiqaParameters(
             **{name: getattr(self, name) for name in MultiqaParameters.get_options()}

@@ -36,16 +36,16 @@ from evaluation.multiqa.run.rows import (
     SystemPair,
 )
 from evaluation.multiqa.run.rows import CROWD as CROWD_ROWS
-from evaluation.multiqa.storage.questions import load
+from evaluation.multiqa.storage.questions import load_version_items
 from evaluation.multiqa.storage.running import (
     MultiqaSummary,
-    load_comparisons,
-    load_crowd,
-    load_items,
-    load_metrics,
+    load_comparison_rows,
+    load_crowd_rows,
+    load_item_rows,
+    load_metric_rows,
     load_options,
-    load_replies,
-    load_rewordings,
+    load_reply_rows,
+    load_rewording_rows,
 )
 from evaluation.runs.flow.asking.summary import Usage
 from evaluation.runs.flow.metrics import OVERALL, MetricRow
@@ -155,7 +155,7 @@ class MultiqaReport:
 def build_report(run: Run) -> MultiqaReport:
     """Return the results of a finished MultiQ&A run."""
     summary = MultiqaSummary.from_json(run.summary)
-    cells = index_metrics(load_metrics(run))
+    cells = index_metrics(load_metric_rows(run))
     systems = summary.systems
     return MultiqaReport(
         systems,
@@ -163,7 +163,7 @@ def build_report(run: Run) -> MultiqaReport:
         build_number_rows(cells, OVERALL, systems, CROWD_DESCRIPTIONS, list(CROWD_DESCRIPTIONS)),
         _build_group_tables(cells, systems, "kind:"),
         _build_group_tables(cells, systems, "dataset:"),
-        tuple(_build_pair(row) for row in load_comparisons(run)),
+        tuple(_build_pair_report(row) for row in load_comparison_rows(run)),
         summary.usage,
         list_exclusions(summary.exclusions),
         list_exclusions(summary.wrong_by_form),
@@ -218,14 +218,16 @@ def build_number_rows(
     """Return a row for each metric of `names` that the group of items has."""
     return tuple(
         NumberRow(
-            name, descriptions[name], tuple(_build_cell(cells, group, name, s) for s in systems)
+            name,
+            descriptions[name],
+            tuple(_build_metric_cell(cells, group, name, s) for s in systems),
         )
         for name in names
         if (group, name) in cells
     )
 
 
-def _build_cell(cells: MetricCells, group: str, name: str, system: str) -> MetricCell | None:
+def _build_metric_cell(cells: MetricCells, group: str, name: str, system: str) -> MetricCell | None:
     """Return one system's metric with its chance level; None if it has no such metric."""
     row = cells[group, name].get(system)
     if row is None:
@@ -249,7 +251,7 @@ def _build_group_tables(
     return tuple(tables)
 
 
-def _build_pair(row: SystemPair) -> MultiqaPair:
+def _build_pair_report(row: SystemPair) -> MultiqaPair:
     """Return a comparison for readers, with the better model if p (Holm) is below 0.05."""
     p, difference = row.adjusted_p_value, row.difference
     better, worse = "", ""
@@ -269,16 +271,16 @@ def build_metrics_table(run: Run) -> Table:
 
 def _list_metric_rows(run: Run) -> Iterator[MetricRow]:
     """Yield metric rows: over all items first, then by group, then by item."""
-    rows = load_metrics(run)
+    rows = load_metric_rows(run)
     yield from (row for row in rows if row.group == OVERALL)
     yield from (row for row in rows if row.group != OVERALL)
-    for row in load_items(run):
+    for row in load_item_rows(run):
         yield from row.build_metric_rows()
 
 
 def build_items_table(run: Run) -> Table:
     """Return the table for items.csv, one row per system and item."""
-    return Table(ITEM_COLUMNS, (row.list_cells() for row in load_items(run)))
+    return Table(ITEM_COLUMNS, (row.list_cells() for row in load_item_rows(run)))
 
 
 def build_questions_table(run: Run) -> Table:
@@ -287,7 +289,7 @@ def build_questions_table(run: Run) -> Table:
     They are loaded from the version, since a published version never changes.
     """
     header = ("item", "kind", "dataset", "context", "question", "choices", "answers", "matcher")
-    items = load(run.version, load_options(run)).items
+    items = load_version_items(run.version, load_options(run)).items
     return Table(
         header,
         (
@@ -390,20 +392,22 @@ def load_texts_page(run: Run, first: int, most: int) -> TextsPage:
     """Return `most` questions from position `first` on with all replies, worst first."""
     systems = MultiqaSummary.from_json(run.summary).systems
     rows: dict[str, _QuestionRows] = defaultdict(_QuestionRows)
-    for item_row in load_items(run):
+    for item_row in load_item_rows(run):
         rows[item_row.item].items[item_row.system] = item_row
-    for crowd_row in load_crowd(run):
+    for crowd_row in load_crowd_rows(run):
         rows[crowd_row.item].crowd[crowd_row.system] = crowd_row
     right: dict[str, list[bool]] = defaultdict(list)
     replies: dict[str, list[ReplyRow]] = defaultdict(list)
-    for reply in load_replies(run):
+    for reply in load_reply_rows(run):
         replies[reply.item].append(reply)
         if reply.right is not None:
             right[reply.item].append(reply.right)
     kinds = {
-        (row.item, row.variant): row.kind for row in load_rewordings(run) if row.variant is not None
+        (row.item, row.variant): row.kind
+        for row in load_rewording_rows(run)
+        if row.variant is not None
     }
-    items = {item.item: item for item in load(run.version, load_options(run)).items}
+    items = {item.item: item for item in load_version_items(run.version, load_options(run)).items}
     questions = [
         QuestionTexts(
             items.get(name),
@@ -442,7 +446,7 @@ def _add_wordings(
             row = by_wording.get((variant, system))
             letter = ""
             if row is not None and row.says is not None:
-                letter = letters.setdefault(row.says, _format_letter(len(letters)))
+                letter = letters.setdefault(row.says, _format_answer_letter(len(letters)))
             why = (
                 ""
                 if row is None or row.status == "text"
@@ -454,7 +458,8 @@ def _add_wordings(
     return replace(question, wordings=tuple(wordings))
 
 
-def _format_letter(index: int) -> str:
+def _format_answer_letter(index: int) -> str:
+    """Return the letter of an answer by its index, or its number from the 27th answer on."""
     return LETTERS[index] if index < len(LETTERS) else str(index + 1)
 
 
@@ -477,8 +482,11 @@ class RewordingsPage(ComputedPage[ReportedRewording]):
 
 def load_rewordings_page(run: Run, first: int, most: int) -> RewordingsPage:
     """Return `most` rewordings from position `first` on, rejected ones first."""
-    rows = sorted(load_rewordings(run), key=lambda row: row.variant is not None)
-    questions = {item.item: item.question for item in load(run.version, load_options(run)).items}
+    rows = sorted(load_rewording_rows(run), key=lambda row: row.variant is not None)
+    questions = {
+        item.item: item.question
+        for item in load_version_items(run.version, load_options(run)).items
+    }
     page = [
         ReportedRewording(
             row,

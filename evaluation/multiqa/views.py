@@ -17,7 +17,7 @@ from evaluation.multiqa.report import (
     load_rewordings_page,
     load_texts_page,
 )
-from evaluation.multiqa.storage.questions import estimate_requests, load
+from evaluation.multiqa.storage.questions import estimate_requests, load_version_items
 from evaluation.runs.flow.stored import Aspect, Measure, MeasureSource, build_column_reader
 from evaluation.runs.run_types.kind import DataReadiness, Page, Start
 from evaluation.runs.steps.asking.registration import list_option_ids
@@ -39,7 +39,7 @@ def build_scores_context(run: Run) -> Mapping[str, Any]:
         "charts": [chart for chart in charts if chart],
         "usage": [(STEPS.get(usage.step, usage.step), usage) for usage in report.usage],
         "groups": [
-            (title, name, _group_by_metric(tables))
+            (title, name, _group_rows_by_metric(tables))
             for title, name, tables in (
                 ("By format", "formats", report.formats),
                 ("By data set", "datasets", report.datasets),
@@ -49,7 +49,7 @@ def build_scores_context(run: Run) -> Mapping[str, Any]:
     }
 
 
-def _group_by_metric(
+def _group_rows_by_metric(
     groups: tuple[GroupRow, ...],
 ) -> list[tuple[str, list[tuple[GroupRow, Any]]]]:
     """Return each metric's label with the row of every group (None if it has none)."""
@@ -102,13 +102,13 @@ def resolve_model_names(run: Run) -> Mapping[str, str]:
     }
 
 
-def draw_accuracy_chart(run: Run) -> Chart | None:
+def load_accuracy_chart(run: Run) -> Chart | None:
     """Return a run's chart of accuracy over wordings; None without accepted answers."""
     report = build_report(run)
     return build_accuracy_chart(report.systems, report.numbers)
 
 
-def draw_crowd_chart(run: Run) -> Chart | None:
+def load_crowd_chart(run: Run) -> Chart | None:
     """Return a run's chart of crowd scores; None without workers' answers."""
     report = build_report(run)
     return build_crowd_chart(report.systems, report.crowd)
@@ -127,12 +127,12 @@ PAGES = (
         "wordings", "Rewordings", "evaluation/multiqa/wordings.html", paged=build_rewordings_context
     ),
 )
-CHARTS = {"robustness": draw_accuracy_chart, "nearness": draw_crowd_chart}
+CHARTS = {"robustness": load_accuracy_chart, "nearness": load_crowd_chart}
 
 
-def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
-    """Return the start page's text: accepted answers, workers and rewordings of a version."""
-    loaded = None if version is None else load(version, MultiqaRunOptions())
+def describe_version_inputs(version: QuestionSetVersion | None) -> DataReadiness:
+    """Return the start page's note: a version's accepted answers, workers and rewordings."""
+    loaded = None if version is None else load_version_items(version, MultiqaRunOptions())
     if loaded is None or not loaded.items:
         return DataReadiness("No question has a text yet.", ready=False)
     if not loaded.scorable:
@@ -154,12 +154,13 @@ def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
 
 
 def _format_count(count: int, noun: str) -> str:
+    """Return a count with its noun in the singular or plural, such as "1,200 workers"."""
     return f"{count:,} {noun if count == 1 else f'{noun}s'}"
 
 
 START = Start(
     words="An answer that changes with the wording is not robust.",
-    before=describe_version,
+    before=describe_version_inputs,
     foreseen=estimate_requests,
 )
 

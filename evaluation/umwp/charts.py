@@ -18,7 +18,7 @@ from evaluation.core.charts.svg import (
     format_number,
     format_tick,
 )
-from evaluation.umwp.report.results import Noticed
+from evaluation.umwp.report.results import RecognitionRates
 from evaluation.umwp.run.tables import SizeRow
 
 PANEL, GAP = 220.0, 56.0
@@ -47,7 +47,7 @@ def format_size(parameters: float) -> str:
     return f"{parameters / unit:.3g}{letter}"
 
 
-def build_by_size_chart(
+def build_size_chart(
     points: Sequence[SizedPoint], what: str, explanation: str, left_out: int = 0
 ) -> Chart | None:
     """Return the chart of a metric by model size, one panel per prompt form; None if empty.
@@ -63,7 +63,7 @@ def build_by_size_chart(
     margin = max(0.15, (max(logs) - min(logs)) * 0.06)
 
     def draw(width: float) -> Drawing:
-        entries = _place_legend(tunings, width) if len(tunings) > 1 else []
+        entries = _place_legend_entries(tunings, width) if len(tunings) > 1 else []
         top = 24 + LEGEND_ROW * (entries[-1][1] + 1 if entries else 0)
         height = top + len(forms) * (PANEL + GAP)
         drawing = Drawing(
@@ -71,7 +71,7 @@ def build_by_size_chart(
         )
         for index, (left, row) in enumerate(entries):
             label = tunings[index] or "unknown tuning"
-            _draw_mark(drawing, left + 8, 10 + row * LEGEND_ROW, index)
+            _draw_tuning_symbol(drawing, left + 8, 10 + row * LEGEND_ROW, index)
             drawing.add_text(left + 20, 14 + row * LEGEND_ROW, label, "label")
         x = Scale(min(logs) - margin, max(logs) + margin, LEFT, width - RIGHT)
         for index, form in enumerate(forms):
@@ -107,7 +107,7 @@ def _draw_panel(
     for tick in y.list_ticks(5):
         drawing.add_line(LEFT, y(tick), x.end, y(tick), "grid")
         drawing.add_text(LEFT - 8, y(tick) + 4, format_tick(tick), "faint", "end")
-    for power, factor in _choose_ticks(x):
+    for power, factor in _choose_log_ticks(x):
         tick_x = x(power + math.log10(factor))
         drawing.add_text(tick_x, bottom + 17, format_size(factor * 10.0**power), "faint", "middle")
     drawing.add_line(LEFT, bottom, x.end, bottom, "axis")
@@ -121,11 +121,11 @@ def _draw_panel(
         )
         if point.low is not None and point.high is not None:
             drawing.add_line(mark_x, y(point.low), mark_x, y(point.high), "whisker-weak")
-        _draw_mark(drawing, mark_x, y(point.value), tunings.index(point.tuning))
+        _draw_tuning_symbol(drawing, mark_x, y(point.value), tunings.index(point.tuning))
         drawing.end_group()
 
 
-def _choose_ticks(x: Scale) -> list[tuple[int, int]]:
+def _choose_log_ticks(x: Scale) -> list[tuple[int, int]]:
     """Return axis ticks as (power of ten, factor), with the fewest factors for two ticks."""
     powers = range(math.floor(x.low), math.ceil(x.high) + 1)
     for factors in ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 4, 5, 6, 7, 8, 9)):
@@ -140,7 +140,7 @@ def _choose_ticks(x: Scale) -> list[tuple[int, int]]:
     return ticks
 
 
-def _draw_mark(drawing: Drawing, x: float, y: float, tuning: int) -> None:
+def _draw_tuning_symbol(drawing: Drawing, x: float, y: float, tuning: int) -> None:
     """Draw the symbol of a tuning type by its index; symbols differ in shape, not only colour."""
     if tuning % 4 == 0:
         drawing.add_dot(x, y, "dot", 5)
@@ -152,7 +152,7 @@ def _draw_mark(drawing: Drawing, x: float, y: float, tuning: int) -> None:
         drawing.add_dot(x, y, "dot-weak", 5)
 
 
-def _place_legend(names: Sequence[str], width: float) -> list[tuple[float, int]]:
+def _place_legend_entries(names: Sequence[str], width: float) -> list[tuple[float, int]]:
     """Return the left edge in pixels and the line number of each legend entry."""
     positions, left, row = [], 4.0, 0
     for name in names:
@@ -178,10 +178,10 @@ def build_f1_by_size_chart(rows: Sequence[SizeRow]) -> Chart | None:
         for row in rows
         if row.parameters is not None and row.f1 is not None
     ]
-    return build_by_size_chart(points, "F1", EXPLANATION, len(rows) - len(points))
+    return build_size_chart(points, "F1", EXPLANATION, len(rows) - len(points))
 
 
-def build_f1_chart(models: Sequence[Noticed]) -> Chart | None:
+def build_f1_chart(models: Sequence[RecognitionRates]) -> Chart | None:
     """Return the chart of F1 by model and prompt form; None if no F1 is defined."""
     rows = [
         EstimateRow(

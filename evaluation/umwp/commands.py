@@ -19,10 +19,10 @@ from evaluation.umwp.files import (
     UmwpRequest,
     UmwpStudyRequest,
     evaluate_umwp,
-    study_umwp,
+    execute_study,
 )
 from evaluation.umwp.options import UmwpRunOptions
-from evaluation.umwp.report.results import NoticingReport, build_noticing_report
+from evaluation.umwp.report.results import UmwpReport, build_report
 from evaluation.umwp.run.people import compute_people_metrics
 from evaluation.umwp.run.study import COUNTS, RATES, UmwpStudy
 from evaluation.umwp.run.tables import SizeRow
@@ -36,7 +36,7 @@ def run_evaluate(
         arguments["problems"],
         arguments["replies"],
         arguments["templates"],
-        parameters.evaluation(),
+        parameters.build_evaluation_parameters(),
         arguments["output"],
         arguments["labels"],
         arguments["unrelated"],
@@ -47,18 +47,18 @@ def run_evaluate(
         arguments["keep_html"],
         arguments["keep_ids"],
     )
-    return format_study_report(
-        evaluate_umwp(request, progress, _render_chart), request.output, request.written
+    return format_study(
+        evaluate_umwp(request, progress, _render_size_chart), request.output, request.written
     )
 
 
-def _render_chart(rows: Sequence[SizeRow]) -> str:
+def _render_size_chart(rows: Sequence[SizeRow]) -> str:
     """Return the chart of F1 by model size as SVG; "" if no size is known."""
     chart = build_f1_by_size_chart(rows)
     return chart.build_standalone_svg() if chart else ""
 
 
-def format_study_report(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) -> str:
+def format_study(study: UmwpStudy, output: Path, written: Sequence[str] = UMWP_FILES) -> str:
     """Return the results of a study as text for the terminal.
 
     It has a table of metrics by system and form, the threshold, the exclusions, the warnings and
@@ -103,11 +103,11 @@ def run_study(
         arguments["templates"],
         tuple(arguments["forms"]),
         arguments["first"],
-        parameters.evaluation(),
+        parameters.build_evaluation_parameters(),
         arguments["output"],
     )
-    study, complete = study_umwp(request, asking, progress)
-    return StudyOutcome(format_study_report(study, request.output), complete)
+    study, complete = execute_study(request, asking, progress)
+    return StudyOutcome(format_study(study, request.output), complete)
 
 
 HEADER = (
@@ -116,9 +116,9 @@ HEADER = (
 )
 
 
-def format_run_report(run: Run) -> str:
+def format_run(run: Run) -> str:
     """Return the text that ``run umwp`` prints about a finished run."""
-    report = build_noticing_report(run)
+    report = build_report(run)
     summary = report.summary
     head = (
         f"{summary.questions} questions, {summary.answerable} with an answer, "
@@ -140,7 +140,7 @@ def format_run_report(run: Run) -> str:
     return "\n\n".join(part for part in [*parts, _format_comparisons(report)] if part)
 
 
-def _format_comparisons(report: NoticingReport) -> str:
+def _format_comparisons(report: UmwpReport) -> str:
     """Return a text table of the tests between each two models; "" if there are none."""
     if not report.compared:
         return ""

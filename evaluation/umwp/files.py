@@ -39,11 +39,11 @@ from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.flow.stored import list_file_names
 from evaluation.umwp.methods.detection import Draws
 from evaluation.umwp.options import MiningParameters, UmwpParameters
-from evaluation.umwp.problems import Noise, find_contradictions
+from evaluation.umwp.problems import Contradictions, find_contradictions
 from evaluation.umwp.prompts import (
     build_conversation,
     build_prompt_template,
-    load_own_templates,
+    load_built_in_templates,
     read_templates,
 )
 from evaluation.umwp.run.classification import (
@@ -65,7 +65,7 @@ from evaluation.umwp.run.people import (
     LabelledReplies,
     build_people_replies,
     build_person_rows,
-    label_replies,
+    match_labels_to_replies,
 )
 from evaluation.umwp.run.result_tables import (
     LABELS,
@@ -145,7 +145,7 @@ def evaluate_umwp(
     replies = read_word_problem_replies(request.replies, request.keep_thinking)
     hashes = {"problems": problems.sha256, "replies": replies.sha256}
     counts = {"repeated": replies.n_repeated}
-    templates = load_own_templates()
+    templates = load_built_in_templates()
     if request.templates is not None:
         templates, hashes["templates"] = read_templates(request.templates)
     known = {(reply.system, reply.item, reply.form) for reply in replies.replies}
@@ -190,7 +190,7 @@ def evaluate_umwp(
         study.exclusions.merge(left_out)
         draws = Draws(request.parameters.bootstrap, request.parameters.seed)
         labelled = {
-            name: label_replies(study.judged, file.labels, draws, study.failed)
+            name: match_labels_to_replies(study.judged, file.labels, draws, study.failed)
             for name, file in labels.items()
         }
         for name, labelled_replies in labelled.items():
@@ -202,7 +202,7 @@ def evaluate_umwp(
             counts["peoples_answers"] = sum(map(len, study.people.values()))
         write_umwp(folder, study, hashes, counts, labelled=labelled.get("labels"))
         if "unrelated" in labelled:
-            write_result_table(folder, UNRELATED, labelled["unrelated"].share_metrics())
+            write_result_table(folder, UNRELATED, labelled["unrelated"].compute_unrelated_rows())
         if systems is not None:
             rows = build_size_rows(study.metrics, systems.systems)
             write_result_table(folder, SIZES, rows)
@@ -228,10 +228,10 @@ def write_umwp(
     for table in STUDY_TABLES:
         rows = table.rows(study)
         if table is METRICS and labelled is not None:
-            rows = [*rows, *labelled.metrics()]
+            rows = [*rows, *labelled.compute_agreement_rows()]
         write_result_table(folder, table, rows)
     if labelled is not None:
-        write_result_table(folder, LABELS, labelled.rows())
+        write_result_table(folder, LABELS, labelled.build_label_rows())
     if study.people:
         write_result_table(folder, PERSONS, build_person_rows(study))
     folder.write_json(SUMMARY, {**_build_summary(study, hashes, counts), **(more or {})})
@@ -254,7 +254,7 @@ def _build_summary(
         "umwp",
         study.parameters,
         hashes,
-        {**study.counts(), **counts},
+        {**study.build_counts(), **counts},
         study.exclusions,
         made=signature_parts,
         warnings=[*study.notes, *TERMINAL.format_messages(study.list_warnings())],
@@ -285,10 +285,10 @@ class UmwpStudyRequest:
     output: Path
 
 
-def study_umwp(
+def execute_study(
     request: UmwpStudyRequest, asking: AskSettings, progress: Progress
 ) -> tuple[UmwpStudy, bool]:
-    """Send the requests without a reply, evaluate all replies, and write the tables.
+    """Send the missing requests, evaluate, write tables; return the study and whether complete.
 
     Returns the study, and whether every request has a reply. Raises `InputError` if a file is
     invalid. Raises `EndedEarlyError` if requests are missing: the same command then continues and
@@ -299,7 +299,7 @@ def study_umwp(
     file = read_word_problems(request.problems)
     problems = file.problems[: request.first]
     hashes = {"problems": file.sha256}
-    templates = load_own_templates()
+    templates = load_built_in_templates()
     if request.templates is not None:
         templates, hashes["templates"] = read_templates(request.templates)
     with StudyFolder(request.output, asking, progress) as folder:
@@ -331,7 +331,7 @@ def study_umwp(
 NOISE_FILES = (NOISE.file, SUMMARY)
 
 
-def look_for_noise(problems: Path, least: float, output: Path) -> Noise:
+def find_contradictions_in_file(problems: Path, least: float, output: Path) -> Contradictions:
     """Find contradictory labels in a file of problems; write noise.csv and summary.json.
 
     Problems are similar from the Jaccard index `least` on, above 0 to 1. Raises `InputError`.
@@ -382,7 +382,7 @@ class MiningRequest:
     output: Path
 
 
-def mine_files(request: MiningRequest, progress: Progress | None = None) -> MiningResult:
+def mine_templates(request: MiningRequest, progress: Progress | None = None) -> MiningResult:
     """Extract templates from replies; write candidates, templates and summary.json.
 
     Raises `InputError` if a file is invalid or a half of the replies has only one label, and
@@ -392,7 +392,7 @@ def mine_files(request: MiningRequest, progress: Progress | None = None) -> Mini
     refuse_to_replace_inputs(request.output, MINING_FILES, inputs)
     exclusions, hashes = Exclusions(), dict[str, str]()
     replies = _read_replies_to_mine(request, exclusions, hashes)
-    templates, parameters = load_own_templates(), request.parameters
+    templates, parameters = load_built_in_templates(), request.parameters
     if request.templates is not None:
         templates, hashes["templates"] = read_templates(request.templates)
     threshold = parameters.threshold
@@ -459,14 +459,14 @@ def _read_replies_with_problems(
             usable.append(reply)
             # Partners are almost equal: in both halves they would make the held-out one look
             # better.
-            groups.append(_find_family(known[reply.item], known))
+            groups.append(_find_original_id(known[reply.item], known))
     pairs = zip(usable, draw_halves(groups, request.parameters.seed), strict=True)
     return [
         MinedReply(reply.text, not known[reply.item].answerable, mined) for reply, mined in pairs
     ]
 
 
-def _find_family(problem: WordProblem, known: Mapping[str, WordProblem]) -> str:
+def _find_original_id(problem: WordProblem, known: Mapping[str, WordProblem]) -> str:
     """Return the id of a problem's first known original problem, or its own id without one."""
     return next((item for item in problem.relevant if item in known), problem.id)
 

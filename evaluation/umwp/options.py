@@ -26,8 +26,8 @@ from evaluation.umwp.methods.texts import FIXED, PAPER
 from evaluation.umwp.prompts import DIRECT, IN_CONTEXT, INSTRUCTION
 
 
-def _check_encoder(spec: str) -> Problem | None:
-    """Return the problem if the named text encoder cannot be used, else None."""
+def _find_encoder_problem(spec: str) -> Problem | None:
+    """Return the problem if the named text encoder cannot be used; None if it can."""
     try:
         parsed = parse_embedder_spec(spec)
     except BackendError as error:
@@ -62,7 +62,7 @@ class UmwpParameters(Parameters):
         TextOption(
             label="Encoder",
             help="Makes vectors of windows and templates.",
-            test=_check_encoder,
+            test=_find_encoder_problem,
             metavar="SPEC",
         ),
     )
@@ -119,7 +119,7 @@ class MiningParameters(UmwpParameters):
 
 @dataclass(frozen=True)
 class UmwpRunOptions(UmwpParameters):
-    """Options of a UMWP run, which asks models; commands on files have own arguments."""
+    """Options of a UMWP run, which asks models; commands on files have arguments instead."""
 
     sentences: ClassVar[Mapping[str, str]] = {
         **UmwpParameters.sentences,
@@ -183,7 +183,7 @@ class UmwpRunOptions(UmwpParameters):
         if not self.forms:
             yield build_problem("no_form")
 
-    def evaluation(self) -> UmwpParameters:
+    def build_evaluation_parameters(self) -> UmwpParameters:
         """Return only the options of evaluating replies, without those of asking models."""
         return UmwpParameters(
             **{name: getattr(self, name) for name in UmwpParameters.get_options()}

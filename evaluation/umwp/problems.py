@@ -29,7 +29,7 @@ def draw_problem_sample(
     A problem and the problems made from it are drawn together. The sample has at most `wanted`
     problems, in the order of the file.
     """
-    units = _group_related(problems)
+    units = _group_related_problems(problems)
     levels: list[list[str | int]] = [
         [_find_main_category(unit) for unit in units],
         [unit[0].source for unit in units],
@@ -39,7 +39,7 @@ def draw_problem_sample(
     return [problem for problem in problems if problem.id in ids]
 
 
-def build_stratum(category: int | None, form: str, taken_as: str) -> str:
+def build_stratum_name(category: int | None, form: str, taken_as: str) -> str:
     """Return the stratum name of a reply to annotate: its class, category and prompt form.
 
     The category of an answerable problem is 0.
@@ -47,7 +47,7 @@ def build_stratum(category: int | None, form: str, taken_as: str) -> str:
     return f"{taken_as}|{category or 0}|{form}"
 
 
-def _group_related(problems: Sequence[WordProblem]) -> list[list[WordProblem]]:
+def _group_related_problems(problems: Sequence[WordProblem]) -> list[list[WordProblem]]:
     """Return groups of related problems (linked by `relevant` ids), each in file order."""
     # Disjoint sets: links may form chains, and a problem may name several originals.
     parents = {problem.id: problem.id for problem in problems}
@@ -103,7 +103,7 @@ class NoiseRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Noise:
+class Contradictions:
     """Contradictions found in a set of problems, the most similar pairs first.
 
     Attributes
@@ -132,7 +132,7 @@ class Noise:
         return dict(sorted(counts.items()))
 
 
-def find_contradictions(problems: Sequence[WordProblem], least: float) -> Noise:
+def find_contradictions(problems: Sequence[WordProblem], least: float) -> Contradictions:
     """Return the pairs of similar problems whose labels or answers contradict each other.
 
     Parameters
@@ -142,8 +142,8 @@ def find_contradictions(problems: Sequence[WordProblem], least: float) -> Noise:
     known = {problem.id: problem for problem in problems}
     labelled = [problem for problem in problems if problem.answerable is not None]
     unanswerable = [problem for problem in labelled if not problem.answerable]
-    return Noise(
-        tuple(sorted(_list_contradictions(labelled, least), key=_rank_row)),
+    return Contradictions(
+        tuple(sorted(_list_contradictions(labelled, least), key=_build_sort_key)),
         len(problems),
         tuple(
             problem.id
@@ -160,7 +160,7 @@ def find_contradictions(problems: Sequence[WordProblem], least: float) -> Noise:
     )
 
 
-def _rank_row(row: NoiseRow) -> tuple[int, float]:
+def _build_sort_key(row: NoiseRow) -> tuple[int, float]:
     """Return the sort key of a contradiction: equal texts first, then most similar."""
     return (SAME, SPELLING, ALIKE).index(row.kind), -row.similarity
 
@@ -188,15 +188,15 @@ def _list_contradictions(problems: Sequence[WordProblem], least: float) -> Itera
             *(
                 first.id,
                 second.id,
-                _format_label(first),
-                _format_label(second),
+                _format_problem_label(first),
+                _format_problem_label(second),
                 first.text,
                 second.text,
             ),
         )
 
 
-def _format_label(problem: WordProblem) -> str:
+def _format_problem_label(problem: WordProblem) -> str:
     """Return a problem's accepted answers as text, or "unanswerable" with its category."""
     if problem.answerable:
         return " or ".join(f"{answer:g}" for answer in problem.answers)

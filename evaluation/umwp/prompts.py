@@ -21,7 +21,7 @@ CLOSING = "This problem cannot be answered."
 
 
 @cache
-def load_own_templates() -> tuple[str, ...]:
+def load_built_in_templates() -> tuple[str, ...]:
     """Return the built-in templates, with the closing sentence of the prompt's examples."""
     text = Path(__file__).with_name("templates.txt").read_text("utf-8")
     return parse_templates(text + CLOSING)

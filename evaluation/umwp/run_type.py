@@ -8,15 +8,15 @@ UMWP = Kind(
     words="For math word problems: asks models problems of which some have no answer, and "
     "measures which models notice.",
     options="evaluation.umwp.options.UmwpRunOptions",
-    run="evaluation.umwp.storage.running.ask_and_classify",
+    run="evaluation.umwp.storage.running.execute_run",
     asks=True,
     is_research=True,
     suits="evaluation.umwp.storage.questions.has_word_problems",
     summary="evaluation.umwp.storage.running.UmwpSummary",
     tables="evaluation.umwp.report.people.TABLES",
     charts="evaluation.umwp.views.CHARTS",
-    report="evaluation.umwp.report.results.build_noticing_report",
-    text="evaluation.umwp.commands.format_run_report",
+    report="evaluation.umwp.report.results.build_report",
+    text="evaluation.umwp.commands.format_run",
     pages="evaluation.umwp.views.PAGES",
     judging=(
         "evaluation.umwp.report.people.LABELS",

@@ -20,11 +20,11 @@ from evaluation.umwp.report.people import LABELS, UNRELATED_LABELS, build_people
 from evaluation.umwp.report.results import (
     OUTCOMES,
     TABLES,
-    build_noticing_report,
     build_replies_page,
+    build_report,
 )
 from evaluation.umwp.run.classification import ANSWERABLE, UNANSWERABLE
-from evaluation.umwp.storage.questions import list_problems
+from evaluation.umwp.storage.questions import load_word_problems
 from evaluation.umwp.storage.running import UmwpSummary, estimate_requests
 
 FORM_DESCRIPTIONS = {
@@ -34,9 +34,9 @@ FORM_DESCRIPTIONS = {
 }
 
 
-def load_noticing_context(run: Run) -> Mapping[str, Any]:
+def build_results_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the results page: the report and its charts."""
-    report = build_noticing_report(run)
+    report = build_report(run)
     return {
         "report": report,
         "forms": [
@@ -53,17 +53,17 @@ def load_noticing_context(run: Run) -> Mapping[str, Any]:
     }
 
 
-def load_by_size_chart(run: Run) -> Chart | None:
+def load_size_chart(run: Run) -> Chart | None:
     """Return the chart of F1 by model size of a run; None if no size is known."""
-    return build_f1_by_size_chart(build_noticing_report(run).sizes)
+    return build_f1_by_size_chart(build_report(run).sizes)
 
 
 def load_f1_chart(run: Run) -> Chart | None:
     """Return the chart of F1 by model and prompt form of a run; None without an F1."""
-    return build_f1_chart(build_noticing_report(run).models)
+    return build_f1_chart(build_report(run).models)
 
 
-def load_people_context(run: Run) -> Mapping[str, Any]:
+def build_people_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the human benchmark page."""
     return {
         "report": build_people_report(run),
@@ -73,16 +73,16 @@ def load_people_context(run: Run) -> Mapping[str, Any]:
 
 
 PAGES = (
-    Page("", "Results", "evaluation/umwp/results.html", load_noticing_context),
+    Page("", "Results", "evaluation/umwp/results.html", build_results_context),
     Page("replies", "Replies", address="results-noticing-replies"),
-    Page("people", "People", "evaluation/umwp/people.html", load_people_context),
+    Page("people", "People", "evaluation/umwp/people.html", build_people_context),
 )
-CHARTS = {"noticing": load_f1_chart, "by-size": load_by_size_chart}
+CHARTS = {"noticing": load_f1_chart, "by-size": load_size_chart}
 
 
-def describe_questions(version: QuestionSetVersion | None) -> DataReadiness:
-    """Return the start page's text: answerable, unanswerable, nonmathematical questions."""
-    problems = [] if version is None else list_problems(version)
+def describe_version_inputs(version: QuestionSetVersion | None) -> DataReadiness:
+    """Return the start page's note: answerable, unanswerable and nonmathematical questions."""
+    problems = [] if version is None else load_word_problems(version)
     if not problems:
         return DataReadiness("No question has a text yet.", ready=False)
     counts = Counter(problem.answerable for problem in problems)
@@ -107,7 +107,7 @@ def describe_questions(version: QuestionSetVersion | None) -> DataReadiness:
 
 START = Start(
     words="A model that answers an unanswerable problem invents the answer.",
-    before=describe_questions,
+    before=describe_version_inputs,
     foreseen=estimate_requests,
     files=(
         StartFile(
@@ -173,7 +173,7 @@ VIEWS = (
 )
 
 
-class ChooseForm(forms.Form):
+class ReplyFilterForm(forms.Form):
     """Filter form of the page of replies; an unknown filter value shows all replies."""
 
     model = forms.ChoiceField(label="Model", required=False)
@@ -197,7 +197,7 @@ def show_replies(request: HttpRequest, run: Run) -> Context:
     The query has the filters `model`, `form` and `outcome`, and the number of the `page`.
     """
     summary = UmwpSummary.from_json(run.summary)
-    form = ChooseForm(summary, request.GET)
+    form = ReplyFilterForm(summary, request.GET)
     form.full_clean()
     chosen = form.cleaned_data
     number = request.GET.get("page", "")

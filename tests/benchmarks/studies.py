@@ -134,11 +134,11 @@ def measure(study: str, folder: Path) -> dict[str, float]:
 
 
 def _maqa(folder: Path, progress: Callable[[str, int, int], None]) -> None:
-    from evaluation.maqa.files import MaqaRequest, evaluate_maqa
+    from evaluation.maqa.files import MaqaRequest, evaluate_reply_file
     from evaluation.maqa.options import MaqaParameters
 
     files = (folder / "questions.json", folder / "replies.jsonl")
-    evaluate_maqa(MaqaRequest(*files, MaqaParameters(), folder / "out"), progress)
+    evaluate_reply_file(MaqaRequest(*files, MaqaParameters(), folder / "out"), progress)
 
 
 MEASURED: dict[str, Callable[[Path, Callable[[str, int, int], None]], None]] = {"maqa": _maqa}

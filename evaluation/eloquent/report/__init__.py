@@ -8,7 +8,7 @@ from evaluation.eloquent.report.results import (
     TextsPage,
     build_report,
     build_texts_page,
-    load_findings_with_people,
+    load_findings_with_experts,
 )
 
 TABLES = {**FINDINGS_TABLES, "comparisons": build_comparisons_table}
@@ -21,5 +21,5 @@ __all__ = [
     "TextsPage",
     "build_report",
     "build_texts_page",
-    "load_findings_with_people",
+    "load_findings_with_experts",
 ]

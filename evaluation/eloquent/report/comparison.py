@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evaluation.core.stats.inference.comparison import Comparison
 from evaluation.core.stats.inference.significance import Correction
-from evaluation.eloquent.report.results import SetTexts, build_set_texts, load_findings_with_people
+from evaluation.eloquent.report.results import SetTexts, build_set_texts, load_findings_with_experts
 from evaluation.eloquent.run.findings import Findings, SetRow
 from evaluation.eloquent.run.metrics import (
     ACROSS,
@@ -15,9 +15,9 @@ from evaluation.eloquent.run.metrics import (
     LANGUAGE_RANGE,
     SCORE,
     SIMILARITY_ACROSS,
-    ComparedGroup,
+    GroupComparison,
     build_comparison_rows,
-    compare_groups,
+    compare_systems_by_group,
 )
 from evaluation.eloquent.storage import load_parameters
 from evaluation.models import Run
@@ -29,8 +29,11 @@ ALPHA = 0.05
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """Comparison of two models in a group, better one first; `apart` if clearly different."""
+class PairVerdict:
+    """Comparison of two models in a group of items, the better model first.
+
+    `apart` is whether they differ significantly after the correction.
+    """
 
     better: str
     other: str
@@ -43,8 +46,8 @@ class Verdict:
         return None if self.found.difference is None else abs(self.found.difference)
 
     @property
-    def ends(self) -> tuple[float, float] | None:
-        """Lower and upper end of the interval of `difference`; None without one."""
+    def interval(self) -> tuple[float, float] | None:
+        """Lower and upper end of the interval of `difference`; None without an interval."""
         low, high = self.found.low, self.found.high
         if low is None or high is None:
             return None
@@ -53,7 +56,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Standing:
+class ModelRank:
     """A model's rank by significance and its mean score in one group of items."""
 
     system: str
@@ -62,37 +65,39 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class ReportedGroup:
-    """A group of items with its model ranks and pairwise comparisons, for readers."""
+class GroupReport:
+    """A group of items with the models' ranks and pairwise comparisons, for readers."""
 
     title: str
     ahead: str
-    found: ComparedGroup
-    standings: list[Standing]
-    verdicts: list[Verdict]
+    found: GroupComparison
+    standings: list[ModelRank]
+    verdicts: list[PairVerdict]
 
 
 @dataclass(frozen=True)
-class ComparedReport:
+class ComparisonReport:
     """Model comparisons over all items, by variation, by language, and across languages."""
 
     systems: tuple[str, ...]
     judged: bool
-    whole: ReportedGroup | None
-    variations: list[ReportedGroup]
-    languages: list[ReportedGroup]
-    across: list[ReportedGroup]
+    whole: GroupReport | None
+    variations: list[GroupReport]
+    languages: list[GroupReport]
+    across: list[GroupReport]
 
 
-def build_comparison_report(findings: Findings, groups: Sequence[ComparedGroup]) -> ComparedReport:
+def build_comparison_report(
+    findings: Findings, groups: Sequence[GroupComparison]
+) -> ComparisonReport:
     """Return the report of model comparisons, by kind of item group."""
-    group_rows = [_build_shown_group(findings.systems, group) for group in groups]
+    group_rows = [_build_group_report(findings.systems, group) for group in groups]
 
-    def select(kind: str) -> list[ReportedGroup]:
+    def select(kind: str) -> list[GroupReport]:
         return [group for group in group_rows if group.found.kind == kind]
 
     whole = select("")
-    return ComparedReport(
+    return ComparisonReport(
         findings.systems,
         any(group.measure == SCORE for group in groups),
         whole[0] if whole else None,
@@ -102,11 +107,13 @@ def build_comparison_report(findings: Findings, groups: Sequence[ComparedGroup])
     )
 
 
-def compare_run_groups(
+def compare_models_by_group(
     run: Run, findings: Findings, correction: Correction = "holm"
-) -> list[ComparedGroup]:
-    """Return the comparisons of a run's models in all groups of items."""
-    return compare_groups(findings, load_parameters(run).evaluation(), correction)
+) -> list[GroupComparison]:
+    """Return the comparison of a run's models in each group of items."""
+    return compare_systems_by_group(
+        findings, load_parameters(run).build_evaluation_parameters(), correction
+    )
 
 
 # Title and phrase about the better model, for measures across languages.
@@ -122,7 +129,8 @@ MEASURE_PHRASES = {
 }
 
 
-def _build_shown_group(systems: Sequence[str], group: ComparedGroup) -> ReportedGroup:
+def _build_group_report(systems: Sequence[str], group: GroupComparison) -> GroupReport:
+    """Return a group's comparisons for readers, with the better model of each pair first."""
     lower_wins = group.measure == LANGUAGE_RANGE
     verdicts = []
     for comparison in group.comparisons:
@@ -130,13 +138,15 @@ def _build_shown_group(systems: Sequence[str], group: ComparedGroup) -> Reported
         # A higher mean is better, except for the range over languages.
         better, other = (comparison.model_a, comparison.model_b)[:: 1 if more != lower_wins else -1]
         apart = comparison.adjusted_p_value is not None and comparison.adjusted_p_value < ALPHA
-        verdicts.append(Verdict(better, other, apart and bool(comparison.difference), comparison))
+        verdicts.append(
+            PairVerdict(better, other, apart and bool(comparison.difference), comparison)
+        )
     title, ahead = MEASURE_PHRASES.get(group.measure, (group.name, "has more similar replies"))
     standings = [
-        Standing(system, rank, mean)
+        ModelRank(system, rank, mean)
         for system, rank, mean in zip(systems, group.ranks, group.means, strict=True)
     ]
-    return ReportedGroup(title, ahead, group, standings, verdicts)
+    return GroupReport(title, ahead, group, standings, verdicts)
 
 
 @dataclass(frozen=True)
@@ -176,15 +186,18 @@ def build_differences_page(
     judged = any(row.score is not None for row in findings.sets)
     rows: dict[tuple[str, str], dict[str, SetRow]] = {}
     for row in findings.sets:
-        if row.system in (first, second) and _select_number(row, judged=judged) is not None:
+        if (
+            row.system in (first, second)
+            and _select_score_or_similarity(row, judged=judged) is not None
+        ):
             rows.setdefault((row.item, row.language), {})[row.system] = row
     both = [(of[first], of[second]) for of in rows.values() if len(of) == 2]
 
-    def apart(pair: tuple[SetRow, SetRow]) -> float:
-        one, other = (_select_number(row, judged=judged) or 0.0 for row in pair)
+    def compute_sort_key(pair: tuple[SetRow, SetRow]) -> float:
+        one, other = (_select_score_or_similarity(row, judged=judged) or 0.0 for row in pair)
         return -abs(one - other)
 
-    both.sort(key=apart)
+    both.sort(key=compute_sort_key)
     page = both[start : start + most]
     texts = build_set_texts(findings, [row for pair in page for row in pair])
     items = [
@@ -192,8 +205,8 @@ def build_differences_page(
             one.item,
             one.language,
             one.variation,
-            _select_number(one, judged=judged) or 0.0,
-            _select_number(other, judged=judged) or 0.0,
+            _select_score_or_similarity(one, judged=judged) or 0.0,
+            _select_score_or_similarity(other, judged=judged) or 0.0,
             texts[one.key],
             texts[other.key],
         )
@@ -205,12 +218,13 @@ def build_differences_page(
     )
 
 
-def _select_number(row: SetRow, *, judged: bool) -> float | None:
+def _select_score_or_similarity(row: SetRow, *, judged: bool) -> float | None:
+    """Return a reply set's score if judges scored replies (`judged`), else its similarity."""
     return row.score if judged else row.similarity
 
 
 def build_comparisons_table(run: Run) -> Table:
     """Return the table of model comparisons in all groups, p-values corrected by Holm."""
     return Table(
-        HEADER, build_comparison_rows(compare_run_groups(run, load_findings_with_people(run)))
+        HEADER, build_comparison_rows(compare_models_by_group(run, load_findings_with_experts(run)))
     )

@@ -24,7 +24,7 @@ from evaluation.eloquent.run.findings import (
     SetKey,
     SetRow,
 )
-from evaluation.eloquent.run.judging import Judgement, is_human
+from evaluation.eloquent.run.judging import Judgement, is_human_judge
 from evaluation.eloquent.run.replies import Reply
 from evaluation.eloquent.storage import EloquentSummary, load_findings, load_parameters
 from evaluation.models import Run
@@ -36,20 +36,21 @@ from evaluation.runs.reports.lists import Table
 
 
 def _build_exhibits(run: Run, rng: np.random.Generator) -> list[Exhibit]:
-    """Return each set of replies for experts to judge, shuffled and without names."""
+    """Return an exhibit for each set of replies: what experts judge, shuffled and without names."""
     findings = load_findings(run)
     replies: dict[Key, list[Reply]] = defaultdict(list)
     for reply in findings.replies:
         if not reply.status.is_missing:
             replies[reply.system, reply.item, reply.language].append(reply)
     return [
-        Exhibit(row.key, _build_parts(replies[row.key], rng))
+        Exhibit(row.key, _build_exhibit_parts(replies[row.key], rng))
         for row in findings.sets
         if len(replies[row.key]) > 1
     ]
 
 
-def _build_parts(replies: list[Reply], rng: np.random.Generator) -> tuple[Part, ...]:
+def _build_exhibit_parts(replies: list[Reply], rng: np.random.Generator) -> tuple[Part, ...]:
+    """Return the parts of an exhibit: the first wording, then the replies in random order."""
     first = min(replies, key=lambda reply: reply.place)
     order = rng.permutation(len(replies)).tolist()
     ordered = [replies[index] for index in order]
@@ -101,17 +102,17 @@ SAME_MEANING = Judging(
 )
 
 
-def load_findings_with_people(run: Run) -> Findings:
+def load_findings_with_experts(run: Run) -> Findings:
     """Return a run's findings, including experts' judgements made after its end.
 
     The numbers equal those of ``evaluate eloquent`` on the run's replies and all judgements.
     """
     judgements = load_judgements(run, SAME_MEANING)
-    return _evaluate_with_people(run.pk, tuple(judgements)) if judgements else load_findings(run)
+    return _evaluate_with_experts(run.pk, tuple(judgements)) if judgements else load_findings(run)
 
 
 @lru_cache(maxsize=2)
-def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) -> Findings:
+def _evaluate_with_experts(run_id: int, judgements: tuple[ExpertJudgement, ...]) -> Findings:
     """Return a run's findings evaluated again with experts' judgements added."""
     # Cached, because a download of all tables needs the findings once for each table.
     run = Run.objects.get(pk=run_id)
@@ -122,16 +123,16 @@ def _evaluate_with_people(run_id: int, judgements: tuple[ExpertJudgement, ...]) 
         for system, item, language in [judgement.key]
     ]
     return evaluate_judgements(
-        _restore_items(stored),
+        _restore_prompt_items(stored),
         stored.replies,
         [*stored.judgements, *human_judgements],
         ReplySimilarity.from_findings(stored),
-        load_parameters(run).evaluation(),
+        load_parameters(run).build_evaluation_parameters(),
         Exclusions(),
     )
 
 
-def _restore_items(findings: Findings) -> list[PromptItem]:
+def _restore_prompt_items(findings: Findings) -> list[PromptItem]:
     """Return the prompts of each item, reconstructed from the stored replies."""
     # From the replies, because the draft's wordings may have changed since the run.
     wordings: dict[str, dict[int, PromptVariant]] = defaultdict(dict)
@@ -182,7 +183,7 @@ class SystemScores:
 
 
 @dataclass(frozen=True)
-class Apart:
+class ScoreDisagreement:
     """A model's replies to an item whose scores by experts and by judge models differ, 0 to 5."""
 
     system: str
@@ -223,7 +224,7 @@ class EloquentReport:
     agreements: list[JudgeAgreement]
     left_out: list[Exclusion]
     summary: EloquentSummary
-    apart: list[Apart]
+    apart: list[ScoreDisagreement]
 
     @property
     def names(self) -> list[str]:
@@ -233,7 +234,7 @@ class EloquentReport:
 
 def build_report(run: Run) -> EloquentReport:
     """Return the results of a finished ELOQUENT run for its main page."""
-    findings, summary = load_findings_with_people(run), EloquentSummary.from_json(run.summary)
+    findings, summary = load_findings_with_experts(run), EloquentSummary.from_json(run.summary)
     return EloquentReport(
         [_build_system_scores(findings, system) for system in findings.systems],
         list(findings.judges),
@@ -243,19 +244,22 @@ def build_report(run: Run) -> EloquentReport:
         list(findings.agreements),
         list_exclusions(summary.exclusions),
         summary,
-        _find_apart(findings),
+        _find_score_disagreements(findings),
     )
 
 
-def _find_apart(findings: Findings) -> list[Apart]:
-    """Return the replies on whose score experts and judge models differ most; [] without both."""
+def _find_score_disagreements(findings: Findings) -> list[ScoreDisagreement]:
+    """Return the reply sets whose scores by experts and by judge models differ most.
+
+    [] if only people judged.
+    """
     both = [
-        Apart(row.system, row.item, row.language, row.score, row.human_score)
+        ScoreDisagreement(row.system, row.item, row.language, row.score, row.human_score)
         for row in findings.sets
         if row.score is not None and row.human_score is not None
     ]
     # If only people judged, `score` is theirs too, and there is nothing to compare.
-    if all(is_human(judge) for judge in findings.judges):
+    if all(is_human_judge(judge) for judge in findings.judges):
         return []
     return sorted(both, key=lambda row: -abs(row.score - row.human_score))[:MOST_DISAGREED]
 
@@ -274,32 +278,32 @@ def _build_system_scores(findings: Findings, system: str) -> SystemScores:
         and _is_judged_by_models(findings, row)
     ]
 
-    def value(name: str) -> float | None:
+    def get_value(name: str) -> float | None:
         return metrics[name].value if name in metrics else None
 
     return SystemScores(
         system,
-        value("sum"),
+        get_value("sum"),
         mean.n,
         mean.value,
         mean.low,
         mean.high,
         None if rank.value is None else int(rank.value),
         describe_reason(rank.reason),
-        value("similarity"),
-        value("similarity_answered"),
-        value("no_answer_rate"),
+        get_value("similarity"),
+        get_value("similarity_answered"),
+        get_value("no_answer_rate"),
         human.value if human else None,
         human.low if human else None,
         human.high if human else None,
         human.n if human else 0,
-        _mean(judged),
+        _compute_mean(judged),
     )
 
 
 def _is_judged_by_models(findings: Findings, row: SetRow) -> bool:
     """Return whether a reply set has a score to which judge models contributed."""
-    return row.score is not None and not all(is_human(judge) for judge in findings.judges)
+    return row.score is not None and not all(is_human_judge(judge) for judge in findings.judges)
 
 
 def build_item_scores(findings: Findings) -> list[ItemScores]:
@@ -309,7 +313,7 @@ def build_item_scores(findings: Findings) -> list[ItemScores]:
     for item in dict.fromkeys(row.item for row in findings.items):
         rows = [cells[item, system] for system in findings.systems]
         scores = [row.score for row in rows]
-        items.append(ItemScores(item, rows[0].variation, scores, _mean(scores)))
+        items.append(ItemScores(item, rows[0].variation, scores, _compute_mean(scores)))
     return sorted(
         items, key=lambda item_scores: (item_scores.average is None, item_scores.average or 0.0)
     )
@@ -324,24 +328,27 @@ def _build_group_scores(findings: Findings, prefix: str) -> list[GroupScores]:
     groups = []
     for name, by_system in means.items():
         values = [by_system.get(system) for system in findings.systems]
-        groups.append(GroupScores(name, values, _mean(values)))
+        groups.append(GroupScores(name, values, _compute_mean(values)))
     return sorted(groups, key=lambda group: (group.average is None, group.average or 0.0))
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
+def _compute_mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of the values that are not None; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
 
-def _build_reader(table: StudyTable[Findings, Any]) -> Callable[[Run], Table]:
-    def read(run: Run) -> Table:
+def _build_table_loader(table: StudyTable[Findings, Any]) -> Callable[[Run], Table]:
+    """Return a function that loads a result table of a run, with experts' judgements."""
+
+    def load(run: Run) -> Table:
         """Return one result table of a run, including experts' judgements."""
-        return Table(table.columns, table.build_cells(table.rows(load_findings_with_people(run))))
+        return Table(table.columns, table.build_cells(table.rows(load_findings_with_experts(run))))
 
-    return read
+    return load
 
 
-FINDINGS_TABLES = {table.name: _build_reader(table) for table in STUDY_TABLES}
+FINDINGS_TABLES = {table.name: _build_table_loader(table) for table in STUDY_TABLES}
 """Functions that load the tables of a finished run, by name."""
 
 
@@ -350,8 +357,8 @@ SETS_SHOWN = 20
 
 
 @dataclass(frozen=True)
-class ComparedReply:
-    """A reply to show, its turns split into pieces, marked where replies of its set differ."""
+class MarkedReply:
+    """A reply whose turns are split into pieces, marked where the replies of its set differ."""
 
     reply: Reply
     turns: list[list[Piece]]
@@ -362,7 +369,7 @@ class SetTexts:
     """One model's replies to all wordings of an item in a language, with their judgements."""
 
     row: SetRow
-    replies: list[ComparedReply]
+    replies: list[MarkedReply]
     judgements: list[Judgement]
     why: str
 
@@ -400,7 +407,7 @@ def build_texts_page(
 
 
 def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, SetTexts]:
-    """Return replies and judgements by (system, item, language)."""
+    """Return the replies and judgements of the reply sets `rows`, by (system, item, language)."""
     wanted = {row.key for row in rows}
     replies: dict[SetKey, list[Reply]] = defaultdict(list)
     for reply in findings.replies:
@@ -421,22 +428,23 @@ def build_set_texts(findings: Findings, rows: Sequence[SetRow]) -> dict[SetKey, 
     }
 
 
-def _mark_differences(replies: Sequence[Reply]) -> list[ComparedReply]:
+def _mark_differences(replies: Sequence[Reply]) -> list[MarkedReply]:
     """Return the replies with differences marked, compared turn by turn."""
     turns: dict[int, list[list[Piece]]] = defaultdict(list)
     answered = [reply for reply in replies if reply.answered]
     for turn in range(max((len(reply.turns) for reply in answered), default=0)):
-        pieces = iter(mark_differences([_find_answer(reply, turn) for reply in answered]))
+        pieces = iter(mark_differences([_get_turn_answer(reply, turn) for reply in answered]))
         for number, _ in enumerate(answered):
             turns[number].append(next(pieces))
     positions = iter(range(len(answered)))
     return [
-        ComparedReply(reply, turns[next(positions)][: len(reply.turns)] if reply.answered else [])
+        MarkedReply(reply, turns[next(positions)][: len(reply.turns)] if reply.answered else [])
         for reply in replies
     ]
 
 
-def _find_answer(reply: Reply, turn: int) -> str:
+def _get_turn_answer(reply: Reply, turn: int) -> str:
+    """Return the answer of a reply's turn; "" if the reply has fewer turns."""
     return reply.turns[turn].answer if turn < len(reply.turns) else ""
 
 

@@ -19,7 +19,7 @@ from evaluation.eloquent.run.findings import (
     ReplySimilarity,
     SetKey,
     SetRow,
-    compute_similarity,
+    compute_reply_similarity,
 )
 from evaluation.eloquent.run.judging import Judgement
 from evaluation.eloquent.run.metrics import (
@@ -28,7 +28,7 @@ from evaluation.eloquent.run.metrics import (
     NO_SCORE,
     build_metric_rows,
     compare_systems,
-    pair_items,
+    pair_values_by_item,
 )
 from evaluation.eloquent.run.replies import REPEATED, UNKNOWN_ITEM, UNKNOWN_LANGUAGE, Reply
 from evaluation.runs.flow.metrics import Exclusions
@@ -46,7 +46,7 @@ def select_judged_sets(
 
     Sets are ordered by system (first occurrence), item and language; replies by wording.
     """
-    groups = _group_replies(replies)
+    groups = _group_replies_by_set(replies)
     systems = dict.fromkeys(key[0] for key in groups)
     keys = [
         (system, item.id, code) for system in systems for item in items for code in item.languages
@@ -54,7 +54,7 @@ def select_judged_sets(
     return {key: groups[key] for key in keys if len(groups.get(key, ())) > 1}
 
 
-def evaluate(
+def evaluate_replies(
     items: Sequence[PromptItem],
     replies: Sequence[Reply],
     judgements: Sequence[Judgement],
@@ -75,7 +75,7 @@ def evaluate(
     BackendError
         The replies cannot be embedded.
     """
-    similarity = compute_similarity(replies, parameters, progress, embedder)
+    similarity = compute_reply_similarity(replies, parameters, progress, embedder)
     return evaluate_judgements(items, replies, judgements, similarity, parameters, exclusions)
 
 
@@ -92,17 +92,17 @@ def evaluate_judgements(
     Used after people judge the replies of a finished run: nothing is embedded again.
     """
     by_id = {item.id: item for item in items}
-    _note_skipped(items, exclusions)
-    selected = _select_judgements(by_id, judgements, exclusions)
+    _count_skipped_languages(items, exclusions)
+    selected = _select_known_judgements(by_id, judgements, exclusions)
     systems = tuple(
         dict.fromkeys([*(row.system for row in replies), *(row.system for row in selected)])
     )
-    _note_missing(items, replies, systems, exclusions)
-    sets = _list_sets(items, systems, selected)
-    groups = _group_replies(replies)
+    _count_missing_replies(items, replies, systems, exclusions)
+    sets = _list_set_keys(items, systems, selected)
+    groups = _group_replies_by_set(replies)
     people, models = (
-        _compute_scores(sets, selected, human=True),
-        _compute_scores(sets, selected, human=False),
+        _compute_reply_set_scores(sets, selected, human=True),
+        _compute_reply_set_scores(sets, selected, human=False),
     )
     scored = models if any(not row.by_human for row in selected) else people
     answered = Counter((row.system, row.item, row.language) for row in replies if row.answered)
@@ -155,11 +155,13 @@ def evaluate_judgements(
         tuple(build_metric_rows(systems, rows, item_rows, selected, parameters)),
         tuple(selected),
         judges,
-        tuple(compare_judges(_average_by_judge(judges, selected))),
+        tuple(compare_judges(_average_scores_by_judge(judges, selected))),
         tuple(
             compare_systems(
                 systems,
-                pair_items(systems, ((r.item, r.language, r.system, r.score) for r in rows)),
+                pair_values_by_item(
+                    systems, ((r.item, r.language, r.system, r.score) for r in rows)
+                ),
                 parameters,
             )
         ),
@@ -169,7 +171,7 @@ def evaluate_judgements(
     )
 
 
-def _group_replies(replies: Iterable[Reply]) -> dict[SetKey, list[Reply]]:
+def _group_replies_by_set(replies: Iterable[Reply]) -> dict[SetKey, list[Reply]]:
     """Return the replies that did not fail, grouped by (system, item, language)."""
     groups: dict[SetKey, list[Reply]] = defaultdict(list)
     for reply in replies:
@@ -180,7 +182,7 @@ def _group_replies(replies: Iterable[Reply]) -> dict[SetKey, list[Reply]]:
     return groups
 
 
-def _note_skipped(items: Sequence[PromptItem], exclusions: Exclusions) -> None:
+def _count_skipped_languages(items: Sequence[PromptItem], exclusions: Exclusions) -> None:
     """Count in `exclusions` each item and language with fewer than 2 wordings."""
     for item in items:
         for language in item.languages:
@@ -188,13 +190,13 @@ def _note_skipped(items: Sequence[PromptItem], exclusions: Exclusions) -> None:
                 exclusions.add(FEWER_THAN_2_VARIANTS, {"item": item.id, "language": language})
 
 
-def _note_missing(
+def _count_missing_replies(
     items: Sequence[PromptItem],
     replies: Sequence[Reply],
     systems: Iterable[str],
     exclusions: Exclusions,
 ) -> None:
-    """Count in `exclusions` failed replies, and replies missing from a system that replied."""
+    """Count in `exclusions` failed replies, and wordings to which a system has no reply."""
     present = {(reply.system, reply.item, reply.place) for reply in replies}
     replied = {reply.system for reply in replies}
     for system in systems:
@@ -223,7 +225,7 @@ def _note_missing(
             )
 
 
-def _select_judgements(
+def _select_known_judgements(
     items: dict[str, PromptItem], judgements: Sequence[Judgement], exclusions: Exclusions
 ) -> list[Judgement]:
     """Return the judgements of known reply sets; count the others in `exclusions`."""
@@ -243,7 +245,7 @@ def _select_judgements(
             reason = UNKNOWN_LANGUAGE
         elif not any(
             len(item.list_variants_in(part)) > 1
-            for part in _list_languages(item, judgement.language)
+            for part in _list_covered_languages(item, judgement.language)
         ):
             reason = f"judgement_of_{FEWER_THAN_2_VARIANTS}"
         elif key in selected:
@@ -262,15 +264,18 @@ def _select_judgements(
     return list(selected.values())
 
 
-def _list_languages(item: PromptItem, language: str) -> tuple[str, ...]:
-    """Return the languages a judgement covers: `language`, or if "" all of the item's."""
+def _list_covered_languages(item: PromptItem, language: str) -> tuple[str, ...]:
+    """Return the languages that a judgement covers: `language`, or if "" all of the item's."""
     return (language,) if language else item.languages
 
 
-def _list_sets(
+def _list_set_keys(
     items: Sequence[PromptItem], systems: Sequence[str], judgements: Sequence[Judgement]
 ) -> list[SetKey]:
-    """Return (system, item, language) keys of all reply sets; "" for whole-item judgements."""
+    """Return the keys (system, item, language) of all reply sets.
+
+    The language "" is for judgements of a whole item.
+    """
     # Judges of files may score an item as a whole, in place of each language or in addition.
     whole = {
         (judgement.system, judgement.item) for judgement in judgements if not judgement.language
@@ -286,10 +291,10 @@ def _list_sets(
     return keys
 
 
-def _compute_scores(
+def _compute_reply_set_scores(
     sets: Sequence[SetKey], judgements: Sequence[Judgement], *, human: bool
 ) -> SetScores:
-    """Return each reply set's score by experts (`human`) or by judge models."""
+    """Return each reply set's score by people (`human`) or by judge models."""
     set_codes = {key: code for code, key in enumerate(sets)}
     selected = [row for row in judgements if row.by_human is human]
     names = dict.fromkeys(row.judge for row in selected)
@@ -341,7 +346,7 @@ def _compute_mean(values: Iterable[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _average_by_judge(
+def _average_scores_by_judge(
     judges: Sequence[str], judgements: Sequence[Judgement]
 ) -> dict[str, dict[SetKey, float]]:
     """Return each judge's mean score of each reply set, by judge and set key."""

@@ -122,7 +122,7 @@ class Findings:
     embedding: EmbedderInfo | None = None
     warnings: Sequence[Message] = field(default_factory=tuple)
 
-    def metric(self, system: str, metric: str, group: str = "") -> MetricRow | None:
+    def find_metric(self, system: str, metric: str, group: str = "") -> MetricRow | None:
         """Return a system's metric in a group of items; None if missing."""
         for row in self.metrics:
             if (row.system, row.group, row.metric) == (system, group, metric):
@@ -132,7 +132,7 @@ class Findings:
 
 @dataclass(frozen=True)
 class ReplySimilarity:
-    """Similarities of replies within reply sets and across languages.
+    """Mean cosines of replies within reply sets, and across the languages of an item.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class ReplySimilarity:
         )
 
 
-def compute_similarity(
+def compute_reply_similarity(
     replies: Sequence[Reply],
     parameters: EloquentParameters,
     progress: Progress | None = None,
@@ -203,7 +203,7 @@ def _embed_answers(
 def _compute_set_similarity(
     replies: Sequence[Reply], vectors: Vectors
 ) -> dict[SetKey, tuple[float | None, float | None]]:
-    """Return two similarities per reply set: of all replies, and of answered ones."""
+    """Return two similarities per reply set: of all replies, and of answered replies alone."""
     present = [reply for reply in replies if not reply.status.is_missing]
     keys = [(reply.system, reply.item, reply.language) for reply in present]
     codes = {key: code for code, key in enumerate(dict.fromkeys(keys))}
@@ -293,7 +293,7 @@ def _convert_question_id(item: str) -> int | str:
     return int(item) if is_number else item
 
 
-def build_file_name(form: dict[str, Any]) -> str:
+def build_submission_file_name(form: dict[str, Any]) -> str:
     """Return the file name of a submission form, such as submission_small_en.json."""
     # Names of systems may contain slashes, and be too long for the name of a file.
     parts = [re.sub(r"[^\w.-]+", "-", str(form[name]))[:60] for name in ("system", "language")]

@@ -75,17 +75,17 @@ class Judgement:
     @property
     def by_human(self) -> bool:
         """Whether the judge is a person."""
-        return is_human(self.judge)
+        return is_human_judge(self.judge)
 
 
-def is_human(judge: str) -> bool:
+def is_human_judge(judge: str) -> bool:
     """Return whether a judge's name denotes a person, such as "human" or "human:rana"."""
     name = judge.casefold()
     return name == HUMAN or name.startswith(f"{HUMAN}:")
 
 
-def build_question(replies: Sequence[Reply], instruction: str = "") -> tuple[Message, ...]:
-    """Return the messages asking a judge to score replies; empty ones read "[no answer]".
+def build_judge_question(replies: Sequence[Reply], instruction: str = "") -> tuple[Message, ...]:
+    """Return the messages that ask a judge to score replies; empty ones read "[no answer]".
 
     `instruction` replaces the common instruction, as for items 02 and 03 of the paper.
     """
@@ -102,12 +102,12 @@ def build_question(replies: Sequence[Reply], instruction: str = "") -> tuple[Mes
     return ({"role": "system", "content": SYSTEM}, {"role": "user", "content": content})
 
 
-def build_second_question(
+def build_second_judge_question(
     replies: Sequence[Reply], first: str, instruction: str = ""
 ) -> tuple[Message, ...]:
     """Return the messages that ask a judge again, after its reply `first` without a score."""
     return (
-        *build_question(replies, instruction),
+        *build_judge_question(replies, instruction),
         {"role": "assistant", "content": first},
         {"role": "user", "content": AGAIN},
     )

@@ -23,7 +23,7 @@ from evaluation.core.stats.inference.comparison import (
 )
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.inference.significance import CORRECTIONS, Correction
-from evaluation.eloquent.methods import rank_by_sum
+from evaluation.eloquent.methods import rank_systems_by_sum
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
 from evaluation.eloquent.run.judging import Judgement
@@ -70,7 +70,7 @@ def build_metric_rows(
 
 
 def _group_sets(sets: Sequence[SetRow], name: Callable[[SetRow], str]) -> dict[str, list[SetRow]]:
-    """Return reply sets grouped by the result of `name`, without those named ""."""
+    """Return the reply sets by the group that `name` returns for each, without the group ""."""
     groups: dict[str, list[SetRow]] = defaultdict(list)
     for row in sets:
         if name(row):
@@ -82,9 +82,9 @@ def _build_group_rows(
     systems: Sequence[str], sets: Sequence[SetRow], group: str, parameters: EloquentParameters
 ) -> Iterator[MetricRow]:
     """Yield each system's sum, mean, n and similarity over the reply sets of a group."""
-    scores = estimate_means(systems, sets, lambda row: row.score, parameters)
-    similarity = estimate_means(systems, sets, lambda row: row.similarity, parameters)
-    answered = estimate_means(systems, sets, lambda row: row.similarity_answered, parameters)
+    scores = estimate_system_means(systems, sets, lambda row: row.score, parameters)
+    similarity = estimate_system_means(systems, sets, lambda row: row.similarity, parameters)
+    answered = estimate_system_means(systems, sets, lambda row: row.similarity_answered, parameters)
     for index, system in enumerate(systems):
         known = [row.score for row in sets if row.system == system and row.score is not None]
         n = len(known)
@@ -104,7 +104,7 @@ def _explain_missing_score(sets: Sequence[SetRow]) -> str:
     return NO_SCORE if any(row.n_prompts > 1 for row in sets) else FEWER_THAN_2_VARIANTS
 
 
-def estimate_means(
+def estimate_system_means(
     systems: Sequence[str], sets: Sequence[SetRow], number: Number, parameters: EloquentParameters
 ) -> list[SampleEstimate]:
     """Return each system's mean over its replies to items, with a bootstrap interval.
@@ -157,7 +157,9 @@ def _build_rank_rows(systems: Sequence[str], sets: Sequence[SetRow]) -> Iterator
         }
         for system in systems
     ]
-    for system, scores, (rank, reason) in zip(systems, scored, rank_by_sum(scored), strict=True):
+    for system, scores, (rank, reason) in zip(
+        systems, scored, rank_systems_by_sum(scored), strict=True
+    ):
         value = None if rank is None else float(rank)
         yield MetricRow(system, OVERALL, "rank", value, None, None, len(scores), reason)
 
@@ -168,11 +170,11 @@ def _build_further_rows(
     items: Sequence[ItemRow],
     parameters: EloquentParameters,
 ) -> Iterator[MetricRow]:
-    """Yield metrics: spread of repeats, experts' mean, values across languages, no answers."""
-    spread = estimate_means(systems, sets, lambda row: row.spread, parameters)
-    human = estimate_means(systems, sets, lambda row: row.human_score, parameters)
+    """Yield each system's spread of repeats, experts' mean, language metrics, no-answer rate."""
+    spread = estimate_system_means(systems, sets, lambda row: row.spread, parameters)
+    human = estimate_system_means(systems, sets, lambda row: row.human_score, parameters)
     for index, system in enumerate(systems):
-        yield _build_row(system, "spread", spread[index], NOT_JUDGED_TWICE)
+        yield _build_overall_row(system, "spread", spread[index], NOT_JUDGED_TWICE)
         if human[index].value is not None:
             yield MetricRow.from_estimate(system, OVERALL, "human_mean", human[index])
         own = [row for row in items if row.system == system]
@@ -187,7 +189,10 @@ def _build_further_rows(
         yield MetricRow(system, OVERALL, "no_answer_rate", share, None, None, n, why)
 
 
-def _build_row(system: str, metric: str, estimate: SampleEstimate, undefined: str) -> MetricRow:
+def _build_overall_row(
+    system: str, metric: str, estimate: SampleEstimate, undefined: str
+) -> MetricRow:
+    """Return the row of an estimate over all items; `undefined` is the reason without a value."""
     row = MetricRow.from_estimate(system, OVERALL, metric, estimate)
     return row._replace(reason=undefined) if row.value is None else row
 
@@ -236,7 +241,7 @@ HEADER = (
 
 
 @dataclass(frozen=True)
-class ComparedGroup:
+class GroupComparison:
     """Comparison of all systems on one group of items, such as one language.
 
     Attributes
@@ -265,10 +270,10 @@ class ComparedGroup:
         return ACROSS if self.kind == ACROSS else build_group_name(self.kind, self.name)
 
 
-def pair_items(
+def pair_values_by_item(
     systems: Sequence[str], rows: Iterable[tuple[str, str, str, float | None]]
 ) -> dict[str, Floats]:
-    """Return each item's values, one per system: means over the languages all systems have.
+    """Return each item's values, one per system: means over the languages that all systems have.
 
     `rows` are item, language, system and value.
     """
@@ -290,17 +295,17 @@ def compare_systems(
     parameters: EloquentParameters,
     correction: Correction = "holm",
 ) -> list[Comparison]:
-    """Return the comparison of each two systems; [] with one system or without items."""
+    """Return the comparison of every pair of systems; [] with one system or without items."""
     if len(systems) < 2 or not items:
         return []
     table = np.stack(list(items.values()), axis=1)
     return compare_models(table, systems, correction, parameters.bootstrap, parameters.seed)
 
 
-def compare_groups(
+def compare_systems_by_group(
     findings: Findings, parameters: EloquentParameters, correction: Correction = "holm"
-) -> list[ComparedGroup]:
-    """Compare the systems in all groups by judges' score, or else by similarity.
+) -> list[GroupComparison]:
+    """Return the comparisons of the systems in all groups, by judges' score or else similarity.
 
     All items come first, then variations, languages, and values across languages. A kind with a
     single group is left out, because it equals all items. [] for fewer than 2 systems.
@@ -311,14 +316,14 @@ def compare_groups(
     measure = SCORE if judged else SIMILARITY
     sets = findings.sets
     compared = [
-        _compare_group(
+        _compare_systems_in_group(
             findings, "", "", measure, _list_set_values(sets, measure), parameters, correction
         )
     ]
     for kind, get_name in KINDS.items():
         names = [name for name in dict.fromkeys(map(get_name, sets)) if name]
         groups = [
-            _compare_group(
+            _compare_systems_in_group(
                 findings,
                 kind,
                 name,
@@ -330,9 +335,9 @@ def compare_groups(
             for name in names
         ]
         groups = [group for group in groups if group.n_items]
-        compared += _correct_together(groups, correction) if len(groups) > 1 else []
+        compared += _correct_p_values_over_groups(groups, correction) if len(groups) > 1 else []
     across = [
-        _compare_group(
+        _compare_systems_in_group(
             findings,
             ACROSS,
             "",
@@ -346,7 +351,7 @@ def compare_groups(
     return compared + [group for group in across if group.n_items]
 
 
-def build_comparison_rows(groups: Iterable[ComparedGroup]) -> Iterator[tuple[object, ...]]:
+def build_comparison_rows(groups: Iterable[GroupComparison]) -> Iterator[tuple[object, ...]]:
     """Yield a row of table cells for each comparison, in the order of `HEADER`."""
     for group in groups:
         for comparison in group.comparisons:
@@ -363,6 +368,7 @@ KINDS: dict[str, Callable[[SetRow], str]] = {
 def _list_set_values(
     rows: Iterable[SetRow], measure: str
 ) -> Iterator[tuple[str, str, str, float | None]]:
+    """Yield (item, language, system, value of `measure`) for each reply set."""
     for row in rows:
         yield row.item, row.language, row.system, getattr(row, measure)
 
@@ -370,11 +376,12 @@ def _list_set_values(
 def _list_item_values(
     rows: Iterable[ItemRow], measure: str
 ) -> Iterator[tuple[str, str, str, float | None]]:
+    """Yield (item, "", system, value of `measure`) for each item and system."""
     for row in rows:
         yield row.item, "", row.system, getattr(row, measure)
 
 
-def _compare_group(
+def _compare_systems_in_group(
     findings: Findings,
     kind: str,
     name: str,
@@ -382,14 +389,15 @@ def _compare_group(
     rows: Iterable[tuple[str, str, str, float | None]],
     parameters: EloquentParameters,
     correction: Correction,
-) -> ComparedGroup:
+) -> GroupComparison:
+    """Return the comparison of all systems on one group of items, given by `rows`."""
     systems = findings.systems
-    items = pair_items(systems, rows)
+    items = pair_values_by_item(systems, rows)
     comparisons = compare_systems(systems, items, parameters, correction)
     means: list[float | None] = [None] * len(systems)
     if items:
         means = [float(value) for value in np.mean(list(items.values()), axis=0)]
-    return ComparedGroup(
+    return GroupComparison(
         kind,
         name,
         measure,
@@ -403,6 +411,7 @@ def _compare_group(
 def _rank_systems(
     systems: Sequence[str], comparisons: Sequence[Comparison], measure: str
 ) -> tuple[int | None, ...]:
+    """Return each system's rank by significance, 1 for the best; None without comparisons."""
     if not comparisons:
         return (None,) * len(systems)
     # A smaller range is better, and ranks prefer greater values.
@@ -417,9 +426,9 @@ def _rank_systems(
     return tuple(comparison.rank for comparison in rank_by_significance(comparisons, systems))
 
 
-def _correct_together(
-    groups: Sequence[ComparedGroup], correction: Correction
-) -> list[ComparedGroup]:
+def _correct_p_values_over_groups(
+    groups: Sequence[GroupComparison], correction: Correction
+) -> list[GroupComparison]:
     """Return the groups with p-values corrected over the pairs of all groups together."""
     p_values = np.array(
         [

@@ -56,7 +56,7 @@ class Reply:
         return self.status is AnswerStatus.TEXT
 
 
-class Numbering:
+class VariantNumbering:
     """How a table numbers wordings: from 0 or 1, within a language or within an item.
 
     The numbers begin at 0 if any row has 0, else at 1. They count within a language unless more
@@ -68,7 +68,10 @@ class Numbering:
         self.first = 0 if any(int(row.variant) == 0 for row in numbered) else 1
         known = [row for row in numbered if row.item in items]
         fits = {
-            whole: sum(self._find(items[row.item], row, whole) is not None for row in known)
+            whole: sum(
+                self._find_variant_by_number(items[row.item], row, whole) is not None
+                for row in known
+            )
             for whole in (False, True)
         }
         # For items in one language both fit alike.
@@ -76,13 +79,19 @@ class Numbering:
 
     def find_variant(self, item: PromptItem, reply: PromptReply) -> PromptVariant | None:
         """Return the wording that a row's number and language denote; None if there is none."""
-        return self._find(item, reply, self.whole_item)
+        return self._find_variant_by_number(item, reply, self.whole_item)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the numbering as an entry of summary.json."""
         return {"from": self.first, "within": "item" if self.whole_item else "language"}
 
-    def _find(self, item: PromptItem, reply: PromptReply, whole: bool) -> PromptVariant | None:
+    def _find_variant_by_number(
+        self, item: PromptItem, reply: PromptReply, whole: bool
+    ) -> PromptVariant | None:
+        """Return the wording with a row's number; None if there is none.
+
+        `whole` numbers the wordings within the item, not within their language.
+        """
         if not reply.variant.isdecimal():
             return None
         index = int(reply.variant) - self.first
@@ -98,13 +107,13 @@ class MatchedReplies:
     """Replies that match prompts, and the wording numbering (None for submission files)."""
 
     replies: list[Reply]
-    numbering: Numbering | None
+    numbering: VariantNumbering | None
 
 
 def match_replies(
     items: Iterable[PromptItem], prompt_replies: Sequence[PromptReply], exclusions: Exclusions
 ) -> MatchedReplies:
-    """Match the replies in files to the prompts; count the others in `exclusions`.
+    """Return the replies in files matched to the prompts; count the others in `exclusions`.
 
     In a submission, each turn whose question is a prompt of the item begins a reply to that prompt.
     White space and case are ignored. One entry may hold all wordings of an item. Other turns are
@@ -117,7 +126,7 @@ def match_replies(
     """
     by_id = {item.id: item for item in items}
     table_rows = [row for row in prompt_replies if not row.turns]
-    numbering = Numbering(by_id, table_rows) if table_rows else None
+    numbering = VariantNumbering(by_id, table_rows) if table_rows else None
     replies: dict[tuple[str, str, int], Reply] = {}
     changed: list[tuple[PromptReply, PromptItem]] = []
     for prompt_reply in prompt_replies:
@@ -169,6 +178,7 @@ def _explain_mismatch(item: PromptItem, prompt_reply: PromptReply) -> str:
 def _build_table_reply(
     item: PromptItem, variant: PromptVariant, prompt_reply: PromptReply
 ) -> Reply:
+    """Return the reply of a table's row to one wording; it has a single turn."""
     return Reply(
         prompt_reply.system,
         item.id,
@@ -182,11 +192,11 @@ def _build_table_reply(
 
 
 def _split_conversations(item: PromptItem, prompt_reply: PromptReply) -> Iterator[Reply | None]:
-    """Yield a reply per wording of a submission entry; None for an unknown prompt."""
+    """Yield each reply in a submission entry, one per wording; None for an unknown prompt."""
     starts = [
         index
         for index, turn in enumerate(prompt_reply.turns)
-        if _find_variant(item, prompt_reply, turn) is not None
+        if _find_variant_by_question(item, prompt_reply, turn) is not None
     ]
     if not starts or starts[0] != 0:
         yield None
@@ -194,15 +204,15 @@ def _split_conversations(item: PromptItem, prompt_reply: PromptReply) -> Iterato
             return
     for start, end in zip(starts, [*starts[1:], len(prompt_reply.turns)], strict=True):
         turns = prompt_reply.turns[start:end]
-        variant = _find_variant(item, prompt_reply, turns[0])
+        variant = _find_variant_by_question(item, prompt_reply, turns[0])
         assert variant is not None
-        yield _build_reply(item, variant, prompt_reply, turns, changed=False)
+        yield _build_conversation_reply(item, variant, prompt_reply, turns, changed=False)
 
 
-def _find_variant(
+def _find_variant_by_question(
     item: PromptItem, prompt_reply: PromptReply, turn: ConversationTurn
 ) -> PromptVariant | None:
-    """Return the wording that equals a turn's question except for case and spaces, or None."""
+    """Return the wording equal to a turn's question, ignoring case and spaces; None without one."""
     exact, folded = normalise_text(turn.question), _fold_text(turn.question)
     matches = [variant for variant in item.variants if _fold_text(variant.prompt) == folded]
     # Wordings may differ in case or white space alone, and languages may share a wording.
@@ -212,7 +222,7 @@ def _find_variant(
     return matches[0] if matches else None
 
 
-def _build_reply(
+def _build_conversation_reply(
     item: PromptItem,
     variant: PromptVariant,
     prompt_reply: PromptReply,
@@ -220,6 +230,7 @@ def _build_reply(
     *,
     changed: bool,
 ) -> Reply:
+    """Return the reply to one wording that the turns of a submission entry hold."""
     answers = [turn.answer for turn in turns if turn.answer]
     return Reply(
         prompt_reply.system,
@@ -240,6 +251,7 @@ def _add_reply(
     prompt_reply: PromptReply,
     exclusions: Exclusions,
 ) -> None:
+    """Add a reply to `replies`; count it as repeated if its wording has one already."""
     # The first reply to a wording counts.
     key = (reply.system, reply.item, reply.place)
     if replies.setdefault(key, reply) is not reply:
@@ -252,6 +264,7 @@ def _add_changed_reply(
     item: PromptItem,
     exclusions: Exclusions,
 ) -> None:
+    """Add a reply to a changed prompt to the first wording without a reply, or exclude it."""
     language = prompt_reply.language or _find_only_language(item)
     if language not in item.languages:
         exclusions.add(
@@ -272,15 +285,18 @@ def _add_changed_reply(
         (
             index
             for index, turn in enumerate(prompt_reply.turns)
-            if _find_variant(item, prompt_reply, turn) is not None
+            if _find_variant_by_question(item, prompt_reply, turn) is not None
         ),
         len(prompt_reply.turns),
     )
-    reply = _build_reply(item, variant, prompt_reply, prompt_reply.turns[:until], changed=True)
+    reply = _build_conversation_reply(
+        item, variant, prompt_reply, prompt_reply.turns[:until], changed=True
+    )
     _add_reply(replies, reply, prompt_reply, exclusions)
 
 
 def _describe_reply(prompt_reply: PromptReply) -> dict[str, Any]:
+    """Return a reply's line, system, item, language and variant, as details of an exclusion."""
     return {
         "line": prompt_reply.line,
         "system": prompt_reply.system,
@@ -291,6 +307,7 @@ def _describe_reply(prompt_reply: PromptReply) -> dict[str, Any]:
 
 
 def _fold_text(text: str) -> str:
+    """Return the text without differences of case, white space and Unicode form."""
     return " ".join(normalise_text(text).casefold().split())
 
 
@@ -304,7 +321,7 @@ class Conversations:
     Parameters
     ----------
     changed : changed prompts by item and number of the wording.
-    told : system prompt of all conversations; "" for none.
+    message : system prompt of all conversations; "" for none.
 
     Attributes
     ----------
@@ -321,7 +338,10 @@ class Conversations:
     ) -> None:
         self.changed = changed or {}
         self.wordings = {
-            f"{item.id}/{variant.language}/{_count_within_language(item, variant)}": (item, variant)
+            f"{item.id}/{variant.language}/{_number_within_language(item, variant)}": (
+                item,
+                variant,
+            )
             for item in items
             for variant in item.variants
         }
@@ -334,14 +354,14 @@ class Conversations:
         self._turns: dict[str, list[ConversationTurn]] = {name: [] for name in self.wordings}
         self._status: dict[str, AnswerStatus] = {}
 
-    def begin(self) -> list[Item]:
+    def build_first_requests(self) -> list[Item]:
         """Return the first request (the prompt) of each conversation."""
         return [
             Item(name, (*self._first, _build_user_message(prompt)))
             for name, prompt in self.prompts.items()
         ]
 
-    def follow_up(self, question: str) -> list[Item]:
+    def build_follow_up_requests(self, question: str) -> list[Item]:
         """Return a request with the follow-up question for each answered conversation."""
         return [
             Item(name, (*self._first, *self._build_messages(name), _build_user_message(question)))
@@ -349,7 +369,7 @@ class Conversations:
             if status is AnswerStatus.TEXT
         ]
 
-    def take(self, replies: Mapping[str, ReplyText], question: str = "") -> None:
+    def add_replies(self, replies: Mapping[str, ReplyText], question: str = "") -> None:
         """Add a system's replies to its conversations; `question` is the follow-up or "".
 
         A refused or failed follow-up does not change the status of an answered conversation.
@@ -359,17 +379,19 @@ class Conversations:
             if status is AnswerStatus.TEXT or name not in self._status:
                 self._status[name] = status
 
-    def replies(self, system: str) -> list[Reply]:
+    def build_replies(self, system: str) -> list[Reply]:
         """Return the system's replies to all wordings, in order."""
         return [
             self._build_reply(system, name, *wording) for name, wording in self.wordings.items()
         ]
 
     def _find_prompt(self, item: PromptItem, variant: PromptVariant) -> str:
+        """Return the text to send for a wording: the changed prompt if there is one."""
         other = self.changed.get((item.id, variant.place))
         return variant.prompt if other is None else other.prompt
 
     def _build_messages(self, name: str) -> list[Message]:
+        """Return the messages of a conversation so far, without the system message."""
         messages: list[Message] = []
         for turn in self._turns[name]:
             messages += [
@@ -381,6 +403,7 @@ class Conversations:
     def _build_reply(
         self, system: str, name: str, item: PromptItem, variant: PromptVariant
     ) -> Reply:
+        """Return the system's reply to one wording: all turns of its conversation."""
         turns = self._turns[name]
         other = self.changed.get((item.id, variant.place))
         return Reply(
@@ -397,9 +420,11 @@ class Conversations:
         )
 
 
-def _count_within_language(item: PromptItem, variant: PromptVariant) -> int:
+def _number_within_language(item: PromptItem, variant: PromptVariant) -> int:
+    """Return the number of a wording within its language, from 1."""
     return item.list_variants_in(variant.language).index(variant) + 1
 
 
 def _build_user_message(content: str) -> Message:
+    """Return a chat message of the user with this content."""
     return {"role": "user", "content": content}

@@ -13,8 +13,8 @@ from evaluation.maqa.composing import (
     FEWEST_OF_RANGE,
     MOST_OPTIONS,
     ComposingRequest,
-    are_bounds_sound,
-    compose_file,
+    are_bounds_valid,
+    compose_question_file,
 )
 from evaluation.runs.files.problem_messages import build_error
 
@@ -85,10 +85,10 @@ class Command(BaseCommand):
             size, largest = options["options"]
             fewest = options["fewest"] or (FEWEST_OF_RANGE if largest else 1)
             bounds = (size, fewest, options["most"] or 0)
-            if not are_bounds_sound(*bounds, largest):
+            if not are_bounds_valid(*bounds, largest):
                 raise build_error("--options", "bounds_unordered", most=MOST_OPTIONS)
             lists = dict(options["lists"])
-            done = compose_file(
+            done = compose_question_file(
                 ComposingRequest(
                     output, lists, options["yes_no"], *bounds, options["seed"], largest
                 )

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandParser
 from annotations.exchange import OutputFolder
 from evaluation.core.messages.console import build_minimum_type, print_report, report_bad_input
 from evaluation.multiqa.files.field_mapping import READY, load_mapping
-from evaluation.multiqa.files.mapping import convert_to_json, read_mapped
+from evaluation.multiqa.files.mapping import convert_items_to_json, read_mapped_items
 from evaluation.runs.files.problem_messages import build_error
 
 
@@ -54,7 +54,9 @@ class Command(BaseCommand):
         with report_bad_input():
             if output.suffix != ".jsonl":
                 raise build_error(str(output), "items_not_jsonl")
-            items = read_mapped(options["file"], load_mapping(options["mapping"]), options["first"])
+            items = read_mapped_items(
+                options["file"], load_mapping(options["mapping"]), options["first"]
+            )
             chosen = [item for item in items.items if item.answers]
             n_without = len(items.items) - len(chosen)
             if options["sample"] is not None and options["sample"] < len(chosen):
@@ -63,7 +65,9 @@ class Command(BaseCommand):
                 )
                 # In the order of the file, not of the draw.
                 chosen = [chosen[index] for index in sorted(drawn)]
-            lines = (json.dumps(one, ensure_ascii=False) + "\n" for one in convert_to_json(chosen))
+            lines = (
+                json.dumps(one, ensure_ascii=False) + "\n" for one in convert_items_to_json(chosen)
+            )
             with OutputFolder(output.parent) as folder:
                 folder.write_lines(output.name, lines)
         left = f"; {n_without:,} without an accepted answer left out" if n_without else ""

@@ -16,7 +16,7 @@ from evaluation.core.messages.console import (
     print_report,
     report_bad_input,
 )
-from evaluation.umwp.files import NOISE_FILES, look_for_noise
+from evaluation.umwp.files import NOISE_FILES, find_contradictions_in_file
 
 MAX_SHOWN = 12
 
@@ -49,7 +49,7 @@ class Command(BaseCommand):
         """Find the contradictions, write them, and print a summary."""
         output: Path = options["output"]
         with report_bad_input(), exit_on_signal(), ProgressBars():
-            noise = look_for_noise(options["problems"], options["similarity"], output)
+            noise = find_contradictions_in_file(options["problems"], options["similarity"], output)
         noticed = [row for row in noise.rows if row.kind != "alike" or not row.partners]
         parts = [
             f"{noise.problems:,} problems; {len(noise.rows):,} pairs are alike and labelled "

@@ -17,7 +17,7 @@ from evaluation.core.messages.console import (
 )
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.management.option_arguments import add_option_arguments, read_options
-from evaluation.umwp.files import MINING_FILES, MiningRequest, mine_files
+from evaluation.umwp.files import MINING_FILES, MiningRequest, mine_templates
 from evaluation.umwp.options import MiningParameters
 from evaluation.umwp.run.mining import MiningResult
 
@@ -75,7 +75,7 @@ class Command(BaseCommand):
                 read_options(MiningParameters, options, files=True),
                 options["output"],
             )
-            mined = mine_files(request, bars.show)
+            mined = mine_templates(request, bars.show)
         print_report(self.stdout, _format_mining(mined, request.output))
 
 

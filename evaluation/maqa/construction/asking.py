@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from evaluation.core.backends.chat.contract import Message
 from evaluation.core.text.matching import NUMBER_WORDS, normalise_for_matching
-from evaluation.maqa.run.replies import read_answers
+from evaluation.maqa.run.replies import read_answer_list
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.reading import PromptWithReminder
 from evaluation.runs.steps.asking.stored_replies import StoredReply
@@ -51,7 +51,7 @@ VERIFY = PromptWithReminder(
 
 
 @dataclass(frozen=True)
-class Generated:
+class GeneratedQuestion:
     """A question with its right answers, as a model wrote it."""
 
     question: str
@@ -78,7 +78,7 @@ def build_batch_messages(
     )
 
 
-def build_check_messages(question: str, answers: Answers) -> tuple[Message, ...]:
+def build_verification_messages(question: str, answers: Answers) -> tuple[Message, ...]:
     """Return the conversation that asks the verifying model about a candidate."""
     listed = "\n".join(
         f"{number}. {' | '.join(spellings)}" for number, spellings in enumerate(answers, 1)
@@ -92,12 +92,12 @@ _QUESTION = re.compile(
 _ANSWERS = re.compile(r"^[\s>*#_-]*(?:right\s+|correct\s+)?answers?[*_]*\s*:\s*[*_]*", re.I | re.M)
 
 
-def parse_batch(reply: str) -> list[Generated]:
+def parse_batch(reply: str) -> list[GeneratedQuestion]:
     """Return the questions in a reply, in JSON or in lines "Question:" and "Answers:".
 
     A question without a line of answers is left out.
     """
-    listed = _parse_json(reply)
+    listed = _parse_json_questions(reply)
     if listed:
         return listed
     starts = list(_QUESTION.finditer(reply))
@@ -108,15 +108,15 @@ def parse_batch(reply: str) -> list[Generated]:
         if marked is None:
             continue
         question = " ".join(block[: marked.start()].split())
-        answers = read_answers(block[marked.end() :].strip()).answers
+        answers = read_answer_list(block[marked.end() :].strip()).answers
         if question:
             generated.append(
-                Generated(question, tuple((text,) for text in _strip_answers(answers)))
+                GeneratedQuestion(question, tuple((text,) for text in _strip_answers(answers)))
             )
     return generated
 
 
-def _parse_json(reply: str) -> list[Generated]:
+def _parse_json_questions(reply: str) -> list[GeneratedQuestion]:
     """Return the questions of a JSON list of objects in a reply; empty if there is none."""
     start, end = reply.find("["), reply.rfind("]")
     try:
@@ -136,7 +136,7 @@ def _parse_json(reply: str) -> list[Generated]:
         ]
         question = " ".join(value["question"].split())
         if question:
-            generated.append(Generated(question, tuple(each for each in spellings if each)))
+            generated.append(GeneratedQuestion(question, tuple(each for each in spellings if each)))
     return generated
 
 
@@ -177,7 +177,7 @@ def parse_verdict(reply: str, n_answers: int) -> ModelVerdict | None:
     return ModelVerdict("right", note)
 
 
-def join_answers(answers: Sequence[Sequence[str]]) -> str:
+def join_first_spellings(answers: Sequence[Sequence[str]]) -> str:
     """Return the first spelling of each answer in one line, for tables."""
     return "; ".join(spellings[0] for spellings in answers)
 
@@ -196,7 +196,7 @@ class ParsedReply:
     value: Any
 
 
-def read_batch(reply: str) -> list[Generated] | None:
+def read_nonempty_batch(reply: str) -> list[GeneratedQuestion] | None:
     """Return the questions in a reply; None if there is none."""
     return parse_batch(reply) or None
 
@@ -212,7 +212,7 @@ class VerdictReader:
         return parse_verdict(reply, self.n_answers)
 
 
-def ask_readable(
+def request_parsed_replies(
     asking: StudyAsker,
     step: str,
     round_: Round,
@@ -224,8 +224,8 @@ def ask_readable(
     A request without a readable reply is sent once more. The second request has the reminder in its
     conversation, so that it is not taken for the one that failed.
     """
-    first = _read_replies(asking, step, round_, readers, 1)
-    failed = _select_failed(round_, first)
+    first = _request_and_parse(asking, step, round_, readers, 1)
+    failed = _select_unreadable_items(round_, first)
     if not failed or asking.get_give_up_reason(round_.model):
         return first, [replace(round_, items=failed)]
     again = [
@@ -233,22 +233,22 @@ def ask_readable(
         for item in failed
     ]
     second_round = replace(round_, items=again)
-    second = _read_replies(asking, f"{step}, {AGAIN}", second_round, readers, 2)
+    second = _request_and_parse(asking, f"{step}, {AGAIN}", second_round, readers, 2)
     return first | second, [
         replace(round_, items=failed),
-        replace(round_, items=_select_failed(second_round, second)),
+        replace(round_, items=_select_unreadable_items(second_round, second)),
     ]
 
 
-def _select_failed(round_: Round, read: Mapping[str, ParsedReply]) -> Sequence[Item]:
+def _select_unreadable_items(round_: Round, read: Mapping[str, ParsedReply]) -> Sequence[Item]:
     """Return the items of a round whose replies could not be read."""
     return [item for item in round_.items if read[item.id].value is None]
 
 
-def _read_replies(
+def _request_and_parse(
     asking: StudyAsker, step: str, round_: Round, readers: Mapping[str, Reader], attempts: int
 ) -> dict[str, ParsedReply]:
-    """Return the replies to a round with what their readers find, by item."""
+    """Send the requests of a round; return each reply with what its reader finds, by item id."""
     replies = asking.ask_step(step, [round_])[0]
     return {
         item: ParsedReply(
@@ -258,7 +258,7 @@ def _read_replies(
     }
 
 
-def reject_unreadable(asking: StudyAsker, turn: Turn, failed: Sequence[Round]) -> None:
+def reject_unreadable_replies(asking: StudyAsker, turn: Turn, failed: Sequence[Round]) -> None:
     """Mark replies that could not be read, so that a later run sends their requests again."""
     with turn.open_fenced_transaction():
         for round_ in failed:
@@ -300,29 +300,29 @@ _QUESTION_WORDS = frozenset(
 
 
 class Rejection(NamedTuple):
-    """Code of why a filter leaves a candidate out, with the text that it found, if any."""
+    """Reason code of the filter that leaves a candidate out, with the text that it found."""
 
     reason: str
     detail: str = ""
 
 
-class Filters:
-    """Filters of one run; `check` also compares each question with those before it.
+class CandidateFilters:
+    """Filters of one run's candidates, which also compare each question with earlier ones.
 
     `known` are questions that exist already, in the set and among earlier candidates.
     """
 
     def __init__(self, known: Iterable[str]) -> None:
-        self._texts = {_build_key(text): text for text in known}
+        self._texts = {_collect_content_words(text): text for text in known}
         # (content words, answers) of each question of this run, with its text.
         self._asked: list[tuple[frozenset[str], frozenset[str], str]] = []
 
-    def check(self, question: str, answers: Answers) -> Rejection | None:
+    def check_candidate(self, question: str, answers: Answers) -> Rejection | None:
         """Return why a candidate is left out; None if it passes and is added for later checks."""
-        rejection = check_alone(question, answers)
+        rejection = check_single_question(question, answers)
         if rejection is not None:
             return rejection
-        key = _build_key(question)
+        key = _collect_content_words(question)
         if key in self._texts:
             return Rejection("duplicate", self._texts[key])
         named = frozenset(normalise_for_matching(spellings[0]) for spellings in answers)
@@ -336,13 +336,13 @@ class Filters:
         return None
 
 
-def _build_key(question: str) -> frozenset[str]:
+def _collect_content_words(question: str) -> frozenset[str]:
     """Return the words of a question without question words; equal keys are one question."""
     words = normalise_for_matching(question).split()
     return frozenset(word for word in words if word not in _QUESTION_WORDS) or frozenset(words)
 
 
-def merge_answers(answers: Answers) -> Answers:
+def drop_repeated_answers(answers: Answers) -> Answers:
     """Return the answers without later ones of which a spelling occurred before."""
     merged, seen = [], set[str]()
     for spellings in answers:
@@ -354,10 +354,10 @@ def merge_answers(answers: Answers) -> Answers:
     return tuple(merged)
 
 
-def check_alone(question: str, answers: Answers) -> Rejection | None:
-    """Return the first reason to leave out a question, regardless of other questions, or None.
+def check_single_question(question: str, answers: Answers) -> Rejection | None:
+    """Return the first reason to leave out a question, whatever the others are; None without one.
 
-    `answers` have no repetition (`merge_answers`).
+    `answers` have no repetition (`drop_repeated_answers`).
     """
     words = question.split()
     if len(words) < LEAST_WORDS and len(question.strip()) < LEAST_CHARACTERS:
@@ -385,10 +385,10 @@ def check_alone(question: str, answers: Answers) -> Rejection | None:
     ]
     if inside:
         return Rejection("answer_in_question", inside[0])
-    return _check_count(question, len(answers))
+    return _check_answer_count(question, len(answers))
 
 
-def _check_count(question: str, n_answers: int) -> Rejection | None:
+def _check_answer_count(question: str, n_answers: int) -> Rejection | None:
     """Return the rejection if a question asks for an unclear or a different number of answers."""
     vague = _VAGUE.search(question) or _ANY_NUMBER.search(question)
     if vague:

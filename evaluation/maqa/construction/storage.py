@@ -20,17 +20,17 @@ from evaluation.maqa.construction.asking import (
     GENERATE,
     VERIFY,
     Answers,
-    Filters,
+    CandidateFilters,
     ModelVerdict,
     ParsedReply,
     VerdictReader,
-    ask_readable,
     build_batch_messages,
-    build_check_messages,
-    join_answers,
-    merge_answers,
-    read_batch,
-    reject_unreadable,
+    build_verification_messages,
+    drop_repeated_answers,
+    join_first_spellings,
+    read_nonempty_batch,
+    reject_unreadable_replies,
+    request_parsed_replies,
 )
 from evaluation.maqa.construction.options import MOST_TOPICS, ConstructionOptions
 from evaluation.models import LanguageModel, Run
@@ -54,7 +54,7 @@ State = CandidateQuestion.State
 
 
 class CandidateRow(NamedTuple):
-    """A generated question with its last stage (filter, verification or validators), and why."""
+    """A row of the candidates table: a generated question, its last stage, and the reason."""
 
     source: str
     batch: int
@@ -70,7 +70,7 @@ class CandidateRow(NamedTuple):
 
 
 class BatchRow(NamedTuple):
-    """One request of the generating model: number of questions, and of attempts."""
+    """A row of the batches table: one request of the generating model, and what it gave."""
 
     source: str
     batch: int
@@ -142,7 +142,7 @@ class ConstructionSummary(StudySummary):
 
 
 @dataclass(frozen=True)
-class Batch:
+class PlannedBatch:
     """One planned request of the generating model: its item, source and number, from 1."""
 
     item: Item
@@ -162,7 +162,7 @@ def list_sources(version: QuestionSetVersion, options: ConstructionOptions) -> l
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: ConstructionOptions
 ) -> list[Problem]:
-    """Return why a run cannot start: its models, or no topic, or too many."""
+    """Return the problems that prevent a run: of its models, no topic, or too many topics."""
     problems = find_model_problems(
         user, options, ("generator", "verifier"), needed=("generator",)
     )
@@ -184,14 +184,14 @@ def estimate_requests(
     batches = _plan_batches(sources, options)
     takes, extra = [], {}
     for model in select_registered_models(user, list_option_ids(options.generator)):
-        round_ = _build_round(model, [batch.item for batch in batches], options)
+        round_ = _build_generation_round(model, [batch.item for batch in batches], options)
         takes.append(estimate_round(user, "Generating questions", round_))
         extra["The first batch, as the model sees it"] = batches[0].item.messages
     most = len(batches) * options.per_request
     for model in select_registered_models(user, list_option_ids(options.verifier)):
         # Which questions pass the filters is not known yet: a long one represents each.
-        example = build_check_messages("?" * 200, tuple(("?" * 20,) for _ in range(8)))
-        round_ = _build_check_round(model, [Item("example", example)], options)
+        example = build_verification_messages("?" * 200, tuple(("?" * 20,) for _ in range(8)))
+        round_ = _build_verification_round(model, [Item("example", example)], options)
         takes.append(estimate_round(user, "Verifying answers", round_, most))
     notes = ("A batch or a verdict that cannot be read is asked for once more.",)
     return RequestForecast(tuple(takes), extra, notes)
@@ -213,34 +213,34 @@ def execute_run(turn: Turn) -> None:
     verifiers = load_registered_models(run, list_option_ids(options.verifier))
     asking = StudyAsker(turn, run, [*generators, *verifiers], options.budget)
     batches = _plan_batches(sources, options)
-    round_ = _build_round(generators[0], [batch.item for batch in batches], options)
-    readers = {item.id: read_batch for item in round_.items}
-    read, failed = ask_readable(asking, GENERATING, round_, GENERATE, readers)
+    round_ = _build_generation_round(generators[0], [batch.item for batch in batches], options)
+    readers = {item.id: read_nonempty_batch for item in round_.items}
+    read, failed = request_parsed_replies(asking, GENERATING, round_, GENERATE, readers)
     if all(each.reply.status.is_missing for each in read.values()):
-        reject_unreadable(asking, turn, failed)
+        reject_unreadable_replies(asking, turn, failed)
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
-    candidates = _filter_candidates(run, batches, read, _name_model(generators[0]))
+    candidates = _filter_candidates(run, batches, read, _format_model_name(generators[0]))
     if verifiers:
-        candidates, unread = _verify(asking, verifiers[0], candidates, options)
+        candidates, unread = _verify_candidates(asking, verifiers[0], candidates, options)
         failed += unread
-    reject_unreadable(asking, turn, failed)
-    _store(turn, run, options, sources, batches, read, candidates, asking)
+    reject_unreadable_replies(asking, turn, failed)
+    _store_and_end_run(turn, run, options, sources, batches, read, candidates, asking)
 
 
 def _filter_candidates(
-    run: Run, batches: Sequence[Batch], read: Mapping[str, ParsedReply], generated_by: str
+    run: Run, batches: Sequence[PlannedBatch], read: Mapping[str, ParsedReply], generated_by: str
 ) -> list[_Candidate]:
     """Return all generated questions, with the reason of those that a filter leaves out."""
     known = list(run.version.questions.values_list("text", flat=True))
     # Those of this run are there already if its last turn ended after they were stored.
     earlier = CandidateQuestion.objects.filter(project__version=run.version)
     known += earlier.exclude(run=run.public_id).values_list("text", flat=True)
-    filters = Filters(known)
+    filters = CandidateFilters(known)
     candidates = []
     for batch in batches:
         for generated in read[batch.item.id].value or ():
-            answers = merge_answers(generated.answers)
-            rejection = filters.check(generated.question, answers)
+            answers = drop_repeated_answers(generated.answers)
+            rejection = filters.check_candidate(generated.question, answers)
             candidates.append(
                 _Candidate(
                     source=batch.source,
@@ -258,18 +258,18 @@ def _filter_candidates(
 
 @dataclass(frozen=True)
 class _Candidate(NewCandidate):
-    """Generated question that filters and verification change; `batch` counts from 1."""
+    """A generated question with its answers and batch number, from 1."""
 
     answers: Answers
     batch: int = 0
 
-    def build_row(self) -> CandidateRow:
+    def build_candidate_row(self) -> CandidateRow:
         """Return the candidate as a row of the result table."""
         return CandidateRow(
             self.source,
             self.batch,
             self.text,
-            join_answers(self.answers),
+            join_first_spellings(self.answers),
             str(self.state),
             self.reason,
             self.detail,
@@ -280,7 +280,7 @@ class _Candidate(NewCandidate):
         )
 
 
-def _verify(
+def _verify_candidates(
     asking: StudyAsker,
     model: LanguageModel,
     candidates: Sequence[_Candidate],
@@ -293,14 +293,15 @@ def _verify(
     if not passed:
         return list(candidates), []
     items = [
-        Item(index, build_check_messages(row.text, row.answers)) for index, row in passed.items()
+        Item(index, build_verification_messages(row.text, row.answers))
+        for index, row in passed.items()
     ]
     readers = {index: VerdictReader(len(row.answers)) for index, row in passed.items()}
-    round_ = _build_check_round(model, items, options)
-    read, failed = ask_readable(asking, VERIFYING, round_, VERIFY, readers)
+    round_ = _build_verification_round(model, items, options)
+    read, failed = request_parsed_replies(asking, VERIFYING, round_, VERIFY, readers)
     checked = list(candidates)
     for index, row in passed.items():
-        checked[int(index)] = _apply_verdict(row, read[index].value, _name_model(model))
+        checked[int(index)] = _apply_verdict(row, read[index].value, _format_model_name(model))
     return checked, failed
 
 
@@ -318,17 +319,17 @@ def _apply_verdict(
     return replace(checked, state=State.REFUSED, reason=verdict.code, detail=verdict.note)
 
 
-def _store(
+def _store_and_end_run(
     turn: Turn,
     run: Run,
     options: ConstructionOptions,
     sources: Sequence[str],
-    batches: Sequence[Batch],
+    batches: Sequence[PlannedBatch],
     read: Mapping[str, ParsedReply],
     candidates: Sequence[_Candidate],
     asking: StudyAsker,
 ) -> None:
-    """End the run: store its tables, and its candidates on the writing pages."""
+    """End the run: store its tables, and add its candidates to the writing pages."""
     states = Counter(str(row.state) for row in candidates)
     usage = asking.compute_usage()
     models = [model.name for model in asking.models]
@@ -357,14 +358,14 @@ def _store(
     }
     signature = "|".join(["maqa-questions", *(f"{name}:{value}" for name, value in parts.items())])
     with turn.open_fenced_transaction():
-        store_result_table(turn, CANDIDATES, (row.build_row() for row in candidates))
+        store_result_table(turn, CANDIDATES, (row.build_candidate_row() for row in candidates))
         store_result_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
         add_candidates(run.version, run.public_id, candidates)
         warnings = [warning.as_dict() for warning in build_cut_off_warnings(usage)]
         turn.finish_run(RunEnd(signature, input_hash, summary, warnings))
 
 
-def _build_batch_row(batch: Batch, reply: ParsedReply) -> BatchRow:
+def _build_batch_row(batch: PlannedBatch, reply: ParsedReply) -> BatchRow:
     """Return the row of a batch in the result table."""
     status = reply.reply.status.value
     if reply.value is None and not reply.reply.status.is_missing:
@@ -372,11 +373,11 @@ def _build_batch_row(batch: Batch, reply: ParsedReply) -> BatchRow:
     return BatchRow(batch.source, batch.number, reply.attempts, status, len(reply.value or ()))
 
 
-def _plan_batches(sources: Sequence[str], options: ConstructionOptions) -> list[Batch]:
+def _plan_batches(sources: Sequence[str], options: ConstructionOptions) -> list[PlannedBatch]:
     """Return the requests of the generating model, by source and number."""
     is_topic = bool(options.list_topics())
     return [
-        Batch(
+        PlannedBatch(
             Item(
                 f"{place}/{number}",
                 build_batch_messages(
@@ -391,7 +392,7 @@ def _plan_batches(sources: Sequence[str], options: ConstructionOptions) -> list[
     ]
 
 
-def _build_round(
+def _build_generation_round(
     model: LanguageModel, items: Sequence[Item], options: ConstructionOptions
 ) -> Round:
     """Return the requests to the generating model."""
@@ -399,13 +400,13 @@ def _build_round(
     return Round(model, items, sent, options.seed)
 
 
-def _build_check_round(
+def _build_verification_round(
     model: LanguageModel, items: Sequence[Item], options: ConstructionOptions
 ) -> Round:
     """Return the requests to the verifying model."""
     return Round(model, items, {"temperature": 0, "max_tokens": VERDICT_TOKENS}, options.seed)
 
 
-def _name_model(model: LanguageModel) -> str:
+def _format_model_name(model: LanguageModel) -> str:
     """Return the name and the address of a model, for the provenance."""
     return f"{model.name} ({model.spec})"

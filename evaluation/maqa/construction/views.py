@@ -26,7 +26,7 @@ TABLES = build_table_readers(RESULT_TABLES)
 COLUMNS = collect_column_help(RESULT_TABLES)
 
 
-def build_context(run: Run) -> Mapping[str, Any]:
+def build_candidates_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the run's page: counts, reasons and candidates."""
     summary = ConstructionSummary.from_json(run.summary)
     rows: list[CandidateRow] = list(read_result_table(run, CANDIDATES))
@@ -41,11 +41,11 @@ def build_context(run: Run) -> Mapping[str, Any]:
     }
 
 
-PAGES = (Page("", "Candidates", "evaluation/maqa/candidates.html", build_context),)
+PAGES = (Page("", "Candidates", "evaluation/maqa/candidates.html", build_candidates_context),)
 
 
-def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
-    """Return the start page's text on a version: how many questions can be sources."""
+def describe_version_inputs(version: QuestionSetVersion | None) -> DataReadiness:
+    """Return the start page's note on a version: how many questions can be sources."""
     rows = None if version is None else version.questions.graded().exclude(text="")
     n = 0 if rows is None else rows.count()
     return DataReadiness(
@@ -58,6 +58,6 @@ def describe_version(version: QuestionSetVersion | None) -> DataReadiness:
 START = Start(
     words="Candidates enter a question set only after validators accept them and you confirm a "
     "preview.",
-    before=describe_version,
+    before=describe_version_inputs,
     foreseen=estimate_requests,
 )

@@ -61,11 +61,11 @@ def compute_discrimination(
         return nothing, nothing
     statistics = [auc(values[good], values[~good]), average_precision(values[good], values[~good])]
     questions, index = np.unique(np.asarray(items), return_inverse=True)
-    draws = _Resampling(values, good, index)
+    draws = _BootstrapAreas(values, good, index)
     estimates = compute_drawn_intervals(
         [np.nan if value is None else value for value in statistics],
         len(questions),
-        draws.compute,
+        draws.compute_for_draws,
         len(questions),
         n_draws,
         seed,
@@ -76,7 +76,7 @@ def compute_discrimination(
     return area, average
 
 
-def compare_areas(
+def compare_aurocs(
     first: tuple[ArrayLike, ArrayLike, ArrayLike],
     second: tuple[ArrayLike, ArrayLike, ArrayLike],
     n_draws: int = 400,
@@ -107,11 +107,11 @@ def compare_areas(
         sure = values[is_common].astype(np.float64)
         areas.append(auc(sure[good], sure[~good]))
         # Both systems number the common questions alike, so a draw has the same questions in both.
-        draws.append(_Resampling(sure, good, np.searchsorted(common, items[is_common])))
+        draws.append(_BootstrapAreas(sure, good, np.searchsorted(common, items[is_common])))
 
     def compute_difference(weights: Floats) -> Floats:
         """Return one AUROC difference per bootstrap draw, as an array of one row."""
-        minuend, subtrahend = (draw.compute(weights)[:1] for draw in draws)
+        minuend, subtrahend = (draw.compute_for_draws(weights)[:1] for draw in draws)
         return minuend - subtrahend
 
     value = (areas[0] or 0.0) - (areas[1] or 0.0)
@@ -121,8 +121,8 @@ def compare_areas(
     return estimate
 
 
-class _Resampling:
-    """Computes AUROC and average precision for bootstrap draws of questions.
+class _BootstrapAreas:
+    """AUROC and average precision of a confidence measure in bootstrap draws of questions.
 
     Cases with equal confidence form a group. A sparse matrix (groups x questions) has the numbers
     of right cases, another one those of wrong cases. Multiplied by the weights of the questions,
@@ -145,7 +145,7 @@ class _Resampling:
             np.bincount(index[mask], minlength=shape[1]) for mask in (right, ~right)
         ]
 
-    def compute(self, weights: Floats) -> Floats:
+    def compute_for_draws(self, weights: Floats) -> Floats:
         """Return AUROC (row 0) and average precision (row 1), one column per bootstrap draw.
 
         A draw without right or without wrong cases gives NaN.
@@ -218,7 +218,7 @@ class RocPoint:
     high: float | None = None
 
 
-def roc_curve(
+def compute_roc_curve(
     sureness: ArrayLike,
     right: ArrayLike,
     items: ArrayLike,
@@ -287,7 +287,7 @@ def roc_curve(
 
 
 @dataclass(frozen=True)
-class Bin:
+class CalibrationBin:
     """Mean confidence and accuracy of the cases whose confidence lies in one interval.
 
     Attributes
@@ -321,10 +321,10 @@ class Calibration:
     """
 
     error: SampleEstimate
-    bins: tuple[Bin, ...]
+    bins: tuple[CalibrationBin, ...]
 
 
-def calibration(
+def measure_calibration(
     confidence: ArrayLike,
     right: ArrayLike,
     items: ArrayLike,
@@ -333,7 +333,7 @@ def calibration(
     level: float = 0.95,
     n_bins: int = 10,
 ) -> Calibration:
-    """Return the calibration error and bins: confidence compared with accuracy in equal bins.
+    """Return the expected calibration error and the bins of equal width that it is computed from.
 
     Parameters
     ----------
@@ -380,5 +380,5 @@ def calibration(
             continue
         ends = (number / n_bins, (number + 1) / n_bins)
         sizes = (int(sums[0][:, number].sum()), int(n_items[number]))
-        rows.append(Bin(*ends, mean.value, share.value, share.low, share.high, *sizes))
+        rows.append(CalibrationBin(*ends, mean.value, share.value, share.low, share.high, *sizes))
     return Calibration(estimates[0], tuple(rows))

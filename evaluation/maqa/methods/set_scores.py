@@ -28,7 +28,7 @@ class SetScore(NamedTuple):
     exact_set: float
 
 
-def set_score(n_right: int, n_answers: int, n_found: int, n_gold: int) -> SetScore:
+def compute_set_score(n_right: int, n_answers: int, n_found: int, n_gold: int) -> SetScore:
     """Return precision, recall, F1 and exact match of one reply, from its answer counts.
 
     The reply contains `n_found` of the question's `n_gold` right answers (1 or more). `n_found`
@@ -43,8 +43,8 @@ def set_score(n_right: int, n_answers: int, n_found: int, n_gold: int) -> SetSco
     return SetScore(precision, recall, f1, float(exact))
 
 
-def match_one_to_one(fits: Sequence[Sequence[int]]) -> list[int | None]:
-    """Return the right answer of each of a reply's answers, matching as many as possible.
+def match_answers_one_to_one(fits: Sequence[Sequence[int]]) -> list[int | None]:
+    """Return the number of the right answer of each answer, matching as many as possible.
 
     A right answer has several spellings, so two answers may fit one right answer, and one answer
     two. Augmenting paths (Kuhn 1955, Berge 1957) find the largest matching. A matched answer stays
@@ -104,7 +104,7 @@ _SPACED_THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
 _LETTER = re.compile(r"\W*([A-Za-z])\W*(?:[.):,]\s.*)?", re.DOTALL)
 
 
-def build_key(answer: str | float, rules: str = FIXED) -> Hashable:
+def build_comparison_key(answer: str | float, rules: str = FIXED) -> Hashable:
     """Return the comparison key of an answer: two answers are equal if their keys are.
 
     With the rules "paper" the key is a float if Python reads one, else the text in lower case.
@@ -113,7 +113,7 @@ def build_key(answer: str | float, rules: str = FIXED) -> Hashable:
     return _build_paper_key(answer) if rules == PAPER else _build_fixed_key(answer)
 
 
-def read_letter(answer: str) -> str | None:
+def read_choice_letter(answer: str) -> str | None:
     """Return the letter of a choice such as "B", "(b)" or "B) Paris"; None without a letter."""
     match = _LETTER.fullmatch(answer.strip())
     return match[1].upper() if match else None

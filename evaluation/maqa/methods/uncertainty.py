@@ -3,8 +3,8 @@
 From one reply: the greatest probability, the entropy and the margin of the distribution over an
 answer's first token. The margin is the difference of the two greatest probabilities (section 4.1).
 
-From several replies to one question: `consistency`, the mean similarity of two replies (section
-4.2), and semantic entropy (Farquhar et al. 2024). Replies with the same meaning form a cluster. The
+From several replies to one question: consistency, the mean similarity of two replies (section 4.2),
+and semantic entropy (Farquhar et al. 2024). Replies with the same meaning form a cluster. The
 entropy over the clusters is 0 if all m replies have one meaning, and ln m if each has its own.
 """
 
@@ -39,7 +39,7 @@ class DistributionError(ValueError):
 
 
 @dataclass(frozen=True)
-class FirstToken:
+class FirstTokenConfidence:
     """Confidence in an answer, measured from the probabilities of its first token.
 
     Attributes
@@ -57,7 +57,7 @@ class FirstToken:
     margin: float | None
 
 
-def measure_logits(logits: ArrayLike) -> FirstToken:
+def measure_logits(logits: ArrayLike) -> FirstTokenConfidence:
     """Return the confidence measures of a complete first-token distribution, from its logits.
 
     Parameters
@@ -78,14 +78,14 @@ def measure_logits(logits: ArrayLike) -> FirstToken:
     p = np.exp(x - top)
     p /= p.sum()
     entropy = _compute_entropy(p)
-    return FirstToken(float(p.max()), entropy, entropy, _compute_margin(p))
+    return FirstTokenConfidence(float(p.max()), entropy, entropy, _compute_margin(p))
 
 
 def measure_top_logprobs(
     logprobs: Sequence[float],
     vocabulary: int | None,
     others: tuple[int, float, float] | None = None,
-) -> FirstToken:
+) -> FirstTokenConfidence:
     """Return the confidence measures of a distribution of which only the top k tokens are known.
 
     Let r be the probability of all other tokens and H_k = -sum p ln p over the known ones. The
@@ -124,7 +124,7 @@ def measure_top_logprobs(
     if p[0] > 1:
         p = [min(each, 1.0) for each in p]
     if others is not None:
-        return _add_others(p, total, others, vocabulary)
+        return _measure_with_remaining_tokens(p, total, others, vocabulary)
     missing = max(0.0, 1.0 - total)
     unknown = None if vocabulary is None else vocabulary - len(p)
     if unknown is not None and (unknown < 0 or (unknown == 0 and missing > ROUNDING)):
@@ -141,13 +141,13 @@ def measure_top_logprobs(
         else:  # a mass within rounding may mean that there are no other tokens
             high = low if missing <= ROUNDING else None
     margin = p[0] - p[1] if len(p) > 1 else p[0] if missing <= ROUNDING else None
-    return FirstToken(p[0], low, high, margin)
+    return FirstTokenConfidence(p[0], low, high, margin)
 
 
-def _add_others(
+def _measure_with_remaining_tokens(
     p: Sequence[float], total: float, others: tuple[int, float, float], vocabulary: int | None
-) -> FirstToken:
-    """Return the confidence measures when the remaining tokens' total and entropy are known."""
+) -> FirstTokenConfidence:
+    """Return the confidence measures if the sums over the other tokens are known, too."""
     tokens, probability, entropy = others
     if not (isfinite(probability) and isfinite(entropy)):
         raise DistributionError(NOT_FINITE)
@@ -165,10 +165,10 @@ def _add_others(
     if missing <= ROUNDING:  # the distribution is complete: normalize it
         # The entropy of p / t, with t the sum of p: -sum (p/t) ln(p/t) = -(sum p ln p) / t + ln t.
         whole = max(0.0, known / total + log(total))
-        return FirstToken(p[0] / total, whole, whole, margin / total)
+        return FirstTokenConfidence(p[0] / total, whole, whole, margin / total)
     low = max(0.0, known) - missing * log(missing)
     high = None if unknown is None else low + missing * log(unknown)
-    return FirstToken(p[0], low, high, margin)
+    return FirstTokenConfidence(p[0], low, high, margin)
 
 
 def _compute_entropy(p: Floats) -> float:
@@ -190,7 +190,7 @@ EXACT, OVERLAP, JACCARD = "exact", "overlap", "jaccard"
 Answers = frozenset[Hashable]
 
 
-def consistency(replies: Sequence[Answers], similarity: str = EXACT) -> float | None:
+def compute_consistency(replies: Sequence[Answers], similarity: str = EXACT) -> float | None:
     """Return the mean similarity of all pairs of a model's replies to a question, 0 to 1.
 
     Parameters
@@ -235,7 +235,7 @@ def _compute_similarity(first: Answers, second: Answers, similarity: str) -> flo
     return both / (len(first) + len(second) - both)
 
 
-def find_clusters(same: ArrayLike) -> Integers:
+def assign_clusters(same: ArrayLike) -> Integers:
     """Return a cluster number for each reply; replies with the same meaning share one.
 
     As in the paper, a sample is compared only with the first member of each cluster. Entailment is
@@ -263,7 +263,7 @@ def find_clusters(same: ArrayLike) -> Integers:
     return labels
 
 
-def discrete_entropy(clusters: Sequence[int] | Integers) -> float | None:
+def compute_discrete_entropy(clusters: Sequence[int] | Integers) -> float | None:
     """Return the semantic entropy of replies in nats, from the sizes of their clusters.
 
     It is -sum p ln p, with p the share of samples in each cluster; it needs no probabilities of
@@ -276,7 +276,7 @@ def discrete_entropy(clusters: Sequence[int] | Integers) -> float | None:
     return _compute_entropy(counts / m)
 
 
-def weighted_entropy(
+def compute_weighted_entropy(
     clusters: Sequence[int] | Integers,
     mean_logprobs: ArrayLike,
     texts: Sequence[object] | None = None,
@@ -313,7 +313,7 @@ def weighted_entropy(
     return _compute_entropy(sums / sums.sum())
 
 
-def estimate_coverage(clusters: Sequence[int] | Integers) -> float:
+def estimate_meaning_coverage(clusters: Sequence[int] | Integers) -> float:
     """Return the share of the model's probability on the meanings seen, by Good and Turing.
 
     It is 1 less the share of replies whose meaning occurs once (Good 1953). If every meaning occurs
@@ -330,7 +330,7 @@ def estimate_coverage(clusters: Sequence[int] | Integers) -> float:
     return 1.0 - n_single / m
 
 
-def estimate_meanings(clusters: Sequence[int] | Integers) -> float | None:
+def estimate_meaning_count(clusters: Sequence[int] | Integers) -> float | None:
     """Return the estimated number of a model's meanings, seen and unseen.
 
     It is the number of clusters divided by the coverage (Chao and Lee 1992, without skew). None for
@@ -338,26 +338,26 @@ def estimate_meanings(clusters: Sequence[int] | Integers) -> float | None:
     """
     if len(clusters) < 2:
         return None
-    return len(np.unique(np.asarray(clusters))) / estimate_coverage(clusters)
+    return len(np.unique(np.asarray(clusters))) / estimate_meaning_coverage(clusters)
 
 
-def coverage_entropy(clusters: Sequence[int] | Integers) -> float | None:
+def compute_coverage_entropy(clusters: Sequence[int] | Integers) -> float | None:
     """Return the semantic entropy of replies in nats, corrected for unseen meanings.
 
-    The plug-in entropy (`discrete_entropy`) is too low for few replies. Chao and Shen (2003)
-    multiply the shares by the coverage C, and divide each summand by the probability that its
-    meaning is seen at all: -sum Cp ln(Cp) / (1 - (1 - Cp)^m). None for fewer than two replies.
+    The plug-in entropy (`compute_discrete_entropy`) is too low for few replies. Chao and Shen
+    (2003) multiply the shares by the coverage C, and divide each summand by the probability that
+    its meaning is seen at all: -sum Cp ln(Cp) / (1 - (1 - Cp)^m). None for fewer than two replies.
     """
     m = len(clusters)
     if m < 2:
         return None
     counts = np.unique(np.asarray(clusters), return_counts=True)[1]
     # Never 0, because the coverage is at least 1/m and each cluster has a member.
-    p = estimate_coverage(clusters) * counts / m
+    p = estimate_meaning_coverage(clusters) * counts / m
     return max(0.0, -float((p * np.log(p) / (1.0 - (1.0 - p) ** m)).sum()))
 
 
-def kernel_entropy(kernel: ArrayLike) -> float | None:
+def compute_kernel_entropy(kernel: ArrayLike) -> float | None:
     """Return the kernel language entropy of replies in nats (Nikitin et al. 2024).
 
     It is the von Neumann entropy of kernel/m: -sum v ln v over its eigenvalues v. With 1 for equal

@@ -57,7 +57,7 @@ class ConfidenceError(ValueError):
         self.code = code
 
 
-def are_shares(values: Iterable[object]) -> bool:
+def are_shares_of_one(values: Iterable[object]) -> bool:
     """Return whether one system states its confidence from 0 to 1, not in per cent."""
     bare = [number for number in map(_parse_bare_number, values) if number is not None]
     return any(0 < number < 1 for number in bare) and max(bare) <= 1
@@ -86,7 +86,7 @@ def parse_confidence(value: str | float | bool, shares: bool = False) -> float:
 
     Parameters
     ----------
-    shares : whether a bare value is a share of 1 (`are_shares`).
+    shares : whether a bare value is a share of 1 (`are_shares_of_one`).
 
     Raises
     ------
@@ -123,8 +123,8 @@ def extract_confidence(reply: str) -> tuple[str | None, str]:
     """
     statements = sorted(
         [
-            *map(_read_labelled, _LABELLED.finditer(reply)),
-            *map(_read_sentence, _SENTENCE.finditer(reply)),
+            *map(_read_labelled_statement, _LABELLED.finditer(reply)),
+            *map(_read_sentence_statement, _SENTENCE.finditer(reply)),
         ],
         key=lambda statement: statement[0] if statement else -1,
     )
@@ -141,7 +141,7 @@ def extract_confidence(reply: str) -> tuple[str | None, str]:
     return stated, rest.strip() if stated is not None else reply
 
 
-def _read_labelled(match: re.Match[str]) -> tuple[int, int, str] | None:
+def _read_labelled_statement(match: re.Match[str]) -> tuple[int, int, str] | None:
     """Return (start, end, value) of a statement such as "Confidence: 85"; None without value."""
     line = match["value"]
     value = _VALUE.match(line)
@@ -164,7 +164,7 @@ def _is_part_of_word(line: str, value: re.Match[str]) -> bool:
     return not line[end - 1].isspace() and line[end : end + 1].isalnum()
 
 
-def _read_sentence(match: re.Match[str]) -> tuple[int, int, str]:
+def _read_sentence_statement(match: re.Match[str]) -> tuple[int, int, str]:
     """Return (start, end, value) of a statement such as "I am 85% sure"."""
     return match.start(), match.end(), match["before"] or match["behind"]
 
@@ -212,7 +212,7 @@ def find_answer_starts(
         end += len(token.data)
         ends.append(end)
     answer_starts = []
-    for answer, position in zip(answers, find_positions(text, answers), strict=True):
+    for answer, position in zip(answers, find_answer_positions(text, answers), strict=True):
         if position is None:
             faults.append(ANSWER_NOT_IN_TEXT)
             continue
@@ -225,7 +225,7 @@ def find_answer_starts(
     return answer_starts, faults
 
 
-def find_positions(text: str, answers: Sequence[str]) -> list[int | None]:
+def find_answer_positions(text: str, answers: Sequence[str]) -> list[int | None]:
     """Return the position of each answer's first character in a reply; None if missing.
 
     Of several occurrences the last one counts. Statements of confidence are ignored.
@@ -236,14 +236,14 @@ def find_positions(text: str, answers: Sequence[str]) -> list[int | None]:
     # Backwards: each answer must begin before the next one, which keeps to the last list.
     for number in range(len(answers) - 1, -1, -1):
         for spelling in _list_spellings(answers[number]):
-            position = _find_last(masked, spelling, limit)
+            position = _find_last_occurrence(masked, spelling, limit)
             if position is not None:
                 positions[number] = limit = position
                 break
     return positions
 
 
-def build_distribution(
+def build_first_token_distribution(
     answer: str, token: TokenLogprob, vocabulary: int | None
 ) -> FirstTokenScores | None:
     """Return an answer's first-token distribution; None if the server sent no likeliest tokens."""
@@ -297,7 +297,7 @@ def _list_spellings(answer: str) -> list[str]:
     return list(dict.fromkeys((answer, escaped, coded)))
 
 
-def _find_last(text: str, spelling: str, limit: int) -> int | None:
+def _find_last_occurrence(text: str, spelling: str, limit: int) -> int | None:
     """Return the position of a spelling's last occurrence before `limit` as a whole word."""
     if not spelling:
         return None

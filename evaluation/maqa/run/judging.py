@@ -19,25 +19,30 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.maqa.methods.set_scores import (
     FIXED,
     SetScore,
-    build_key,
-    match_one_to_one,
-    read_letter,
-    set_score,
+    build_comparison_key,
+    compute_set_score,
+    match_answers_one_to_one,
+    read_choice_letter,
 )
 from evaluation.maqa.methods.uncertainty import (
     ROUNDING,
     DistributionError,
-    FirstToken,
+    FirstTokenConfidence,
     measure_logits,
     measure_top_logprobs,
 )
 from evaluation.maqa.run.confidence import (
     ConfidenceError,
-    are_shares,
+    are_shares_of_one,
     extract_confidence,
     parse_confidence,
 )
-from evaluation.maqa.run.replies import DELIMITED, AnswerList, read_answers, read_json_confidence
+from evaluation.maqa.run.replies import (
+    DELIMITED,
+    AnswerList,
+    read_answer_list,
+    read_json_confidence,
+)
 
 WITHOUT_ANSWER = "first_token_without_answer"
 REPEATED = "first_token_repeated"
@@ -45,7 +50,7 @@ LOGPROBS_NOT_FINITE, LOGPROBS_ABOVE_1 = "logprobs_not_finite", "logprobs_above_1
 # Spellings of answers repeat often, so their keys are cached.
 _CACHE_SIZE = 100_000
 
-_build_cached_key = lru_cache(_CACHE_SIZE)(build_key)
+_build_cached_key = lru_cache(_CACHE_SIZE)(build_comparison_key)
 
 ItemT = TypeVar("ItemT")
 
@@ -77,8 +82,8 @@ class RightAnswers:
         return list(dict.fromkeys(self.all_keys)) if self.rules == FIXED else self.all_keys
 
     @cached_property
-    def fitting(self) -> dict[Hashable, list[int]]:
-        """Indices of the right answers that an answer may match, by comparison key."""
+    def right_answers_by_key(self) -> dict[Hashable, list[int]]:
+        """Indices of the right answers that an answer may match, by its comparison key."""
         numbers: dict[Hashable, list[int]] = {}
         for number, keys in enumerate(self.keys):
             for key in keys:
@@ -115,7 +120,7 @@ class JudgedAnswer:
     text: str
     key: Hashable
     gold: int | None
-    token: FirstToken | None
+    token: FirstTokenConfidence | None
 
     @property
     def right(self) -> bool:
@@ -153,64 +158,64 @@ class JudgedReply:
     repeated: tuple[JudgedAnswer, ...] = ()
 
     @cached_property
-    def listed(self) -> tuple[JudgedAnswer, ...]:
-        """All different texts of the reply's list, with those that repeat a right answer."""
+    def all_answers(self) -> tuple[JudgedAnswer, ...]:
+        """All answers in the reply's list, also those that repeat a matched right answer."""
         return self.answers + self.repeated
 
     @cached_property
     def keys(self) -> frozenset[Hashable]:
         """Comparison keys of everything in the reply's list."""
-        return frozenset(answer.key for answer in self.listed)
+        return frozenset(answer.key for answer in self.all_answers)
 
 
 @dataclass(frozen=True)
-class ReadReply:
-    """Content read from a reply: its answers, the format of their list, stated confidence."""
+class ReplyContent:
+    """What was read in a reply: answers, format of their list, and stated confidence."""
 
     answers: Sequence[Answer] = ()
     form: str = ""
     stated: object = None
 
 
-def read_reply(right: RightAnswers, reply: SeveralAnswersReply) -> ReadReply:
+def read_reply_content(right: RightAnswers, reply: SeveralAnswersReply) -> ReplyContent:
     """Return the answers and stated confidence of a reply; no answers if empty or refused.
 
     The fields `answers` and `confidence` of its record take precedence over the text.
     """
     if reply.status is not AnswerStatus.TEXT:
-        return ReadReply((), "", reply.confidence)
+        return ReplyContent((), "", reply.confidence)
     stated, rest = read_json_confidence(reply.text), reply.text
     if stated is None:
         stated, rest = extract_confidence(reply.text)
     if reply.confidence is not None:
         stated = reply.confidence
     if reply.answers is not None:
-        return ReadReply(reply.answers, "", stated)
+        return ReplyContent(reply.answers, "", stated)
     # Without a text the answers are those that the file gives distributions for.
     if not reply.text:
-        return ReadReply([token.answer for token in reply.first_token], "", stated)
+        return ReplyContent([token.answer for token in reply.first_token], "", stated)
     if not right.question.answers:  # an open question: the whole text is its answer
-        return ReadReply([rest] if rest.strip() else [], "", stated)
-    answer_list = read_answers(rest, right.are_letters)
+        return ReplyContent([rest] if rest.strip() else [], "", stated)
+    answer_list = read_answer_list(rest, right.are_letters)
     # The paper's rules compare the parts as they are.
     has_to_join = answer_list.form == DELIMITED and right.rules == FIXED
-    answers = _join_parts(right, answer_list) if has_to_join else answer_list.answers
-    return ReadReply(answers, answer_list.form, stated)
+    answers = _rejoin_split_answers(right, answer_list) if has_to_join else answer_list.answers
+    return ReplyContent(answers, answer_list.form, stated)
 
 
-def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
-    """Compare a reply's answers with the right ones and compute its confidence measures.
+def judge_reply(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
+    """Return a reply with its answers compared with the right ones, scores and confidence.
 
     The reply is a text, or empty or refused; the latter two have no answers.
     """
     faults: list[str] = []
-    content = read_reply(right, reply)
+    content = read_reply_content(right, reply)
     confidence = _parse_confidence(content.stated, faults)
-    answers = _build_answer_keys(right, content.answers)
-    fits = [right.fitting.get(key, []) for _, key in answers]
+    answers = _pair_answers_with_keys(right, content.answers)
+    fits = [right.right_answers_by_key.get(key, []) for _, key in answers]
     repeated: list[tuple[str, Hashable]] = []
     if right.rules == FIXED:
-        gold = match_one_to_one(fits)
+        gold = match_answers_one_to_one(fits)
         # A second spelling of a matched answer repeats it, so it is neither right nor wrong.
         repeats = [bool(fit) and number is None for fit, number in zip(fits, gold, strict=True)]
         repeated = [each for each, repeat in zip(answers, repeats, strict=True) if repeat]
@@ -229,7 +234,9 @@ def judge(right: RightAnswers, reply: SeveralAnswersReply) -> JudgedReply:
         JudgedAnswer(text, key, number, tokens.get(index))
         for index, ((text, key), number) in enumerate(zip(answers, gold, strict=True))
     )
-    score = set_score(n_right, len(judged), n_found, len(right.keys)) if right.keys else None
+    score = (
+        compute_set_score(n_right, len(judged), n_found, len(right.keys)) if right.keys else None
+    )
     mean = _compute_mean_logprob(reply.logprobs, faults)
     divided = content.form == DELIMITED and right.have_commas
     return JudgedReply(
@@ -253,7 +260,7 @@ def rescale_confidences(
 
     The scale can be decided only when all replies of the system have been read.
     """
-    shares = are_shares(reply.stated for replies in judged.values() for reply in replies)
+    shares = are_shares_of_one(reply.stated for replies in judged.values() for reply in replies)
     if not shares:
         return {item: list(replies) for item, replies in judged.items()}
     return {
@@ -285,13 +292,15 @@ def _build_text_key(answer: Answer, rules: str) -> Hashable:
     return _build_cached_key(str(answer), rules)
 
 
-def _build_answer_keys(right: RightAnswers, texts: Sequence[Answer]) -> list[tuple[str, Hashable]]:
+def _pair_answers_with_keys(
+    right: RightAnswers, texts: Sequence[Answer]
+) -> list[tuple[str, Hashable]]:
     """Return each answer with its comparison key; the fixed rules drop repeated answers."""
     answers: list[tuple[str, Hashable]] = []
     seen: set[Hashable] = set()
     for each in texts:
         text = str(each).strip()
-        key = _build_reply_key(right, text)
+        key = _build_reply_answer_key(right, text)
         if right.rules == FIXED and key in seen:
             continue
         seen.add(key)
@@ -299,28 +308,34 @@ def _build_answer_keys(right: RightAnswers, texts: Sequence[Answer]) -> list[tup
     return answers
 
 
-def _build_reply_key(right: RightAnswers, text: str) -> Hashable:
+def _build_reply_answer_key(right: RightAnswers, text: str) -> Hashable:
     """Return the comparison key of a reply's answer; of its letter if letters are right."""
-    return _build_text_key((right.are_letters and read_letter(text)) or text, right.rules)
+    return _build_text_key((right.are_letters and read_choice_letter(text)) or text, right.rules)
 
 
-def _join_parts(right: RightAnswers, answer_list: AnswerList) -> list[str]:
+def _rejoin_split_answers(right: RightAnswers, answer_list: AnswerList) -> list[str]:
     """Return the answers of a line split at commas; rejoin the parts of one right answer.
 
     Commas and "and" may be inside an answer, such as a city with its state, or a duo.
     """
     parts = list(answer_list.answers)
-    if len(parts) > 1 and _build_text_key(answer_list.whole, right.rules) in right.fitting:
+    if (
+        len(parts) > 1
+        and _build_text_key(answer_list.whole, right.rules) in right.right_answers_by_key
+    ):
         return [answer_list.whole]
     last = " and ".join(parts[-2:])
-    if len(parts) > 2 and _build_text_key(last, right.rules) in right.fitting:
+    if len(parts) > 2 and _build_text_key(last, right.rules) in right.right_answers_by_key:
         parts[-2:] = [last]
     joined, start = [], 0
     while start < len(parts):
         end = start + 1
         # The longest right answer first, of up to four parts.
         for longer in range(min(len(parts), start + 4), start + 1, -1):
-            if _build_text_key(", ".join(parts[start:longer]), right.rules) in right.fitting:
+            if (
+                _build_text_key(", ".join(parts[start:longer]), right.rules)
+                in right.right_answers_by_key
+            ):
                 end = longer
                 break
         joined.append(", ".join(parts[start:end]))
@@ -346,18 +361,18 @@ def _assign_first_tokens(
     repeated: Sequence[Hashable],
     distributions: Sequence[FirstTokenScores],
     faults: list[str],
-) -> dict[int, FirstToken]:
+) -> dict[int, FirstTokenConfidence]:
     """Return the first-token confidence measures, by index of the answer in the reply.
 
     `repeated` are keys of answers that repeat another one. Invalid distributions, and those
     without an answer of their own, are added to `faults`.
     """
-    measures: dict[int, FirstToken] = {}
+    measures: dict[int, FirstTokenConfidence] = {}
     unassigned: dict[Hashable, list[int]] = {key: [] for key in repeated}
     for number, key in enumerate(keys):
         unassigned.setdefault(key, []).append(number)
     for each in distributions:
-        numbers = unassigned.get(_build_reply_key(right, str(each.answer).strip()))
+        numbers = unassigned.get(_build_reply_answer_key(right, str(each.answer).strip()))
         if not numbers:
             faults.append(WITHOUT_ANSWER if numbers is None else REPEATED)
             continue

@@ -24,8 +24,8 @@ from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.statistics.descriptive import ThresholdErrors, tune_threshold
 from evaluation.core.text.matching import extract_numbers
 from evaluation.core.text.quality import find_language_warning
-from evaluation.maqa.methods.set_scores import build_key
-from evaluation.maqa.methods.uncertainty import find_clusters
+from evaluation.maqa.methods.set_scores import build_comparison_key
+from evaluation.maqa.methods.uncertainty import assign_clusters
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply, RightAnswers
 from evaluation.runs.flow.metrics import (
@@ -70,7 +70,7 @@ class MeaningThreshold:
         return {"same_cosine": self.cosine, "reason": self.reason, "errors": errors}
 
     def build_message(self) -> Message:
-        """Return the message whether the threshold was calibrated."""
+        """Return the message that says whether the threshold was calibrated, with its errors."""
         if self.errors is None:
             return Message("meaning_not_calibrated", {"cosine": self.cosine})
         values = {key: value for key, value in self.errors.as_dict().items() if key != "source"}
@@ -78,7 +78,7 @@ class MeaningThreshold:
 
 
 @dataclass(frozen=True)
-class Clusters:
+class MeaningClusters:
     """Meaning clusters of the replies, by system and question, and the model that made them.
 
     Attributes
@@ -100,7 +100,7 @@ class Clusters:
 
 
 @dataclass(frozen=True)
-class _Undecided:
+class _UndecidedQuestion:
     """A question with differing replies, which only a model can cluster by meaning.
 
     Attributes
@@ -122,8 +122,8 @@ def cluster_replies(
     parameters: MaqaParameters,
     progress: Progress | None = None,
     embedder: Embedder | None = None,
-) -> Clusters:
-    """Group each system's replies to a question into clusters with the same meaning.
+) -> MeaningClusters:
+    """Return the clusters of replies with the same meaning, for each system and question.
 
     `embedder` is used in place of that of the parameters, such as one with stored vectors. A model
     is loaded only if some replies differ. Raises `BackendError` if it is not available or
@@ -131,33 +131,33 @@ def cluster_replies(
     """
     labels: dict[tuple[str, str], Integers] = {}
     kernels: dict[tuple[str, str], Floats] = {}
-    undecided: list[_Undecided] = []
+    undecided: list[_UndecidedQuestion] = []
     for system, system_replies in judged.items():
         for item, replies in system_replies.items():
             if len(replies) < 2:
                 continue
             sets = [reply.keys for reply in replies]
             # Clusters of equal sets; replaced below where a model compares the answers.
-            same = _compare_sets(sets)
-            labels[system, item] = find_clusters(same)
+            same = _compare_answer_sets(sets)
+            labels[system, item] = assign_clusters(same)
             kernels[system, item] = same.astype(np.float64)
             # Letters and empty replies need no model: only equal ones have the same meaning.
             differ = len(set(sets)) > 1
             if differ and not right[item].are_letters and sum(map(bool, set(sets))) > 1:
-                each = _index_answers((system, item), right[item].question.text, replies)
+                each = _index_distinct_answers((system, item), right[item].question.text, replies)
                 # If all answers are different numbers, no two can be equivalent.
                 if not (
                     find_number_conflicts(each.texts) | np.eye(len(each.texts), dtype=bool)
                 ).all():
                     undecided.append(each)
     if not undecided:
-        return Clusters(labels, kernels=kernels)
+        return MeaningClusters(labels, kernels=kernels)
     if parameters.nli:
         _cluster_by_entailment(labels, undecided, parameters, progress)
         for each in undecided:
             # It was built from equal sets, and would contradict the model's clusters.
             del kernels[each.key]
-        return Clusters(labels, None, parameters.nli, kernels=kernels)
+        return MeaningClusters(labels, None, parameters.nli, kernels=kernels)
     embedder = embedder or get_embedder(
         parameters.embedder,
         cast(Literal["float32", "bfloat16", "auto"], parameters.precision),
@@ -168,7 +168,7 @@ def cluster_replies(
         embedder, all_texts, labels, kernels, undecided, threshold.cosine, progress
     )
     warnings.append(threshold.build_message())
-    return Clusters(labels, info, None, warnings, kernels, threshold)
+    return MeaningClusters(labels, info, None, warnings, kernels, threshold)
 
 
 def choose_meaning_threshold(
@@ -237,7 +237,7 @@ def _collect_spelling_pairs(right: Mapping[str, RightAnswers], seed: int) -> lis
             for first, second in combinations([each for each in texts if each], 2)
         ]
         for pair in candidates:
-            keys = [build_key(text, answers.rules) for text in (pair.first, pair.second)]
+            keys = [build_comparison_key(text, answers.rules) for text in (pair.first, pair.second)]
             if keys[0] != keys[1] and not find_number_conflicts([pair.first, pair.second])[0, 1]:
                 kinds[pair.is_same].append(pair)
     rng = np.random.default_rng(seed)
@@ -248,29 +248,29 @@ def _collect_spelling_pairs(right: Mapping[str, RightAnswers], seed: int) -> lis
     ]
 
 
-def _compare_sets(sets: Sequence[frozenset[Hashable]]) -> Bools:
+def _compare_answer_sets(sets: Sequence[frozenset[Hashable]]) -> Bools:
     """Return a square matrix of whether each two answer sets are equal."""
     numbers: dict[frozenset[Hashable], int] = {}
     identity = np.array([numbers.setdefault(each, len(numbers)) for each in sets])
     return np.asarray(identity[:, None] == identity[None, :])
 
 
-def _index_answers(
+def _index_distinct_answers(
     key: tuple[str, str], question: str, replies: Sequence[JudgedReply]
-) -> _Undecided:
+) -> _UndecidedQuestion:
     """Return a question's distinct answer texts, and each reply as a set of their indices."""
     numbers: dict[Hashable, int] = {}
     texts: list[str] = []
     for reply in replies:
-        for answer in reply.listed:
+        for answer in reply.all_answers:
             if answer.key not in numbers:
                 numbers[answer.key] = len(texts)
                 texts.append(answer.text)
-    sets = [frozenset(numbers[answer.key] for answer in reply.listed) for reply in replies]
-    return _Undecided(key, question, texts, sets)
+    sets = [frozenset(numbers[answer.key] for answer in reply.all_answers) for reply in replies]
+    return _UndecidedQuestion(key, question, texts, sets)
 
 
-def _cluster_sets(sets: Sequence[frozenset[int]], equivalent: Bools) -> Integers:
+def _cluster_answer_sets(sets: Sequence[frozenset[int]], equivalent: Bools) -> Integers:
     """Return a cluster number per answer set; sets with equivalent answers share one.
 
     Parameters
@@ -286,11 +286,13 @@ def _cluster_sets(sets: Sequence[frozenset[int]], equivalent: Bools) -> Integers
     n_missing = contains @ (contains @ equivalent.astype(np.float32) == 0).astype(np.float32).T
     sizes = contains.sum(axis=1)
     same = (n_missing == 0) & (n_missing.T == 0) & ((sizes > 0)[:, None] == (sizes > 0)[None, :])
-    labels = dict(zip(distinct, find_clusters(same).tolist(), strict=True))
+    labels = dict(zip(distinct, assign_clusters(same).tolist(), strict=True))
     return np.array([labels[each] for each in sets], dtype=np.int64)
 
 
-def _build_kernel(sets: Sequence[frozenset[int]], texts: Sequence[str], cosines: Floats) -> Floats:
+def _build_similarity_kernel(
+    sets: Sequence[frozenset[int]], texts: Sequence[str], cosines: Floats
+) -> Floats:
     """Return the similarity of each two answer sets: positive semidefinite, 1 on the diagonal.
 
     A set is the sum of its answers' unit vectors. Answers with different numbers, and an answer
@@ -316,7 +318,7 @@ def _cluster_by_vectors(
     all_texts: Sequence[str],
     labels: dict[tuple[str, str], Integers],
     kernels: dict[tuple[str, str], Floats],
-    undecided: Sequence[_Undecided],
+    undecided: Sequence[_UndecidedQuestion],
     cosine: float,
     progress: Progress | None,
 ) -> tuple[EmbedderInfo, list[Message]]:
@@ -335,10 +337,10 @@ def _cluster_by_vectors(
         rows = {text: row for row, text in enumerate(texts)}
         for each in undecided[first:last]:
             cosines = compute_pairwise_cosines(vectors, [rows[text] for text in each.texts])
-            kernels[each.key] = _build_kernel(each.sets, each.texts, cosines)
+            kernels[each.key] = _build_similarity_kernel(each.sets, each.texts, cosines)
             equivalent = (cosines > threshold) & ~find_number_conflicts(each.texts)
             np.fill_diagonal(equivalent, True)
-            labels[each.key] = _cluster_sets(each.sets, equivalent)
+            labels[each.key] = _cluster_answer_sets(each.sets, equivalent)
     info = embedder.describe()
     sample = all_texts[:: max(1, len(all_texts) // SAMPLE)]
     warnings = [build_truncation_warning(n_truncated, info), find_language_warning(sample, info)]
@@ -347,7 +349,7 @@ def _cluster_by_vectors(
 
 def _cluster_by_entailment(
     labels: dict[tuple[str, str], Integers],
-    undecided: Sequence[_Undecided],
+    undecided: Sequence[_UndecidedQuestion],
     parameters: MaqaParameters,
     progress: Progress | None,
 ) -> None:
@@ -356,10 +358,10 @@ def _cluster_by_entailment(
     The model gets every two answers in both directions, each after its question.
     """
     model = EntailmentModel.load(parameters.nli)
-    batch: list[tuple[_Undecided, Bools]] = []
+    batch: list[tuple[_UndecidedQuestion, Bools]] = []
     pairs: list[tuple[str, str]] = []
 
-    def evaluate_batch() -> None:
+    def cluster_batch() -> None:
         """Cluster the questions of the current batch, then empty the batch."""
         entails = model.compute_entailment_probabilities(pairs) >= parameters.entailment
         offset = 0
@@ -369,7 +371,7 @@ def _cluster_by_entailment(
             # The pairs alternate: a after b, then b after a.
             forward, backward = entails[offset : offset + n].reshape(-1, 2).T
             equivalent[comparable] = forward & backward
-            labels[each.key] = _cluster_sets(each.sets, equivalent | equivalent.T)
+            labels[each.key] = _cluster_answer_sets(each.sets, equivalent | equivalent.T)
             offset += n
         batch.clear()
         pairs.clear()
@@ -382,7 +384,7 @@ def _cluster_by_entailment(
         # Questions are batched, because a model is faster on many pairs at once.
         batch.append((each, comparable))
         if len(pairs) >= PAIRS:
-            evaluate_batch()
+            cluster_batch()
             if progress:
                 progress("entailment", done, len(undecided))
-    evaluate_batch()
+    cluster_batch()

@@ -98,7 +98,7 @@ class AnswerList:
     whole: str = ""
 
 
-def read_answers(reply: str, letters: bool = False) -> AnswerList:
+def read_answer_list(reply: str, letters: bool = False) -> AnswerList:
     """Return the last list of answers in a reply that has no confidence statement left.
 
     With `letters` (a choice question) a mark such as "A)" stays a part of the answer.
@@ -194,7 +194,7 @@ def _read_brackets(text: str, start: int, end: int) -> list[str] | None:
     else:
         bare = inside[1:-1]
         # Nested brackets and paragraphs within the brackets are no list of answers.
-        answers = None if "[" in bare or "\n\n" in bare else _split_parts(" ".join(bare.split()))
+        answers = None if "[" in bare or "\n\n" in bare else _split_answers(" ".join(bare.split()))
     # "](" is a link of Markdown.
     if answers is None or text[end : end + 1] == "(":
         return None
@@ -223,8 +223,8 @@ def _read_marked_lines(lines: list[str], mark_pattern: re.Pattern[str]) -> Answe
     for line in reversed(lines[last + 1 :]):
         label = _ANSWER_LABEL.match(line)
         if label and line[label.end() :].strip():
-            return _read_line(line)
-        parts = _read_line(line).answers
+            return _read_answer_line(line)
+        parts = _read_answer_line(line).answers
         opened = _VERB.search(line) or ":" in line
         if opened and len(parts) > 1 and all(len(part.split()) <= 5 for part in parts):
             return AnswerList(parts, DELIMITED)
@@ -246,50 +246,50 @@ def _read_unmarked_lines(lines: list[str]) -> AnswerList:
         label = _ANSWER_LABEL.match(lines[index])
         if label:
             if lines[index][label.end() :].strip():
-                return _read_line(lines[index])
-            return _read_block([line for line in lines[index + 1 :] if line])
+                return _read_answer_line(lines[index])
+            return _read_answer_lines([line for line in lines[index + 1 :] if line])
     full = [line for line in lines if line]
     intro = next((i for i in range(len(full) - 1, -1, -1) if full[i].endswith(":")), None)
     if intro is not None and intro + 1 < len(full):
-        return _read_block(full[intro + 1 :])
-    if len(full) > 1 and all(map(_is_answer, full)):
-        return _read_block(full)
+        return _read_answer_lines(full[intro + 1 :])
+    if len(full) > 1 and all(map(_is_answer_line, full)):
+        return _read_answer_lines(full)
     last: list[str] = []
     for line in reversed(lines):
         if not line:
             break
         last.insert(0, line)
-    if len(last) > 1 and all(map(_is_answer, last)):
-        return _read_block(last)
-    return _read_line(full[-1])
+    if len(last) > 1 and all(map(_is_answer_line, last)):
+        return _read_answer_lines(last)
+    return _read_answer_line(full[-1])
 
 
-def _read_block(lines: list[str]) -> AnswerList:
-    """Return each line before the first sentence as an answer; split a single line."""
+def _read_answer_lines(lines: list[str]) -> AnswerList:
+    """Return each line before the first sentence as an answer; if there is only one, split it."""
     answers: list[str] = []
     for line in lines:
-        if answers and not _is_answer(line):
+        if answers and not _is_answer_line(line):
             break
         answers.append(line)
     if len(answers) < 2:
-        return _read_line(answers[0]) if answers else AnswerList((), DELIMITED)
+        return _read_answer_line(answers[0]) if answers else AnswerList((), DELIMITED)
     return AnswerList(tuple(text for text in map(_strip_markup, answers) if text), LINES)
 
 
-def _is_answer(line: str) -> bool:
+def _is_answer_line(line: str) -> bool:
     """Return whether a line is short enough to be an answer, not a sentence."""
     words = line.split()
     ends = re.search(r"(?:\b\w{3,}|[)\d])[.!?]$", line) is not None
     return len(words) <= _FEW_WORDS and not (ends and len(words) > 3)
 
 
-def _read_line(line: str) -> AnswerList:
+def _read_answer_line(line: str) -> AnswerList:
     """Return the answers in one line, split at semicolons, bars or commas."""
-    whole = _cut_opening(line)
-    return AnswerList(tuple(_split_parts(whole)), DELIMITED, _strip_markup(whole))
+    whole = _cut_introduction(line)
+    return AnswerList(tuple(_split_answers(whole)), DELIMITED, _strip_markup(whole))
 
 
-def _cut_opening(line: str) -> str:
+def _cut_introduction(line: str) -> str:
     """Return a line of answers without an introduction such as "The answers are"."""
     label = _ANSWER_LABEL.match(line)
     if label:
@@ -312,7 +312,7 @@ def _cut_opening(line: str) -> str:
     return line
 
 
-def _split_parts(text: str) -> list[str]:
+def _split_answers(text: str) -> list[str]:
     """Return the answers in a text, split at the first kind of separator that occurs."""
     text = text.strip().strip("*_`").strip()
     if text[:1] in _PAIRS and text.find(_PAIRS[text[0]]) == len(text) - 1:
@@ -336,7 +336,7 @@ def _split_parts(text: str) -> list[str]:
 
 
 def _split_outside_quotes(text: str, marks: str) -> list[str]:
-    """Split a text at separators outside quotes, brackets and numbers such as 1,250."""
+    """Return the parts of a text, split at `marks` outside quotes, brackets and numbers."""
     parts, part, closing = [], "", ""
     inside_number = {match.start() for match in _DIGIT_COMMA.finditer(text)}
     for position, char in enumerate(text):

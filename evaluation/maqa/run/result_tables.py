@@ -75,7 +75,7 @@ ITEMS = StudyTable(
     "items",
     ItemRow,
     "items.csv",
-    MaqaStudy.items,
+    MaqaStudy.build_item_rows,
     help={
         "replies": "how many replies there are",
         "answers": "how many answers the replies hold",
@@ -96,7 +96,7 @@ ANSWERS = StudyTable(
     "answers",
     AnswerRow,
     "answers.csv",
-    MaqaStudy.answers,
+    MaqaStudy.build_answer_rows,
     help={
         **SAMPLE,
         "position": "place in the reply, from 1",
@@ -110,7 +110,7 @@ POSITIONS = StudyTable(
     "positions",
     PositionRow,
     "positions.csv",
-    MaqaStudy.positions,
+    MaqaStudy.build_position_rows,
     help={
         "position": "place of the answers in their replies, from 1",
         "n": "how many answers",
@@ -123,7 +123,7 @@ GOLD_COUNTS = StudyTable(
     "gold-counts",
     GoldCountRow,
     "gold_counts.csv",
-    MaqaStudy.gold_counts,
+    MaqaStudy.build_gold_count_rows,
     help={**GOLD_ANSWERS, "n": "how many questions", **SCORES},
 )
 CURVES: StudyTable[MaqaStudy, CurveRow] = StudyTable(

@@ -13,9 +13,13 @@ import numpy as np
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.maqa.methods.calibration import compare_areas, compute_discrimination
+from evaluation.maqa.methods.calibration import compare_aurocs, compute_discrimination
 from evaluation.maqa.methods.set_scores import is_right_score
-from evaluation.maqa.methods.uncertainty import coverage_entropy, discrete_entropy, kernel_entropy
+from evaluation.maqa.methods.uncertainty import (
+    compute_coverage_entropy,
+    compute_discrete_entropy,
+    compute_kernel_entropy,
+)
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply
 from evaluation.maqa.run.tables import compute_mean_score
@@ -60,12 +64,9 @@ def build_sample_rows(
     kernels: Sequence[Floats | None],
     parameters: MaqaParameters,
 ) -> Iterator[SampleRow]:
-    """Yield the rows of one system; none for a size that no question with right answers has.
+    """Yield one system's rows of semantic_samples.csv, by number of replies and measure.
 
-    Parameters
-    ----------
-    replies, clusters, kernels : for each question the replies, their clusters, and the similarity
-        of each two; None where they are not known.
+    There is none for a number of replies that no question with right answers has.
     """
     for size in SIZES:
         entropies: dict[str, list[tuple[float, int]]] = {PLUG_IN: [], COVERAGE: [], KERNEL: []}
@@ -77,15 +78,15 @@ def build_sample_rows(
             right[item] = is_right_score(getattr(score, parameters.label), parameters.label_above)
             # Clusters are numbered in the order of the replies, so the first ones keep theirs.
             for name, entropy in (
-                (PLUG_IN, discrete_entropy(labels[:size])),
-                (COVERAGE, coverage_entropy(labels[:size])),
-                (KERNEL, None if kernel is None else kernel_entropy(kernel[:size, :size])),
+                (PLUG_IN, compute_discrete_entropy(labels[:size])),
+                (COVERAGE, compute_coverage_entropy(labels[:size])),
+                (KERNEL, None if kernel is None else compute_kernel_entropy(kernel[:size, :size])),
             ):
                 if entropy is not None:
                     entropies[name].append((entropy, item))
         cases = {name: _build_cases(rows, right) for name, rows in entropies.items() if rows}
         for name, own in cases.items():
-            yield _build_row(system, size, name, own, cases[PLUG_IN], parameters)
+            yield _build_sample_row(system, size, name, own, cases[PLUG_IN], parameters)
 
 
 Case = tuple[Floats, Booleans, Integers]
@@ -101,7 +102,7 @@ def _build_cases(rows: Sequence[tuple[float, int]], right: Mapping[int, bool]) -
     )
 
 
-def _build_row(
+def _build_sample_row(
     system: str, size: int, name: str, own: Case, plug_in: Case, parameters: MaqaParameters
 ) -> SampleRow:
     """Return the row of one measure, compared with the plug-in entropy."""
@@ -109,7 +110,7 @@ def _build_row(
     area, _ = compute_discrimination(*own, *draws)
     difference: Estimate = Estimate()
     if name != PLUG_IN:
-        difference = compare_areas(own, plug_in, *draws)
+        difference = compare_aurocs(own, plug_in, *draws)
         if min(own[1].sum(), (~own[1]).sum()) < FEWEST_OF_A_CLASS:
             difference = Estimate(difference.value)
     return SampleRow(

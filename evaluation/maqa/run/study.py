@@ -22,20 +22,20 @@ from evaluation.core.stats.inference.clustered import compute_means
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.maqa.methods.calibration import NO_CASES, compute_discrimination
 from evaluation.maqa.methods.uncertainty import (
-    consistency,
-    coverage_entropy,
-    estimate_meanings,
-    kernel_entropy,
+    compute_consistency,
+    compute_coverage_entropy,
+    compute_kernel_entropy,
+    estimate_meaning_count,
 )
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import (
     JudgedAnswer,
     JudgedReply,
     RightAnswers,
-    judge,
+    judge_reply,
     rescale_confidences,
 )
-from evaluation.maqa.run.meaning import Clusters, cluster_replies
+from evaluation.maqa.run.meaning import MeaningClusters, cluster_replies
 from evaluation.maqa.run.small_samples import SampleRow, build_sample_rows
 from evaluation.maqa.run.tables import (
     SETS,
@@ -43,17 +43,17 @@ from evaluation.maqa.run.tables import (
     TOKENS,
     AnswerRow,
     BinRow,
-    Columns,
     CurveRow,
     GoldCountRow,
     ItemRow,
     PairRow,
     PositionRow,
+    SystemColumns,
     build_answer_rows,
     build_bin_rows,
-    build_columns,
     build_curve_rows,
     build_pair_rows,
+    build_system_columns,
     compute_calibration,
     compute_mean,
     compute_mean_score,
@@ -97,7 +97,7 @@ class MaqaStudy:
     judged: dict[str, dict[str, list[JudgedReply]]]
     errors: dict[tuple[str, str], str]
     exclusions: Exclusions
-    clusters: Clusters
+    clusters: MeaningClusters
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -120,7 +120,7 @@ class MaqaStudy:
             warnings.append(Message("not_every_reply"))
         return [*warnings, *self.clusters.warnings]
 
-    def describe_methods(self) -> dict[str, str]:
+    def list_signature_parts(self) -> dict[str, str]:
         """Return the parts of the signature on labels and clustering, by name.
 
         The label is left out if it is the default, the clustering if no model was needed.
@@ -151,12 +151,14 @@ class MaqaStudy:
         }
 
     @cached_property
-    def columns(self) -> dict[str, Columns]:
+    def columns(self) -> dict[str, SystemColumns]:
         """Numeric scores and confidence of each system's replies, by system."""
         columns = {}
         for system, replies in self.judged.items():
             clusters = [self.clusters.labels.get((system, item)) for item in replies]
-            columns[system] = build_columns(list(replies.values()), self.parameters, clusters)
+            columns[system] = build_system_columns(
+                list(replies.values()), self.parameters, clusters
+            )
         return columns
 
     @cached_property
@@ -205,7 +207,7 @@ class MaqaStudy:
 
     def _compute_metrics(self) -> Iterator[MetricRow]:
         """Yield the metrics of each system over each group of questions."""
-        groups = self._group_items()
+        groups = self._group_questions()
         for system, replies in self.judged.items():
             columns = self.columns[system]
             index = {item: number for number, item in enumerate(replies)}
@@ -216,21 +218,21 @@ class MaqaStudy:
                     selected = columns.select_items(chosen)
                     yield from _compute_group_metrics(system, group, selected, self.parameters)
 
-    def items(self) -> Iterator[ItemRow]:
+    def build_item_rows(self) -> Iterator[ItemRow]:
         """Yield the row of items.csv for each question and system."""
         for question in self.questions:
             for system in self.systems:
                 yield self._build_item_row(question, system)
 
-    def answers(self) -> Iterator[AnswerRow]:
+    def build_answer_rows(self) -> Iterator[AnswerRow]:
         """Yield the row of answers.csv for each answer of each reply."""
         for system, replies in self.judged.items():
             for item, judged in replies.items():
-                gold = [spellings[0] for spellings in self._list_spellings(item)]
+                gold = [spellings[0] for spellings in self._list_distinct_spellings(item)]
                 for reply in judged:
                     yield from build_answer_rows(system, item, reply, gold)
 
-    def positions(self) -> Iterator[PositionRow]:
+    def build_position_rows(self) -> Iterator[PositionRow]:
         """Yield accuracy and mean confidence of answers by their position in the reply."""
         for system, replies in self.judged.items():
             by_position: dict[int, list[JudgedAnswer]] = {}
@@ -251,8 +253,8 @@ class MaqaStudy:
                     *(compute_mean(getattr(token, name) for token in tokens) for name in TOKENS),
                 )
 
-    def gold_counts(self) -> Iterator[GoldCountRow]:
-        """Yield a system's mean scores by the number of right answers of a question."""
+    def build_gold_count_rows(self) -> Iterator[GoldCountRow]:
+        """Yield each system's mean scores by the number of right answers of a question."""
         for system, replies in self.judged.items():
             by_count: dict[int, list[tuple[float, ...]]] = {}
             for item, judged in replies.items():
@@ -265,7 +267,7 @@ class MaqaStudy:
                     system, count, len(by_count[count]), *map(float, means_of_scores)
                 )
 
-    def _list_spellings(self, item: str) -> list[tuple[object, ...]]:
+    def _list_distinct_spellings(self, item: str) -> list[tuple[object, ...]]:
         """Return the accepted spellings of each distinct right answer of a question."""
         right = self.right[item]
         first: dict[object, tuple[object, ...]] = {}
@@ -273,7 +275,7 @@ class MaqaStudy:
             first.setdefault(keys, spellings)
         return [first[keys] for keys in right.keys]
 
-    def _group_items(self) -> dict[str, list[str]]:
+    def _group_questions(self) -> dict[str, list[str]]:
         """Return the question ids of each question group, the group of all questions first."""
         groups: dict[str, list[str]] = {OVERALL: list(self.right)}
         for item, right in self.right.items():
@@ -314,13 +316,13 @@ class MaqaStudy:
             compute_mean(token.entropy for token in tokens),
             compute_mean(token.margin for token in tokens),
             compute_mean(reply.confidence for reply in judged),
-            consistency([reply.keys for reply in judged], self.parameters.similarity),
+            compute_consistency([reply.keys for reply in judged], self.parameters.similarity),
             NO_GOLD if precision is None else None,
             *compute_semantic_entropies(judged, clusters),
             None if clusters is None else int(clusters.max()) + 1,
-            None if clusters is None else coverage_entropy(clusters),
-            None if clusters is None else estimate_meanings(clusters),
-            None if kernel is None else kernel_entropy(kernel),
+            None if clusters is None else compute_coverage_entropy(clusters),
+            None if clusters is None else estimate_meaning_count(clusters),
+            None if kernel is None else compute_kernel_entropy(kernel),
         )
 
 
@@ -378,7 +380,7 @@ def evaluate_replies(
             exclusions.add(reply.status.value, entry)
             errors.setdefault((reply.system, reply.item), reply.status.value)
             continue
-        result = judge(right[reply.item], reply)
+        result = judge_reply(right[reply.item], reply)
         system_replies.setdefault(reply.item, []).append(result)
         for code in result.faults:
             exclusions.add(code, entry)
@@ -430,7 +432,7 @@ def _sort_replies(
 
 
 def _compute_group_metrics(
-    system: str, group: str, columns: Columns, parameters: MaqaParameters
+    system: str, group: str, columns: SystemColumns, parameters: MaqaParameters
 ) -> Iterator[MetricRow]:
     """Yield all metrics of one system over the questions of one group."""
     draws = (parameters.bootstrap, parameters.seed)
@@ -440,17 +442,17 @@ def _compute_group_metrics(
         area, average = compute_discrimination(cases.sureness, cases.right, cases.items, *draws)
         yield MetricRow.from_estimate(system, group, f"auroc_{name}", area)
         yield MetricRow.from_estimate(system, group, f"average_precision_{name}", average)
-        base_rate = _compute_share(int(cases.right.sum()), len(cases.right))
+        base_rate = _build_share_estimate(int(cases.right.sum()), len(cases.right))
         yield MetricRow.from_estimate(system, group, f"base_rate_{name}", base_rate)
-        coverage = _compute_share(len(cases.right), cases.n_cases)
+        coverage = _build_share_estimate(len(cases.right), cases.n_cases)
         yield MetricRow.from_estimate(system, group, f"coverage_{name}", coverage)
     for name in SHARES:
         error = compute_calibration(columns.cases[name], name, parameters).error
         yield MetricRow.from_estimate(system, group, f"calibration_error_{name}", error)
 
 
-def _compute_share(part: int, whole: int) -> SampleEstimate:
-    """Return a share of all cases, as an estimate without interval.
+def _build_share_estimate(part: int, whole: int) -> SampleEstimate:
+    """Return `part` divided by `whole` as an estimate without interval; undefined if `whole` is 0.
 
     It describes the file and estimates nothing, so it has no interval.
     """

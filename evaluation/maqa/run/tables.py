@@ -15,9 +15,18 @@ import numpy as np
 
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.core.stats.inference.comparison import compare_models
-from evaluation.maqa.methods.calibration import Calibration, calibration, compare_areas, roc_curve
+from evaluation.maqa.methods.calibration import (
+    Calibration,
+    compare_aurocs,
+    compute_roc_curve,
+    measure_calibration,
+)
 from evaluation.maqa.methods.set_scores import SetScore, is_right_score
-from evaluation.maqa.methods.uncertainty import consistency, discrete_entropy, weighted_entropy
+from evaluation.maqa.methods.uncertainty import (
+    compute_consistency,
+    compute_discrete_entropy,
+    compute_weighted_entropy,
+)
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run.judging import JudgedReply
 
@@ -29,7 +38,7 @@ SURENESS = (*TOKENS, VERBALISED, CONSISTENCY, *SEMANTIC)
 
 
 @dataclass(frozen=True)
-class Cases:
+class ConfidenceCases:
     """The cases that have a value of one confidence measure, and whether each is right.
 
     Attributes
@@ -52,8 +61,8 @@ class Cases:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """Scores, and confidence cases by measure, of one system's replies to all questions.
+class SystemColumns:
+    """One system's scores of all questions, and its confidence cases by measure, as arrays.
 
     Attributes
     ----------
@@ -63,9 +72,9 @@ class Columns:
     """
 
     scores: Floats
-    cases: Mapping[str, Cases]
+    cases: Mapping[str, ConfidenceCases]
 
-    def select_items(self, chosen: Integers) -> Columns:
+    def select_items(self, chosen: Integers) -> SystemColumns:
         """Return the scores and cases of the questions with the indices `chosen`.
 
         The `items` of the cases stay indices in the original columns.
@@ -77,8 +86,8 @@ class Columns:
             mask = is_chosen[each.items]
             # `items` keep their numbers, because the bootstrap only needs to tell questions apart.
             parts = (each.sureness[mask], each.right[mask], each.items[mask], each.per_item[chosen])
-            cases[name] = Cases(*parts)
-        return Columns(self.scores[:, chosen], cases)
+            cases[name] = ConfidenceCases(*parts)
+        return SystemColumns(self.scores[:, chosen], cases)
 
 
 def compute_mean_score(replies: Sequence[JudgedReply]) -> SetScore | None:
@@ -104,15 +113,17 @@ def compute_semantic_entropies(
     # A weight for some replies alone would leave the meanings of the others out.
     weighted = None
     if len(known) == len(logs):
-        weighted = weighted_entropy(clusters, known, [reply.reply.text for reply in replies])
-    return discrete_entropy(clusters), weighted
+        weighted = compute_weighted_entropy(
+            clusters, known, [reply.reply.text for reply in replies]
+        )
+    return compute_discrete_entropy(clusters), weighted
 
 
-def build_columns(
+def build_system_columns(
     replies: Sequence[Sequence[JudgedReply]],
     parameters: MaqaParameters,
     clusters: Sequence[Integers | None],
-) -> Columns:
+) -> SystemColumns:
     """Return one system's scores and confidence cases as numeric columns.
 
     Parameters
@@ -134,8 +145,10 @@ def build_columns(
         n_replies[item] = len(item_replies)
         n_answers[item] = sum(len(reply.answers) for reply in item_replies)
         for reply in item_replies:
-            _add_reply(values, reply, item, parameters)
-        agreement = consistency([reply.keys for reply in item_replies], parameters.similarity)
+            _append_reply_cases(values, reply, item, parameters)
+        agreement = compute_consistency(
+            [reply.keys for reply in item_replies], parameters.similarity
+        )
         right = is_right_score(getattr(score, parameters.label), parameters.label_above)
         if agreement is not None:
             values[CONSISTENCY].append((agreement, right, item))
@@ -149,12 +162,12 @@ def build_columns(
         VERBALISED: n_replies,
         **dict.fromkeys((CONSISTENCY, *SEMANTIC), n_items),
     }
-    return Columns(
+    return SystemColumns(
         scores, {name: _build_cases(rows, per_item[name]) for name, rows in values.items()}
     )
 
 
-def _add_reply(
+def _append_reply_cases(
     values: Mapping[str, list[tuple[float, bool, int]]],
     reply: JudgedReply,
     item: int,
@@ -174,10 +187,10 @@ def _add_reply(
             values["margin"].append((token.margin, answer.right, item))
 
 
-def _build_cases(rows: Sequence[tuple[float, bool, int]], per_item: Integers) -> Cases:
+def _build_cases(rows: Sequence[tuple[float, bool, int]], per_item: Integers) -> ConfidenceCases:
     """Return (value, right, question index) rows of one confidence measure as arrays."""
     sureness, right, items = zip(*rows, strict=True) if rows else ((), (), ())
-    return Cases(
+    return ConfidenceCases(
         np.array(sureness, dtype=np.float64),
         np.array(right, dtype=np.bool_),
         np.array(items, dtype=np.int64),
@@ -281,7 +294,7 @@ def build_answer_rows(
 
 
 def compute_mean(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the values that are not None; None without any."""
+    """Return the mean of the values that are not None; None if there are none."""
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None
 
@@ -339,22 +352,28 @@ class PairRow(NamedTuple):
 
 
 def build_curve_rows(
-    system: str, columns: Columns, parameters: MaqaParameters
+    system: str, columns: SystemColumns, parameters: MaqaParameters
 ) -> Iterator[CurveRow]:
     """Yield the points of a system's ROC curves, by confidence measure."""
     draws = (parameters.bootstrap, parameters.seed)
     for measure, cases in columns.cases.items():
-        for point in roc_curve(cases.sureness, cases.right, cases.items, *draws):
+        for point in compute_roc_curve(cases.sureness, cases.right, cases.items, *draws):
             yield CurveRow(system, measure, point.false_alarms, point.found, point.low, point.high)
 
 
-def compute_calibration(cases: Cases, measure: str, parameters: MaqaParameters) -> Calibration:
+def compute_calibration(
+    cases: ConfidenceCases, measure: str, parameters: MaqaParameters
+) -> Calibration:
     """Return the calibration of one confidence measure that is a share or percentage."""
     confidence = cases.sureness / SHARES[measure]
-    return calibration(confidence, cases.right, cases.items, parameters.bootstrap, parameters.seed)
+    return measure_calibration(
+        confidence, cases.right, cases.items, parameters.bootstrap, parameters.seed
+    )
 
 
-def build_bin_rows(system: str, columns: Columns, parameters: MaqaParameters) -> Iterator[BinRow]:
+def build_bin_rows(
+    system: str, columns: SystemColumns, parameters: MaqaParameters
+) -> Iterator[BinRow]:
     """Yield a system's calibration bins, for each measure that is a share or percentage."""
     for measure in SHARES:
         for each in compute_calibration(columns.cases[measure], measure, parameters).bins:
@@ -365,7 +384,7 @@ def build_bin_rows(system: str, columns: Columns, parameters: MaqaParameters) ->
 
 
 def build_pair_rows(
-    systems: Mapping[str, tuple[Columns, Sequence[str]]],
+    systems: Mapping[str, tuple[SystemColumns, Sequence[str]]],
     items: Sequence[str],
     parameters: MaqaParameters,
 ) -> Iterator[PairRow]:
@@ -400,7 +419,7 @@ def build_pair_rows(
                     (system_b, columns_b.cases[measure]),
                 )
             )
-            estimate = compare_areas(first, second, *draws)
+            estimate = compare_aurocs(first, second, *draws)
             metric = f"auroc_{measure}"
             yield PairRow(
                 *(system_a, system_b, metric, estimate.value, estimate.low, estimate.high),

@@ -26,7 +26,7 @@ from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.statistics.descriptive import ThresholdErrors
 from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.files.field_mapping import FieldMapping
-from evaluation.multiqa.files.mapping import parse_yes_no, read_mapped
+from evaluation.multiqa.files.mapping import parse_yes_no, read_mapped_items
 from evaluation.multiqa.files.reading import (
     STANDARD_COLUMNS,
     ItemsFile,
@@ -41,13 +41,13 @@ from evaluation.multiqa.run.evaluation import (
     CrowdResult,
     MultiqaEvaluation,
     SystemResult,
-    evaluate,
-    score_by_crowd,
+    evaluate_replies,
+    score_replies_by_crowd,
 )
 from evaluation.multiqa.run.judging import (
     LabelledPair,
     find_tuned_cosine,
-    measure_pairs,
+    measure_cosine_errors,
     use_recorded_cosine,
 )
 from evaluation.multiqa.run.rows import CROWD, ITEM_COLUMNS
@@ -79,7 +79,7 @@ def measure_labelled_pairs(path: Path, parameters: MultiqaParameters) -> Thresho
     """
     pairs = read_labelled_pairs(path)
     try:
-        return measure_pairs(pairs, parameters, path.name)
+        return measure_cosine_errors(pairs, parameters, path.name)
     except ValueError:
         raise build_error(path.name, "pairs_of_one_class") from None
 
@@ -186,7 +186,7 @@ def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
         columns = panel.representatives[rows, np.maximum(mode, 0)]
         modal_texts = np.where(mode >= 0, replies.texts[rows, columns], NO_REPLY)
         system = format_csv_line((replies.system,))
-        find_text = evaluation.judgement.find_text
+        get_text = evaluation.judgement.get_text
         for number, item_counts, profile, original, modal in zip(
             replies.items.tolist(),
             counts,
@@ -198,7 +198,7 @@ def format_item_lines(evaluation: MultiqaEvaluation) -> Iterator[str]:
             item = items[number]
             names = format_csv_line((item.item, item.kind, item.dataset, item.matcher))
             n = ",".join(map(str, item_counts))
-            texts = format_csv_line((find_text(original), find_text(modal)))
+            texts = format_csv_line((get_text(original), get_text(modal)))
             yield f"{system},{names},{n},{metric_cells[profile]},{texts}\n"
 
 
@@ -209,7 +209,7 @@ def _list_metric_cells(result: SystemResult) -> Sequence[tuple[float | None, ...
     return [tuple(convert_nan_to_none(value) for value in row) for row in table]
 
 
-def list_comparisons(evaluation: MultiqaEvaluation) -> list[dict[str, Any]]:
+def build_comparison_entries(evaluation: MultiqaEvaluation) -> list[dict[str, Any]]:
     """Return a summary.json entry for each comparison of two systems by one metric."""
     return [
         {
@@ -274,22 +274,26 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
     inputs = (request.items, request.replies, request.crowd, request.labelled_pairs)
     refuse_to_replace_inputs(request.output, (*FILES, CROWD.file), inputs)
     with OutputFolder(request.output) as folder:
-        items = load_items(request.items, request.columns, request.mapping)
+        items = read_item_file(request.items, request.columns, request.mapping)
         left_out = Exclusions()
         replies = read_replies(
             request.replies, items.items, left_out, request.columns, request.keep_thinking
         )
         hashes = {"items": items.sha256, "replies": replies.sha256}
-        parameters, errors = tune_cosine(request.parameters, request.labelled_pairs, hashes)
+        parameters, errors = choose_cosine(request.parameters, request.labelled_pairs, hashes)
         crowd, crowd_warnings = None, []
         if request.crowd is not None:
-            answers, file = read_crowd(
+            answers, file = read_crowd_answers(
                 request.crowd, items.items, left_out, request.keep_html, request.keep_ids
             )
             hashes |= file.build_hashes("crowd")
             crowd_warnings = file.warnings
-            crowd = score_by_crowd(items.items, replies.replies, answers, parameters, progress)
-        result = evaluate(items.items, replies.replies, parameters, left_out, progress, errors)
+            crowd = score_replies_by_crowd(
+                items.items, replies.replies, answers, parameters, progress
+            )
+        result = evaluate_replies(
+            items.items, replies.replies, parameters, left_out, progress, errors
+        )
         counts = {
             **_count_items(items),
             "reply_rows": replies.n_rows,
@@ -299,7 +303,7 @@ def evaluate_files(request: MultiqaRequest, progress: Progress | None = None) ->
         return write_tables(folder, result, counts, hashes, warnings, crowd=crowd)
 
 
-def tune_cosine(
+def choose_cosine(
     parameters: MultiqaParameters, pairs: Path | None, hashes: dict[str, str]
 ) -> tuple[MultiqaParameters, ThresholdErrors | None]:
     """Return the parameters with the cosine in use, and its errors on a file of labelled pairs.
@@ -317,12 +321,12 @@ def tune_cosine(
     return use_recorded_cosine(parameters), None
 
 
-def load_items(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
+def read_item_file(path: Path, columns: MultiqaColumns, mapping: FieldMapping | None) -> ItemsFile:
     """Return the items of a file; a `mapping` reads another benchmark's format.
 
     Raises `InputError`.
     """
-    return read_items(path, columns) if mapping is None else read_mapped(path, mapping)
+    return read_items(path, columns) if mapping is None else read_mapped_items(path, mapping)
 
 
 def write_tables(
@@ -365,8 +369,8 @@ def write_tables(
             "embedding": result.judgement.info and result.judgement.info.as_dict(),
             **_summarize_reranking(result),
             "wrong_by_form": result.judgement.listed.as_list(),
-            "left_out_of_metrics": result.list_left_out(),
-            "comparisons": list_comparisons(result),
+            "left_out_of_metrics": result.list_left_out_counts(),
+            "comparisons": build_comparison_entries(result),
             "cosine_errors": result.cosine_errors and result.cosine_errors.as_dict(),
             **(more or {}),
         },
@@ -412,7 +416,7 @@ def _summarize_reranking(result: MultiqaEvaluation) -> dict[str, Any]:
     return {} if reranking is None else {"reranking": reranking.as_dict()}
 
 
-def read_crowd(
+def read_crowd_answers(
     path: Path,
     items: Sequence[MultiqaItem],
     left_out: Exclusions,

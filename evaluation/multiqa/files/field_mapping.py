@@ -16,7 +16,7 @@ from evaluation.runs.files.problem_messages import add_problem, build_error
 
 
 class AnswerForm(StrEnum):
-    """How a benchmark record states its accepted answers, such as by text or by index."""
+    """How a record of another benchmark states its accepted answers, such as by text or index."""
 
     TEXT = "text"
     LABEL = "label"
@@ -68,7 +68,7 @@ class FieldMapping:
     tsv_quote: str = '"'
 
     @classmethod
-    def read(cls, path: Path) -> Self:
+    def read_json_file(cls, path: Path) -> Self:
         """Return the mapping in a JSON file; raises `InputError` if it is invalid."""
         try:
             entries = json.loads(path.read_text(encoding="utf-8-sig"))
@@ -79,7 +79,9 @@ class FieldMapping:
         if not isinstance(entries, dict):
             add_problem(problems, None, None, "mapping_no_object")
             problems.raise_if_any()
-        values = {name: _check_value(name, value, problems) for name, value in entries.items()}
+        values = {
+            name: _convert_mapping_value(name, value, problems) for name, value in entries.items()
+        }
         for name in ("kind", "question", "answers"):
             if name not in values:
                 add_problem(problems, None, name, "field_missing")
@@ -94,7 +96,7 @@ ALLOWED_VALUES: Mapping[str, Sequence[str]] = {
 }
 
 
-def _check_value(name: str, value: Any, problems: Problems) -> Any:
+def _convert_mapping_value(name: str, value: Any, problems: Problems) -> Any:
     """Return a mapping field's value converted from JSON; add an invalid one to `problems`."""
     known = {each.name: each for each in fields(FieldMapping)}
     if name not in known:
@@ -229,4 +231,4 @@ def load_mapping(name: str) -> FieldMapping:
     path = Path(name)
     if path.suffix != ".json":
         raise build_error(name, "mapping_unknown", known=", ".join(READY))
-    return set_default_dataset(FieldMapping.read(path), path.stem)
+    return set_default_dataset(FieldMapping.read_json_file(path), path.stem)

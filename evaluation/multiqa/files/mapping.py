@@ -85,7 +85,7 @@ ROW_KEYS = frozenset({"row", "row_idx", "truncated_cells"})
 MOST_REASONS = 10
 
 
-def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> ItemsFile:
+def read_mapped_items(path: Path, mapping: FieldMapping, most: int | None = None) -> ItemsFile:
     """Return the items of another benchmark's file of records, by a field mapping.
 
     Unanswerable records become items without an accepted answer, which metrics leave out. Invalid
@@ -110,7 +110,7 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
         n_rows += 1
         faults: list[Fault] = []
         record = _unwrap_row(wrapped, faults)
-        cells = {} if faults else _build_cells(record, parents, mapping, n_rows, faults)
+        cells = {} if faults else _build_item_cells(record, parents, mapping, n_rows, faults)
         item = build_item(cells, faults) if not faults else None
         if item is not None and not faults:
             first, first_line = items.setdefault(item.item, (item, line))
@@ -128,10 +128,10 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
             repeats = {"record": n_rows, "item": item.item[:60], "earlier": first_line}
             # Problems are raised only if no record is valid; else the warnings count them.
             add_problem(problems, line, None, "record_repeats_item", **repeats)
-            invalid.add(line, f"item {item.item[:60]} is already in line {first_line}")
+            invalid.add_record(line, f"item {item.item[:60]} is already in line {first_line}")
             continue
         reasons = [fault.build_problem(problems.file, line) for fault in faults]
-        invalid.add(line, reasons[0].reason)
+        invalid.add_record(line, reasons[0].reason)
         for fault in faults:
             problems.extend([fault.build_problem(problems.file, line, f"record {n_rows}: ")])
     if not n_rows:
@@ -152,12 +152,12 @@ def read_mapped(path: Path, mapping: FieldMapping, most: int | None = None) -> I
 
 
 class _InvalidRecords:
-    """Counts invalid records by reason, with the line of the first record of each."""
+    """Number of invalid records by reason, with the line of the first record of each."""
 
     def __init__(self) -> None:
         self._by_reason: dict[str, tuple[int, int]] = {}
 
-    def add(self, line: int, reason: str) -> None:
+    def add_record(self, line: int, reason: str) -> None:
         """Count one invalid record at `line` under its reason."""
         count, first = self._by_reason.get(reason, (0, line))
         self._by_reason[reason] = (count + 1, first)
@@ -202,7 +202,7 @@ def _unwrap_row(record: Any, faults: list[Fault]) -> Any:
     return row
 
 
-def _build_cells(
+def _build_item_cells(
     record: Any,
     parents: Sequence[Any],
     mapping: FieldMapping,
@@ -220,11 +220,11 @@ def _build_cells(
         looked = ", ".join(mapping.question)
         faults.append(Fault("question", "question_not_found", {"looked": looked}))
     try:
-        choices, labels = _read_choices(record, parents, mapping)
+        choices, labels = _read_record_choices(record, parents, mapping)
     except UnreadableOptionsError as error:
         faults.append(Fault("choices", "options_without_text", {"keys": str(error)}))
         return {}
-    answers = _read_answers(record, parents, mapping, choices, labels, faults)
+    answers = _read_record_answers(record, parents, mapping, choices, labels, faults)
     # Records of other kinds may hold choices too, which an item must not have.
     item_choices = choices if mapping.kind == CHOICE else []
     return {
@@ -239,7 +239,7 @@ def _build_cells(
     }
 
 
-def _read_choices(
+def _read_record_choices(
     record: Any, parents: Sequence[Any], mapping: FieldMapping
 ) -> tuple[list[str], list[str]]:
     """Return the texts of a record's answer choices, and their labels ([] without labels).
@@ -268,7 +268,7 @@ def _read_choices(
     return texts, [] if labels is MISSING else [format_json_value(label) for label in labels]
 
 
-def _read_answers(
+def _read_record_answers(
     record: Any,
     parents: Sequence[Any],
     mapping: FieldMapping,
@@ -311,11 +311,13 @@ def _read_answers(
     # NaN, the only value that differs from itself, stands for a missing value, as null does.
     values = [each for each in (value if isinstance(value, list) else [value]) if each == each]
     values = [each for each in values if each is not None]
-    texts = [_read_answer(each, mapping.answers_are, choices, labels, faults) for each in values]
+    texts = [
+        _read_accepted_answer(each, mapping.answers_are, choices, labels, faults) for each in values
+    ]
     return [text for text in dict.fromkeys(texts) if text.strip()]
 
 
-def _read_answer(
+def _read_accepted_answer(
     value: Any,
     form: AnswerForm,
     choices: Sequence[str],
@@ -331,7 +333,7 @@ def _read_answer(
         return "" if is_yes is None else "yes" if is_yes else "no"
     if form is AnswerForm.LABEL and text in labels:
         return choices[labels.index(text)]
-    if form is AnswerForm.LABEL and (similar := _find_similar(text, labels)) is not None:
+    if form is AnswerForm.LABEL and (similar := _find_similar_candidate(text, labels)) is not None:
         return choices[similar]
     is_letter = len(text) == 1 and text.upper() in LETTERS
     if form is AnswerForm.LABEL and not labels and is_letter:
@@ -343,7 +345,7 @@ def _read_answer(
     else:
         if (form is AnswerForm.TEXT and not choices) or text in choices or not text:
             return text
-        similar_choice = _find_similar(text, choices)
+        similar_choice = _find_similar_candidate(text, choices)
         if similar_choice is None and form is not AnswerForm.TEXT:
             faults.append(Fault("answers", "answer_not_among", {"answer": text[:60]}))
             return ""
@@ -355,7 +357,7 @@ def _read_answer(
     return choices[index]
 
 
-def _find_similar(text: str, candidates: Sequence[str]) -> int | None:
+def _find_similar_candidate(text: str, candidates: Sequence[str]) -> int | None:
     """Return the index of the only candidate equal to the text except for case and spaces.
 
     None without such a candidate or with several.
@@ -376,10 +378,11 @@ def parse_yes_no(value: Any) -> bool | None:
 
 
 def _is_yes(value: Any) -> bool:
+    """Return whether a value means yes; False also for a value that is neither yes nor no."""
     return parse_yes_no(value) is True
 
 
-def convert_to_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:
+def convert_items_to_json(items: Sequence[MultiqaItem]) -> Iterator[Mapping[str, Any]]:
     """Yield each item as a JSON object for a JSON Lines file that `read_items` can read."""
     for item in items:
         yield {

@@ -20,7 +20,7 @@ from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 from evaluation.core.text.items import DEFAULT_MATCHERS, KINDS, MATCHERS, MultiqaItem
 from evaluation.multiqa.items import Replies
-from evaluation.multiqa.run.judging import find_fault
+from evaluation.multiqa.run.judging import find_item_fault
 from evaluation.runs.files.problem_messages import add_problem
 from evaluation.runs.files.problem_messages import build_problem as file_problem
 from evaluation.runs.flow.metrics import Exclusions
@@ -129,7 +129,7 @@ def read_items(path: Readable, columns: MultiqaColumns = STANDARD_COLUMNS) -> It
     Raises
     ------
     InputError : with every invalid row. A row is invalid if it has no id, an unknown kind or
-        matcher, or an invalid list; if `find_fault` reports its item; or if an earlier row has
+        matcher, or an invalid list; if `find_item_fault` reports its item; or if an earlier row has
         the same id and a different item.
     """
     problems = Problems(make_source(path).name)
@@ -195,9 +195,9 @@ def read_replies(
         if raw_system not in systems:
             systems[raw_system] = clean_id(raw_system) or MODEL
         variant, status = numbers[raw_variant], statuses[raw_status]
-        item, number = ids.resolve(raw_item)
+        item, number = ids.find_item(raw_item)
         if not item or variant is None or status is None:
-            _note_invalid(line, item, raw_variant, variant, raw_status, status, problems)
+            _add_cell_problems(line, item, raw_variant, variant, raw_status, status, problems)
             continue
         if status is AnswerStatus.EMPTY and text.strip():
             problems.add(
@@ -222,10 +222,10 @@ def read_replies(
             continue
         n_thinking += bool(thinking)
         n_cut_off += status is AnswerStatus.CUT_OFF
-        replies.add(systems[raw_system], number, variant, text, status, line)
+        replies.add_reply(systems[raw_system], number, variant, text, status, line)
     if not n_rows and not problems.total:
         problems.add(None, None, "there is no data row", "Check that the replies were saved.")
-    repeated = _find_repeated(replies, items, problems, left_out)
+    repeated = _find_repeated_rows(replies, items, problems, left_out)
     if not problems.total and not len(replies):
         add_problem(problems, None, "item", "replies_to_others")
     problems.raise_if_any()
@@ -241,8 +241,8 @@ class _ItemIds:
         self._numbers = numbers
         self._resolved: dict[str, tuple[str, int | None]] = {}
 
-    def resolve(self, raw: str) -> tuple[str, int | None]:
-        """Return the cleaned id and its item's index; None for an unknown item."""
+    def find_item(self, raw: str) -> tuple[str, int | None]:
+        """Return the cleaned id and its item's index; None as index of an unknown item."""
         resolved = self._resolved.get(raw)
         if resolved is None:
             item = clean_id(raw)
@@ -250,7 +250,7 @@ class _ItemIds:
         return resolved
 
 
-def _note_invalid(
+def _add_cell_problems(
     line: int,
     item: str,
     raw_variant: str,
@@ -275,7 +275,7 @@ def _note_invalid(
         problems.add(line, "status", reason, f"Accepted are {accepted}.")
 
 
-def _find_repeated(
+def _find_repeated_rows(
     replies: Replies, items: Sequence[MultiqaItem], problems: Problems, left_out: Exclusions
 ) -> Any:
     """Return the rows that repeat an earlier reply to the same wording by the same system.
@@ -346,7 +346,7 @@ def build_item(cells: dict[str, str], faults: list[Fault]) -> MultiqaItem:
         answers,
         matcher,
     )
-    if not faults and (fault := find_fault(item)) is not None:
+    if not faults and (fault := find_item_fault(item)) is not None:
         faults.append(Fault(fault[0], "item_faulty", {"fault": fault[1]}))
     return item
 
@@ -354,7 +354,8 @@ def build_item(cells: dict[str, str], faults: list[Fault]) -> MultiqaItem:
 def _parse_list(name: str, cells: dict[str, str], faults: list[Fault]) -> list[str]:
     """Return the texts of a cell with a JSON list; [] for an empty or invalid cell.
 
-    Numbers stay as typed. Repeated answers are dropped; repeated choices stay for `find_fault`.
+    Numbers stay as typed. Repeated answers are dropped; repeated choices stay, for
+    `find_item_fault`.
     """
     cell = cells[name].strip()
     if not cell:

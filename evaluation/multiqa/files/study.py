@@ -23,28 +23,28 @@ from evaluation.core.options import TERMINAL
 from evaluation.core.text.items import MultiqaItem
 from evaluation.multiqa.files.evaluation import (
     FileEvaluation,
-    load_items,
-    read_crowd,
-    tune_cosine,
+    choose_cosine,
+    read_crowd_answers,
+    read_item_file,
     write_tables,
 )
 from evaluation.multiqa.files.field_mapping import FieldMapping
 from evaluation.multiqa.files.reading import STANDARD_COLUMNS, ItemsFile, MultiqaColumns
-from evaluation.multiqa.items import Replies, choose_form
+from evaluation.multiqa.items import Replies, choose_prompt_form
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run import meaning, study
-from evaluation.multiqa.run.evaluation import evaluate, score_by_crowd
+from evaluation.multiqa.run.evaluation import evaluate_replies, score_replies_by_crowd
 from evaluation.multiqa.run.rows import CROWD
 from evaluation.multiqa.run.study import (
-    Checker,
     Rewording,
+    RewordingChecker,
     Wording,
+    add_missing_rewordings,
     build_conversations,
-    is_unusable,
+    has_no_usable_rewording,
     list_wordings,
-    note_missing_rewordings,
     request_rewordings,
-    summarize_rejected,
+    summarize_rejected_rewordings,
 )
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.files.journal import NAME as JOURNAL
@@ -67,7 +67,7 @@ REWORDING_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class MultiqaStudy:
+class MultiqaStudyRequest:
     """Input files, options and output folder of ``study multiqa``, without server settings.
 
     Attributes
@@ -104,7 +104,7 @@ class MultiqaStudy:
 
 
 @dataclass(frozen=True)
-class FileStudy:
+class MultiqaStudyResult:
     """Result of a study; `complete` is true if every request has a reply."""
 
     evaluation: FileEvaluation
@@ -112,7 +112,9 @@ class FileStudy:
     complete: bool
 
 
-def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress) -> FileStudy:
+def execute_study(
+    request: MultiqaStudyRequest, asking: AskSettings, progress: Progress
+) -> MultiqaStudyResult:
     """Reword questions, send the requests missing in the journal, evaluate, write tables.
 
     Raises
@@ -128,15 +130,15 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
     inputs = (request.items, request.variants, request.crowd, request.labelled_pairs)
     refuse_to_replace_inputs(request.output, TABLES, inputs)
     refuse_tables_without_journal(request.output)
-    items = load_items(request.items, request.columns, request.mapping)
+    items = read_item_file(request.items, request.columns, request.mapping)
     _refuse_items_without_question(items)
     hashes = {"items": items.sha256}
-    parameters, errors = tune_cosine(request.parameters, request.labelled_pairs, hashes)
+    parameters, errors = choose_cosine(request.parameters, request.labelled_pairs, hashes)
     left_out = Exclusions()
     answers: Answers | None = None
     warnings = [*items.warnings]
     if request.crowd is not None:
-        answers, file = read_crowd(
+        answers, file = read_crowd_answers(
             request.crowd, items.items, left_out, request.keep_html, request.keep_ids
         )
         hashes |= file.build_hashes("crowd")
@@ -152,7 +154,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
             items.name, "no item has an accepted answer", "Fill in the column answers."
         )
     ids = [items.items[number].item for number in scorable]
-    checker = Checker(
+    checker = RewordingChecker(
         [items.items[number].question for number in scorable],
         request.rewordings,
         request.parameters,
@@ -176,13 +178,13 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
     replies = Replies()
     replies.add_system(system)
     for (number, variant, _), row in zip(wordings, rows, strict=True):
-        replies.add(system, number, variant, row.answer, row.status)
+        replies.add_reply(system, number, variant, row.answer, row.status)
     if request.variants is None:
-        note_missing_rewordings(rewordings, ids, request.rewordings, left_out)
+        add_missing_rewordings(rewordings, ids, request.rewordings, left_out)
     crowd = None
     if answers is not None:
-        crowd = score_by_crowd(items.items, replies, answers, parameters, progress)
-    result = evaluate(items.items, replies, parameters, left_out, progress, errors)
+        crowd = score_replies_by_crowd(items.items, replies, answers, parameters, progress)
+    result = evaluate_replies(items.items, replies, parameters, left_out, progress, errors)
     counts = {
         "item_rows": items.n_rows,
         "repeated_item_rows": items.n_repeated,
@@ -214,7 +216,7 @@ def execute_study(request: MultiqaStudy, asking: AskSettings, progress: Progress
                 for rewording in rewordings
             ),
         )
-    return FileStudy(evaluation, rewordings, complete)
+    return MultiqaStudyResult(evaluation, rewordings, complete)
 
 
 def refuse_tables_without_journal(output: Path) -> None:
@@ -237,13 +239,13 @@ def _refuse_items_without_question(items: ItemsFile) -> None:
 
 def _request_rewordings(
     folder: StudyFolder,
-    request: MultiqaStudy,
+    request: MultiqaStudyRequest,
     asking: AskSettings,
     ids: Sequence[str],
-    checker: Checker,
+    checker: RewordingChecker,
     left_out: Exclusions,
 ) -> list[Rewording]:
-    """Return rewordings from the rewriter model; `EndedEarlyError` if none is accepted."""
+    """Ask the rewriter model for rewordings; `EndedEarlyError` if none is accepted."""
     step = Step(
         "reword",
         study.TEMPLATE,
@@ -264,19 +266,19 @@ def _request_rewordings(
         return replies
 
     rewordings = request_rewordings(checker, ids, ask, left_out)
-    if is_unusable(rewordings, left_out):
+    if has_no_usable_rewording(rewordings, left_out):
         # At its temperature the rewriter may do better, so the next call must not reuse these.
         folder.reject_replies(row for row in rows.values() if row.status is not AnswerStatus.ERROR)
-        values = summarize_rejected(rewordings, ids, left_out)
+        values = summarize_rejected_rewordings(rewordings, ids, left_out)
         raise EndedEarlyError(TERMINAL.format_message(Message("run.no_usable_rewording", values)))
     return rewordings
 
 
 def _read_typed_wordings(
-    request: MultiqaStudy,
+    request: MultiqaStudyRequest,
     items: ItemsFile,
     scorable: Sequence[int],
-    checker: Checker,
+    checker: RewordingChecker,
     left_out: Exclusions,
 ) -> tuple[list[Rewording], str]:
     """Return the rewordings in a user's file, and the file's SHA-256.
@@ -316,7 +318,7 @@ def _ask_wordings(
     by_form: dict[str, list[Wording]] = {}
     templates: dict[str, str] = {}
     for wording in wordings:
-        form = choose_form(items[wording.item])
+        form = choose_prompt_form(items[wording.item])
         by_form.setdefault(form.name, []).append(wording)
         templates[form.name] = form.template
     rows: dict[str, ReplyRow] = {}
@@ -327,7 +329,9 @@ def _ask_wordings(
     return [rows[wording.build_id(items)] for wording in wordings]
 
 
-def _summarize_rewordings(request: MultiqaStudy, rewordings: Sequence[Rewording]) -> dict[str, Any]:
+def _summarize_rewordings(
+    request: MultiqaStudyRequest, rewordings: Sequence[Rewording]
+) -> dict[str, Any]:
     """Return the summary.json entry about the rewordings: wanted, source, and checks."""
     reasons = Counter(rewording.reason for rewording in rewordings if rewording.reason)
     return {

@@ -5,23 +5,28 @@ as arrays, counts their votes, computes the metrics of each item, and groups fre
 meaning. `robustness` computes the metrics of a group of items, with intervals and chance levels.
 """
 
-from evaluation.multiqa.methods.panel import Panel, cluster, find_best_members, find_representatives
+from evaluation.multiqa.methods.panel import (
+    Panel,
+    cluster_answers,
+    find_best_members,
+    find_representatives,
+)
 from evaluation.multiqa.methods.robustness import (
     METRIC_NAMES,
-    Chance,
+    ChanceLevels,
     Robustness,
-    compute_chance,
-    robustness,
+    compute_chance_levels,
+    compute_robustness,
 )
 
 __all__ = [
     "METRIC_NAMES",
-    "Chance",
+    "ChanceLevels",
     "Panel",
     "Robustness",
-    "cluster",
-    "compute_chance",
+    "cluster_answers",
+    "compute_chance_levels",
+    "compute_robustness",
     "find_best_members",
     "find_representatives",
-    "robustness",
 ]

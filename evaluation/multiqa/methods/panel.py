@@ -52,7 +52,7 @@ class Panel:
     n_guesses: Ints
 
     @classmethod
-    def build(
+    def from_arrays(
         cls,
         answers: ArrayLike,
         right: ArrayLike,
@@ -61,7 +61,7 @@ class Panel:
         representatives: ArrayLike | None = None,
         n_guesses: ArrayLike | None = None,
     ) -> Self:
-        """Return a panel of validated arrays with defaults filled in.
+        """Return the panel of validated arrays, with defaults for those that are missing.
 
         K_j is the number of choices, or of replies for an item without choices. A reply that
         names no choice is an answer too, so K_j is never below the number of different answers.
@@ -120,7 +120,7 @@ class Panel:
         )
 
     def find_profiles(self) -> tuple[Panel, Ints]:
-        """Return the panel of distinct items (profiles), and each item's row in it.
+        """Return the panel of the distinct items (profiles), and each item's row in that panel.
 
         A profile is the first item of all items with equal rows. Hundreds of thousands of choice
         items have a few thousand profiles, so metrics are computed once for each profile.
@@ -171,7 +171,7 @@ class Votes:
     right_modes: Ints
 
     @classmethod
-    def count(cls, panel: Panel) -> Self:
+    def from_panel(cls, panel: Panel) -> Self:
         """Return the votes counted from a panel of replies."""
         answers = panel.answers
         votes = answers >= 0
@@ -195,7 +195,7 @@ class Votes:
             (distinct & right).sum(axis=1, dtype=np.int64),
         )
 
-    def sum_squares(self) -> Ints:
+    def sum_squared_frequencies(self) -> Ints:
         """Return, for each item, the sum of squared frequencies of its different answers."""
         # Each of the f replies with an answer holds f, so their sum is f^2.
         return self.times.sum(axis=1)
@@ -207,7 +207,7 @@ class Votes:
         # Each of the f replies with an answer holds log p, and p is f divided by n_votes.
         return divide_where_positive(np.where(self.times > 0, logs, 0.0).sum(axis=1), self.n_votes)
 
-    def score_mode(self, panel: Panel) -> Floats:
+    def score_modal_answers(self, panel: Panel) -> Floats:
         """Return, for each item, 1 if the most frequent answer is right, else 0."""
         # Without votes the mode is -1, which would be the last column; such items are masked below.
         rows, mode = np.arange(len(self.mode)), np.maximum(self.mode, 0)
@@ -263,7 +263,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
     ------
     AssertionError : worst case <= plurality, accuracy <= best case does not hold.
     """
-    votes = Votes.count(panel)
+    votes = Votes.from_panel(panel)
     right, has_reply = panel.right, panel.has_reply
     n_replies = has_reply.sum(axis=1)
     none, single = votes.n_votes == 0, votes.n_votes < 2
@@ -272,7 +272,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
     log_k = np.log(np.maximum(panel.n_possible, 2))
     certainty = 1.0 + votes.compute_negative_entropy() / log_k
     k = np.maximum(panel.n_possible, 2).astype(np.float64)
-    squares = votes.sum_squares().astype(np.float64)
+    squares = votes.sum_squared_frequencies().astype(np.float64)
     m2 = 1.0 - k / (k - 1.0) * (
         1.0 - divide_where_positive(squares, votes.n_votes.astype(np.float64) ** 2)
     )
@@ -286,7 +286,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
         "accuracy": right[:, 0].astype(np.float64) if len(panel) else np.empty(0),
         "worst_case": np.asarray((right | ~has_reply).all(axis=1), dtype=np.float64),
         "best_case": np.asarray(right.any(axis=1), dtype=np.float64),
-        "plurality": votes.score_mode(panel),
+        "plurality": votes.score_modal_answers(panel),
         "plurality_fractional": divide_where_positive(
             votes.right_modes, votes.n_modes, undefined=0.0
         ),
@@ -315,7 +315,7 @@ def compute_item_metrics(panel: Panel) -> ItemMetrics:
     return ItemMetrics(values, reasons, votes, n_replies.astype(np.int64))
 
 
-def cluster(similarity: ArrayLike, present: ArrayLike, threshold: float) -> Ints:
+def cluster_answers(similarity: ArrayLike, present: ArrayLike, threshold: float) -> Ints:
     """Return the cluster of each answer to each question, by average linkage.
 
     The two clusters with the greatest mean similarity join first. Of equally similar pairs the
@@ -374,7 +374,7 @@ def find_representatives(similarity: ArrayLike, labels: ArrayLike) -> Ints:
     Parameters
     ----------
     similarity : (n, R, R) cosines.
-    labels : (n, R) clusters as `cluster` returns them.
+    labels : (n, R) clusters as `cluster_answers` returns them.
     """
     cosines = np.asarray(similarity, dtype=np.float64)
     sums = np.where(_is_same_cluster(labels), cosines, 0.0).sum(axis=2)
@@ -390,7 +390,7 @@ def find_best_members(scores: ArrayLike, labels: ArrayLike) -> Ints:
     Parameters
     ----------
     scores : (n, R) scores of the answers.
-    labels : (n, R) clusters as `cluster` returns them.
+    labels : (n, R) clusters as `cluster_answers` returns them.
     """
     clusters = np.asarray(labels, dtype=np.int64)
     members = _is_same_cluster(clusters)
@@ -399,7 +399,7 @@ def find_best_members(scores: ArrayLike, labels: ArrayLike) -> Ints:
 
 
 def _is_same_cluster(labels: ArrayLike) -> Bools:
-    """Return whether each two answers to a question are in one cluster."""
+    """Return (n, R, R) whether each two answers to a question are in one cluster."""
     clusters = np.asarray(labels, dtype=np.int64)
     same: Bools = (clusters[:, :, None] == clusters[:, None, :]) & (clusters >= 0)[:, :, None]
     return same

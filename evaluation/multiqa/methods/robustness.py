@@ -32,7 +32,7 @@ from evaluation.multiqa.methods.panel import (
 
 
 @dataclass(frozen=True)
-class Chance:
+class ChanceLevels:
     """Expected metrics of an item if its answers are guessed, by name of the metric.
 
     The paper multiplies the worst case by a binomial coefficient in error: all R guesses are right
@@ -56,7 +56,7 @@ class Chance:
 
 
 @lru_cache(maxsize=4096)
-def compute_chance(choices: int, answers: int) -> Chance:
+def compute_chance_levels(choices: int, answers: int) -> ChanceLevels:
     """Return the metrics expected from guessing among `choices` in `answers` wordings.
 
     With k = 4 and R = 6: best_case .822, m2_certainty 1/6, certainty .2204.
@@ -68,7 +68,7 @@ def compute_chance(choices: int, answers: int) -> Chance:
     k, r = choices, answers
     if k < 2 or r < 1:
         raise ValueError("guessing needs 2 choices and 1 answer")
-    return Chance(
+    return ChanceLevels(
         accuracy=1 / k,
         worst_case=float(k) ** -r,
         best_case=1 - (1 - 1 / k) ** r,
@@ -174,7 +174,7 @@ class FleissKappa:
         return ONE_CATEGORY
 
 
-class Alpha:
+class CronbachAlpha:
     """Cronbach's alpha of right and wrong replies, with wordings as items, questions as persons.
 
     R/(R-1) (1 - sum_i var_j(c_ji) / var_j(sum_i c_ji)). R is the most frequent number of replies
@@ -183,7 +183,7 @@ class Alpha:
     """
 
     def __init__(self, panel: Panel, times: Ints) -> None:
-        self.answers, complete = _select_complete(panel, times)
+        self.answers, complete = _select_complete_questions(panel, times)
         self.n = int(times[complete].sum())
         # Questions that are left out get weight 0.
         self._counted = complete.astype(np.float64)
@@ -213,12 +213,12 @@ class Alpha:
 class PaperAlpha:
     """Cronbach's alpha as in the paper, with questions as items and wordings as persons.
 
-    n/(n-1) (1 - sum_j var_i(c_ji) / var_i(sum_j c_ji)), over the same questions as `Alpha`. For
-    exchangeable wordings it is about 0 or negative, even if all replies agree.
+    n/(n-1) (1 - sum_j var_i(c_ji) / var_i(sum_j c_ji)), over the same questions as
+    `CronbachAlpha`. For exchangeable wordings it is about 0 or negative, even if all replies agree.
     """
 
     def __init__(self, panel: Panel, times: Ints) -> None:
-        self.answers, complete = _select_complete(panel, times)
+        self.answers, complete = _select_complete_questions(panel, times)
         self.n = int(times[complete].sum())
         self._counted = complete.astype(np.float64)
         self._right = (panel.right[:, : self.answers] & complete[:, None]).astype(np.float64)
@@ -244,7 +244,7 @@ class PaperAlpha:
         return ONE_ANSWER if self.answers < 2 else NO_SPREAD
 
 
-def _select_complete(panel: Panel, times: Ints) -> tuple[int, Bools]:
+def _select_complete_questions(panel: Panel, times: Ints) -> tuple[int, Bools]:
     """Return the most frequent number of replies, and which questions have at least as many.
 
     Only replies before the first missing one count, since alpha needs the same R wordings.
@@ -295,7 +295,9 @@ class Robustness:
     profiles: Ints
 
 
-def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0.95) -> Robustness:
+def compute_robustness(
+    panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0.95
+) -> Robustness:
     """Return every metric of a panel of replies, with bootstrap interval and chance level.
 
     Parameters
@@ -313,9 +315,9 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
     # Most rows are known for all items and share one denominator; only the others need their own.
     partly = ~known.all(axis=1)
     partly_known = known[partly].astype(np.float64)
-    coefficients: dict[str, FleissKappa | Alpha | PaperAlpha] = {
+    coefficients: dict[str, FleissKappa | CronbachAlpha | PaperAlpha] = {
         "fleiss_kappa": FleissKappa(profile_panel, metrics, times),
-        "alpha": Alpha(profile_panel, times),
+        "alpha": CronbachAlpha(profile_panel, times),
         "alpha_paper": PaperAlpha(profile_panel, times),
     }
 
@@ -342,13 +344,13 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
     )
     estimates = dict(zip(names, drawn, strict=True))
     left_out = {
-        name: _count_left_out(metrics, name, times)
+        name: _count_left_out_items(metrics, name, times)
         for name in MEAN_METRICS
         if name in metrics.reasons
     }
-    left_out["fleiss_kappa"] = _count_left_out(metrics, "agreement", times)
+    left_out["fleiss_kappa"] = _count_left_out_items(metrics, "agreement", times)
     for name in ("alpha", "alpha_paper"):
-        # Alpha needs the same number of wordings for all questions, see `_select_complete`.
+        # Alpha needs the same number of wordings for all questions: `_select_complete_questions`.
         missing = len(panel) - coefficients[name].n
         left_out[name] = {FEWER_ANSWERS: missing} if missing else {}
     for name, estimate in estimates.items():
@@ -368,7 +370,7 @@ def robustness(panel: Panel, n_draws: int = 400, seed: int = 0, level: float = 0
     )
 
 
-def _count_left_out(metrics: ItemMetrics, name: str, times: Ints) -> dict[str, int]:
+def _count_left_out_items(metrics: ItemMetrics, name: str, times: Ints) -> dict[str, int]:
     """Return the number of items whose metric `name` is undefined, by reason."""
     counts = {why: int(times[items].sum()) for why, items in metrics.reasons[name].items()}
     return {why: count for why, count in counts.items() if count}
@@ -397,7 +399,7 @@ def _average_chance(panel: Panel, times: Ints) -> dict[str, SampleEstimate]:
     pairs, pair_numbers = np.unique(
         np.stack([panel.n_guesses[can_guess], votes[can_guess]]), axis=1, return_inverse=True
     )
-    levels = np.array([astuple(compute_chance(int(k), int(r))) for k, r in pairs.T])
+    levels = np.array([astuple(compute_chance_levels(int(k), int(r))) for k, r in pairs.T])
     mean = np.bincount(pair_numbers.ravel(), weights=times[can_guess]) @ levels / n
-    by_name = dict(zip((field.name for field in fields(Chance)), mean.tolist(), strict=True))
+    by_name = dict(zip((field.name for field in fields(ChanceLevels)), mean.tolist(), strict=True))
     return {name: SampleEstimate(by_name[name], None, None, n) for name in METRIC_NAMES}

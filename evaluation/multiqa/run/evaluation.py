@@ -33,15 +33,19 @@ from evaluation.core.stats.statistics.descriptive import ThresholdErrors
 from evaluation.core.text.items import MultiqaItem
 from evaluation.grading.run.fitting import compute_aqer_scores
 from evaluation.multiqa.items import EMPTY, NO_REPLY, REFUSED, STATUS_CODES, STATUSES, TEXT, Replies
-from evaluation.multiqa.methods.robustness import METRIC_NAMES, Robustness, robustness
+from evaluation.multiqa.methods.robustness import (
+    METRIC_NAMES,
+    Robustness,
+    compute_robustness,
+)
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.judging import (
+    JudgedReplies,
     JudgedSystem,
-    Judgement,
     build_error_message,
     build_error_rows,
     find_recorded_errors,
-    judge,
+    judge_replies,
 )
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
 
@@ -88,7 +92,7 @@ class MultiqaEvaluation:
     cosine_errors : of the cosine threshold on labelled pairs; None if not used or not known.
     """
 
-    judgement: Judgement
+    judgement: JudgedReplies
     parameters: MultiqaParameters
     rows: list[MetricRow]
     systems: tuple[SystemResult, ...]
@@ -120,7 +124,7 @@ class MultiqaEvaluation:
             comparisons += [(name, pair) for pair in pairs]
         return comparisons
 
-    def list_left_out(self) -> list[dict[str, Any]]:
+    def list_left_out_counts(self) -> list[dict[str, Any]]:
         """Return the counts of items left out of metrics, by system, metric and reason."""
         return [
             {
@@ -135,7 +139,7 @@ class MultiqaEvaluation:
         ]
 
 
-def evaluate(
+def evaluate_replies(
     items: Sequence[MultiqaItem],
     replies: Replies,
     parameters: MultiqaParameters,
@@ -151,7 +155,7 @@ def evaluate(
     used in place of that of the parameters, such as one with stored vectors.
     """
     exclusions = Exclusions() if left_out is None else left_out
-    judgement = judge(items, replies, parameters, exclusions, progress, embedder)
+    judgement = judge_replies(items, replies, parameters, exclusions, progress, embedder)
     rows: list[MetricRow] = []
     results = []
     for done, judged in enumerate(judgement.systems):
@@ -179,13 +183,13 @@ def _evaluate_system(
     rows: list[MetricRow] = []
     n = len(judged.panel)
     # Often a group has all items, and its metrics are the overall ones.
-    overall = robustness(judged.panel, parameters.bootstrap, parameters.seed)
+    overall = compute_robustness(judged.panel, parameters.bootstrap, parameters.seed)
     for group, members in _split_into_groups(judged, items):
         metrics = overall
         if len(members) < n:
             panel = judged.panel.select_items(members)
-            metrics = robustness(panel, parameters.bootstrap, parameters.seed)
-        rows += _build_rows(judged.replies.system, group, metrics)
+            metrics = compute_robustness(panel, parameters.bootstrap, parameters.seed)
+        rows += _build_metric_rows(judged.replies.system, group, metrics)
         rows += _compute_rates(judged, group, members, parameters)
     return rows, overall
 
@@ -206,7 +210,7 @@ def _split_into_groups(
                 yield build_group_name(key, name), np.flatnonzero(item_names == name)
 
 
-def _build_rows(system: str, group: str, metrics: Robustness) -> Iterator[MetricRow]:
+def _build_metric_rows(system: str, group: str, metrics: Robustness) -> Iterator[MetricRow]:
     """Yield the row of each metric of an item group, followed by its chance level."""
     for name in METRIC_NAMES:
         yield MetricRow.from_estimate(system, group, name, metrics.estimates[name])
@@ -287,7 +291,7 @@ class CrowdResult:
     scores: dict[tuple[str, str, int], float] = field(default_factory=dict)
 
 
-def score_by_crowd(
+def score_replies_by_crowd(
     items: Sequence[MultiqaItem],
     replies: Replies,
     crowd: Answers,

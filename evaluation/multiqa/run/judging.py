@@ -32,7 +32,7 @@ from evaluation.core.text.items import (
     find_accepted_choices,
 )
 from evaluation.core.text.matching import is_similar, normalise_for_matching
-from evaluation.multiqa.items import NO_REPLY, TEXT, Replies, SystemReplies, group_by_system
+from evaluation.multiqa.items import NO_REPLY, TEXT, Replies, SystemReplies, group_replies_by_system
 from evaluation.multiqa.methods.panel import NO_VOTE, Panel
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.multiqa.run.meaning import CosineJudgement, Reranking, judge_by_cosine
@@ -54,7 +54,7 @@ class JudgedSystem:
 
 
 @dataclass
-class Judgement:
+class JudgedReplies:
     """Judged replies of all systems, with exclusions and the embedding used.
 
     Attributes
@@ -76,29 +76,29 @@ class Judgement:
     warnings: list[Message] = field(default_factory=list)
     reranking: Reranking | None = None
 
-    def find_text(self, number: int) -> str | None:
+    def get_text(self, number: int) -> str | None:
         """Return a reply's text by its index in `Replies.texts`; None for `NO_REPLY`."""
         return None if number == NO_REPLY else self.replies.texts[number]
 
 
-def judge(
+def judge_replies(
     items: Sequence[MultiqaItem],
     replies: Replies,
     parameters: MultiqaParameters,
     left_out: Exclusions,
     progress: Progress | None = None,
     embedder: Embedder | None = None,
-) -> Judgement:
-    """Judge every reply by the matcher of its item; raises `BackendError`.
+) -> JudgedReplies:
+    """Return every reply judged by the matcher of its item; raises `BackendError`.
 
     `replies` must hold each system, item and variant once. `embedder` is used in place of that of
     the parameters.
     """
-    systems = group_by_system(items, replies, left_out)
+    systems = group_replies_by_system(items, replies, left_out)
     codes = AnswerCodes()
     matcher = _TextMatcher(items, replies, systems, parameters, codes)
     by_cosine = judge_by_cosine(
-        items, replies, systems, parameters, codes.assign, progress, embedder
+        items, replies, systems, parameters, codes.assign_code, progress, embedder
     )
     listed = Exclusions()
     n_choices = np.array(
@@ -110,7 +110,7 @@ def judge(
         answers, right, representatives = matcher.judge_system(system)
         if by_cosine is not None:
             _insert_cosine_rows(by_cosine.systems[number], answers, right, representatives)
-        panel = Panel.build(
+        panel = Panel.from_arrays(
             answers,
             right,
             n_choices[system.items],
@@ -119,8 +119,8 @@ def judge(
             n_guesses[system.items],
         )
         judged.append(JudgedSystem(system, panel))
-        matcher.record_faults(system, listed)
-    judgement = Judgement(items, replies, tuple(judged), left_out, listed)
+        matcher.add_faulty_replies(system, listed)
+    judgement = JudgedReplies(items, replies, tuple(judged), left_out, listed)
     if by_cosine is not None:
         judgement.info, judgement.warnings = by_cosine.info, by_cosine.warnings
         judgement.reranking = by_cosine.reranking
@@ -130,18 +130,18 @@ def judge(
 
 
 class AnswerCodes:
-    """Assigns integer codes to answers; equal answers get the same code."""
+    """Integer codes of answers, assigned on first use; equal answers get the same code."""
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {}
 
-    def assign(self, answer: Any) -> int:
+    def assign_code(self, answer: Any) -> int:
         """Return the code of an answer, a normalised text or a set of choices."""
         return self._codes.setdefault(answer, FIRST_OTHER_CODE + len(self._codes))
 
 
 class _TextMatcher:
-    """Judges replies by answer choice, exact match or Levenshtein ratio.
+    """Judgements of replies by answer choice, exact match or Levenshtein ratio.
 
     Each pair of item and text is judged once, however many systems and wordings have it.
     """
@@ -156,7 +156,7 @@ class _TextMatcher:
     ) -> None:
         self._items, self._replies = items, replies
         self._uses_cosine = np.array([item.matcher == COSINE for item in items], dtype=np.bool_)
-        keys = [self._find_keys(system)[0] for system in systems]
+        keys = [self._find_pair_keys(system)[0] for system in systems]
         # Sorted keys of all pairs of item and text; the arrays below have their order.
         self._keys = np.unique(np.concatenate(keys)) if keys else np.empty(0, dtype=np.int64)
         self._answers = np.empty(len(self._keys), dtype=np.int64)
@@ -164,7 +164,7 @@ class _TextMatcher:
         self._faults: dict[int, ChoiceFault] = {}
         self._judge_pairs(parameters, codes)
 
-    def _find_keys(self, system: SystemReplies) -> tuple[Ints, Ints, Ints]:
+    def _find_pair_keys(self, system: SystemReplies) -> tuple[Ints, Ints, Ints]:
         """Return keys that combine item and text of each judged reply, with row and column."""
         votes = (system.statuses == TEXT) & ~self._uses_cosine[system.items][:, None]
         rows, columns = np.nonzero(votes)
@@ -198,18 +198,18 @@ class _TextMatcher:
                 # A reply that names no choice still votes: equal ones are one answer.
                 if read.fault is not None:
                     self._faults[index] = read.fault
-                    self._answers[index] = codes.assign(normalise_for_matching(texts[text]))
+                    self._answers[index] = codes.assign_code(normalise_for_matching(texts[text]))
                 elif len(read.choices) == 1:
                     self._answers[index] = min(read.choices)
                 else:
-                    self._answers[index] = codes.assign(read.choices)
+                    self._answers[index] = codes.assign_code(read.choices)
                 # The whole set must be equal: with several right choices a part of them is wrong.
                 self._right[index] = read.fault is None and read.choices == accepted
                 continue
             reply = normalised_texts.get(text)
             if reply is None:
                 reply = normalised_texts[text] = normalise_for_matching(texts[text])
-            self._answers[index] = codes.assign(reply)
+            self._answers[index] = codes.assign_code(reply)
             self._right[index] = reply in accepted or (
                 item.matcher != EXACT
                 and any(is_similar(reply, answer, parameters.levenshtein) for answer in accepted)
@@ -223,18 +223,18 @@ class _TextMatcher:
         n, width = system.statuses.shape
         answers = np.full((n, width), NO_VOTE, dtype=np.int64)
         right = np.zeros((n, width), dtype=np.bool_)
-        keys, rows, columns = self._find_keys(system)
+        keys, rows, columns = self._find_pair_keys(system)
         positions = np.searchsorted(self._keys, keys)
         answers[rows, columns] = self._answers[positions]
         right[rows, columns] = self._right[positions]
         representatives = np.tile(np.arange(width), (n, 1))
         return answers, right, representatives
 
-    def note_faults(self, system: SystemReplies, listed: Exclusions) -> None:
+    def add_faulty_replies(self, system: SystemReplies, listed: Exclusions) -> None:
         """Add a system's replies that name no valid choice to `listed`."""
         if not self._faults:
             return
-        keys, rows, columns = self._find_keys(system)
+        keys, rows, columns = self._find_pair_keys(system)
         positions = np.searchsorted(self._keys, keys)
         is_faulty = np.zeros(len(self._keys), dtype=np.bool_)
         is_faulty[list(self._faults)] = True
@@ -275,7 +275,7 @@ def _count_guesses(item: MultiqaItem) -> int:
     return min(comb(len(item.choices), n_right), MOST_GUESSES)
 
 
-def find_fault(item: MultiqaItem) -> tuple[str, str] | None:
+def find_item_fault(item: MultiqaItem) -> tuple[str, str] | None:
     """Return the (field, reason) why an item cannot be judged; None if it can.
 
     Faults: a choice item without choices, or choices of another kind of item; the matcher choice
@@ -358,7 +358,7 @@ def use_recorded_cosine(parameters: MultiqaParameters) -> MultiqaParameters:
     return parameters if tuned is None else replace(parameters, cosine=tuned)
 
 
-def measure_pairs(
+def measure_cosine_errors(
     pairs: Sequence[LabelledPair], parameters: MultiqaParameters, source: str
 ) -> ThresholdErrors:
     """Return the errors of the threshold on labelled pairs, tuned first if the options say so.

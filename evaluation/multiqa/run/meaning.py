@@ -25,7 +25,7 @@ from evaluation.core.text.quality import find_language_warning
 from evaluation.multiqa.items import TEXT, Replies, SystemReplies
 from evaluation.multiqa.methods.panel import (
     NO_VOTE,
-    cluster,
+    cluster_answers,
     find_best_members,
     find_representatives,
 )
@@ -88,7 +88,7 @@ class ClusteredReplies:
     Attributes
     ----------
     rows : (n,) rows of `replies`.
-    labels : (n, R) clusters as `cluster` returns them.
+    labels : (n, R) clusters as `cluster_answers` returns them.
     representatives : (n, R) columns of the replies that represent the clusters.
     """
 
@@ -99,7 +99,7 @@ class ClusteredReplies:
 
 
 def load_reranker(name: str | None) -> Reranker | None:
-    """Return the re-ranker model called `name`; None for None.
+    """Return the re-ranker model with this name; None if `name` is None.
 
     Studies call it before the first request, so that a missing model costs nothing.
 
@@ -108,7 +108,7 @@ def load_reranker(name: str | None) -> Reranker | None:
     return Reranker.load(name) if name else None
 
 
-def rerank(
+def rerank_representatives(
     model: Reranker,
     items: Sequence[MultiqaItem],
     replies: Replies,
@@ -167,7 +167,7 @@ LANGUAGE_SAMPLE = 5_000
 
 @dataclass(frozen=True)
 class CosineJudgement:
-    """Judged replies of one system to the items that are judged by cosine.
+    """Judged replies of one system to the items with the matcher cosine.
 
     Attributes
     ----------
@@ -232,7 +232,7 @@ def judge_by_cosine(
     precision = cast(Literal["float32", "bfloat16", "auto"], parameters.precision)
     embedder = embedder or get_embedder(parameters.embedder, precision)
     reranker = load_reranker(parameters.reranker)
-    item_texts = _collect_texts(items, replies, systems, system_rows, used)
+    item_texts = _collect_item_texts(items, replies, systems, system_rows, used)
     all_texts = list(dict.fromkeys(text for texts in item_texts for text in texts))
     # On all texts before the blocks, or tf-idf would have another vocabulary in each of them.
     embedder.fit(all_texts)
@@ -263,7 +263,7 @@ def judge_by_cosine(
             ClusteredReplies(system, judgement.rows, judgement.answers, judgement.representatives)
             for system, judgement in zip(systems, judged, strict=True)
         ]
-        reranking = rerank(reranker, items, replies, clustered, progress)
+        reranking = rerank_representatives(reranker, items, replies, clustered, progress)
     for system, judgement in zip(systems, judged, strict=True):
         _replace_cluster_labels(system, judgement, replies, assign_code)
     info = embedder.describe()
@@ -275,14 +275,14 @@ def judge_by_cosine(
     return CosineJudgements(tuple(judged), info, warnings, reranking)
 
 
-def _collect_texts(
+def _collect_item_texts(
     items: Sequence[MultiqaItem],
     replies: Replies,
     systems: Sequence[SystemReplies],
     system_rows: Sequence[Ints],
     used: Ints,
 ) -> list[list[str]]:
-    """Return the accepted answers of and all replies to each item in `used`."""
+    """Return for each item in `used` its accepted answers and all replies to it."""
     item_texts = [list(items[number].answers) for number in used.tolist()]
     for system, rows in zip(systems, system_rows, strict=True):
         positions = np.searchsorted(used, system.items[rows])
@@ -326,11 +326,11 @@ def _judge_block(
             nearest = cosines[cells[row]][:, [index[text] for text in answers]].max(axis=1)
             right[row] = (nearest > parameters.cosine) & votes[row]
         forbidden = find_number_conflicts(distinct)[cells[:, :, None], cells[:, None, :]]
-        labels = cluster(
+        labels = cluster_answers(
             np.where(forbidden, -np.inf, similarity),
             votes,
-            # At a threshold of 1 equal texts would fail by rounding, as `cluster` needs a greater
-            # cosine.
+            # At a threshold of 1 equal texts would fail by rounding, as `cluster_answers` needs a
+            # greater cosine.
             min(parameters.cluster_cosine, ALL_BUT_1),
         )
         judgement.right[batch] = right

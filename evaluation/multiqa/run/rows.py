@@ -122,8 +122,8 @@ class SystemPair:
     mid_p_value: float | None = None
 
     @classmethod
-    def build(cls, metric: str, pair: Comparison) -> SystemPair:
-        """Return the row of a comparison by the metric `metric`."""
+    def from_comparison(cls, metric: str, pair: Comparison) -> SystemPair:
+        """Return the row of a comparison of two systems by the metric `metric`."""
         return cls(
             metric,
             pair.model_a,
@@ -150,7 +150,7 @@ def build_item_rows(evaluation: MultiqaEvaluation) -> Iterator[ItemRow]:
 def _build_system_rows(evaluation: MultiqaEvaluation, result: SystemResult) -> Iterator[ItemRow]:
     """Yield the result row of each evaluated item of one system."""
     replies, panel = result.judged.replies, result.judged.panel
-    metrics, find_text = result.overall.profile_metrics, evaluation.judgement.find_text
+    metrics, get_text = result.overall.profile_metrics, evaluation.judgement.get_text
     for row, (number, profile) in enumerate(
         zip(replies.items.tolist(), result.overall.profiles.tolist(), strict=True)
     ):
@@ -173,8 +173,8 @@ def _build_system_rows(evaluation: MultiqaEvaluation, result: SystemResult) -> I
             tuple(
                 convert_nan_to_none(float(metrics.values[name][profile])) for name in ITEM_METRICS
             ),
-            find_text(int(replies.texts[row, 0])),
-            find_text(modal_text),
+            get_text(int(replies.texts[row, 0])),
+            get_text(modal_text),
             {name: why for name, why in reasons.items() if why is not None},
         )
 
@@ -205,7 +205,7 @@ def collect_reply_judgements(
             )
             judgements[key] = (
                 bool(panel.right[row, column]),
-                evaluation.judgement.find_text(text),
+                evaluation.judgement.get_text(text),
                 bool(is_modal),
             )
     return judgements
@@ -245,7 +245,7 @@ def build_comparison_rows(
 ) -> Iterator[SystemPair]:
     """Yield comparisons of each two systems, by each metric and by crowd score."""
     for name, pair in evaluation.comparisons:
-        yield SystemPair.build(name, pair)
+        yield SystemPair.from_comparison(name, pair)
     if crowd is None:
         return
     systems = list(dict.fromkeys(row.system for row in crowd.items))
@@ -261,7 +261,7 @@ def build_comparison_rows(
     for pair in compare_models(
         scores, systems, n_draws=parameters.bootstrap, seed=parameters.seed, test="permutation"
     ):
-        yield SystemPair.build(CROWD_SCORE, pair)
+        yield SystemPair.from_comparison(CROWD_SCORE, pair)
 
 
 METRICS = ResultTable("metrics", MetricRow, "metrics.csv")

@@ -1,7 +1,7 @@
 """Rewordings of questions: request them from a rewriter model, check them, list wordings.
 
-`Checker` rejects rewordings that repeat a wording or change numbers, names or meaning. Files and
-runs pass their own function that asks the rewriter; it decides where replies are stored.
+`RewordingChecker` rejects rewordings that repeat a wording or change numbers, names or meaning.
+Files and runs pass their own function that asks the rewriter; it decides where replies are stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.stats.grams import Vectors, convert_to_dense
 from evaluation.core.text.items import MultiqaItem
 from evaluation.core.text.matching import has_same_names, has_same_numbers, normalise_for_matching
-from evaluation.multiqa.items import build_messages
+from evaluation.multiqa.items import build_item_messages
 from evaluation.multiqa.options import MultiqaParameters
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
@@ -126,8 +126,8 @@ def _strip_markup(text: str) -> str:
     return text
 
 
-class Checker:
-    """Accepts or rejects proposed rewordings, and stores the accepted ones by item.
+class RewordingChecker:
+    """Checks of proposed rewordings, and the accepted rewordings of each item.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class Checker:
         """Return the indices of items with too few accepted rewordings."""
         return [item for item, accepted in enumerate(self.accepted) if len(accepted) < self.count]
 
-    def check(self, texts: Sequence[tuple[int, str]], attempt: int) -> list[Rewording]:
+    def check_rewordings(self, texts: Sequence[tuple[int, str]], attempt: int) -> list[Rewording]:
         """Return each (item, text) as an accepted or rejected rewording.
 
         Raises `BackendError`.
@@ -192,8 +192,8 @@ class Checker:
                 self.accepted[item].append(rewording)
         return checked
 
-    def restore(self, checked: Sequence[Rewording]) -> None:
-        """Restore the checker's state from the result of an earlier call of `check`."""
+    def restore_rewordings(self, checked: Sequence[Rewording]) -> None:
+        """Restore the checker's state from the result of an earlier call of `check_rewordings`."""
         for rewording in checked:
             self._seen[rewording.item].add(normalise_for_matching(rewording.text))
             if rewording.variant is not None:
@@ -255,6 +255,7 @@ class Checker:
 
 
 def _densify(vectors: Vectors) -> NDArray[np.float64]:
+    """Return the vectors as a dense array of float64, one row per vector."""
     return np.asarray(convert_to_dense(vectors), dtype=np.float64)
 
 
@@ -295,7 +296,7 @@ class Wording(NamedTuple):
 
 
 def request_rewordings(
-    checker: Checker,
+    checker: RewordingChecker,
     ids: Sequence[str],
     ask: Ask,
     left_out: Exclusions,
@@ -310,11 +311,11 @@ def request_rewordings(
     ids : of the items of `checker`.
     ask : sends conversations to the rewriter and returns its replies.
     left_out : gets the calls without a text in reply.
-    check : replaces `checker.check`.
+    check : replaces `checker.check_rewordings`.
 
     Exceptions of `ask` and `check` propagate.
     """
-    check = check or checker.check
+    check = check or checker.check_rewordings
     rewordings: list[Rewording] = []
     for attempt in ATTEMPTS:
         incomplete = checker.find_incomplete_items()
@@ -358,16 +359,16 @@ def _list_known_texts(rewordings: Sequence[Rewording], item: int) -> list[str]:
     return list(dict.fromkeys(rewording.text for rewording in rewordings if rewording.item == item))
 
 
-def is_unusable(rewordings: Sequence[Rewording], left_out: Exclusions) -> bool:
+def has_no_usable_rewording(rewordings: Sequence[Rewording], left_out: Exclusions) -> bool:
     """Return whether the rewriter model was asked but no rewording was accepted."""
     was_called = bool(rewordings) or left_out.count(NO_REWRITER_REPLY) > 0
     return was_called and not any(rewording.variant for rewording in rewordings)
 
 
-def summarize_rejected(
+def summarize_rejected_rewordings(
     rewordings: Sequence[Rewording], ids: Sequence[str], left_out: Exclusions
 ) -> dict[str, Any]:
-    """Return the values of the error message that no rewording is usable.
+    """Return the values of the error message that no rewording can be used.
 
     Returns
     -------
@@ -405,7 +406,7 @@ def find_items_without_rewording(rewordings: Sequence[Rewording], ids: Sequence[
     }
 
 
-def note_missing_rewordings(
+def add_missing_rewordings(
     rewordings: Sequence[Rewording], ids: Sequence[str], wanted: int, left_out: Exclusions
 ) -> None:
     """Add items with fewer than `wanted` accepted rewordings to `left_out`."""
@@ -446,6 +447,6 @@ def list_wordings(
 def build_conversations(items: Sequence[MultiqaItem], wordings: Sequence[Wording]) -> list[Item]:
     """Return one conversation per wording, with the messages that ask it."""
     return [
-        Item(wording.build_id(items), build_messages(items[wording.item], wording.text))
+        Item(wording.build_id(items), build_item_messages(items[wording.item], wording.text))
         for wording in wordings
     ]

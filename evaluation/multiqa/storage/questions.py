@@ -17,10 +17,10 @@ from evaluation.consensus.inputs import Answers
 from evaluation.core.options import Problem, build_problem
 from evaluation.core.text.items import CHOICE, DEFAULT_MATCHERS, FREE, MultiqaItem
 from evaluation.core.text.matching import normalise_for_matching
-from evaluation.multiqa.items import build_messages
+from evaluation.multiqa.items import build_item_messages
 from evaluation.multiqa.options import BY_KIND, MultiqaRunOptions
 from evaluation.multiqa.run import study
-from evaluation.multiqa.run.judging import find_fault, find_tuned_cosine
+from evaluation.multiqa.run.judging import find_item_fault, find_tuned_cosine
 from evaluation.multiqa.run.study import Rewording, build_conversations, list_wordings
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.metrics import Exclusions
@@ -113,10 +113,10 @@ class VersionItems:
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
-def load(version: QuestionSetVersion, options: MultiqaRunOptions) -> VersionItems:
-    """Return a version's items, also those with invalid accepted answers.
+def load_version_items(version: QuestionSetVersion, options: MultiqaRunOptions) -> VersionItems:
+    """Return a version's items, typed wordings and workers' answers.
 
-    `find_problem` reports these items.
+    Items with invalid accepted answers are included; `find_items_problem` reports them.
     """
     left_out = Exclusions()
     questions = list(
@@ -124,9 +124,9 @@ def load(version: QuestionSetVersion, options: MultiqaRunOptions) -> VersionItem
     )
     with_text = [question for question in questions if question.text.strip()]
     without_text = (each.external_id for each in questions if not each.text.strip())
-    _note_left_out(NO_TEXT, without_text, left_out)
+    _add_left_out_questions(NO_TEXT, without_text, left_out)
     unanswerable = {each.pk for each in with_text if each.answerable is False}
-    _note_left_out(
+    _add_left_out_questions(
         UNANSWERABLE, (each.external_id for each in with_text if each.pk in unanswerable), left_out
     )
     items = [_build_item(each, options.matcher, each.pk in unanswerable) for each in with_text]
@@ -141,34 +141,34 @@ def load(version: QuestionSetVersion, options: MultiqaRunOptions) -> VersionItem
             elif variant.question_id in numbers:
                 number = numbers[variant.question_id]
                 typed.append(TypedWording(number, variant.text.strip(), variant.kind))
-        _note_left_out(TRANSLATION, translations, left_out)
-    crowd = _load_crowd(version, options.exclude_workers) if options.crowd else None
+        _add_left_out_questions(TRANSLATION, translations, left_out)
+    crowd = _load_crowd_answers(version, options.exclude_workers) if options.crowd else None
     return VersionItems(items, typed, crowd, left_out)
 
 
 def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: MultiqaRunOptions
 ) -> list[Problem]:
-    """Return why a run cannot start: models, excluded workers, wordings or answers."""
+    """Return the problems that prevent a run: models, excluded workers, wordings or answers."""
     problems = [
         *find_model_problems(user, options, ("models", "rewriter"), needed=("models",)),
         *find_worker_id_problems(version, user, options, needed=False),
     ]
     if problems:
         return problems
-    item_problem = find_problem(load(version, options), options)
+    item_problem = find_items_problem(load_version_items(version, options), options)
     return [] if item_problem is None else [item_problem]
 
 
-def find_problem(loaded: VersionItems, options: MultiqaRunOptions) -> Problem | None:
-    """Return the problem why a version's items cannot be evaluated; None if they can."""
-    if options.tune_cosine and find_tuned_cosine(options.evaluation()) is None:
+def find_items_problem(loaded: VersionItems, options: MultiqaRunOptions) -> Problem | None:
+    """Return why a version's items cannot be evaluated; None if they can."""
+    if options.tune_cosine and find_tuned_cosine(options.build_evaluation_parameters()) is None:
         return build_problem("no_tuned_cosine", "tune_cosine")
     if not loaded.items:
         return build_problem("no_text")
     for item in loaded.items:
         # An item without accepted answers is scored by the crowd, which needs no matcher.
-        fault = find_fault(item) if item.answers else None
+        fault = find_item_fault(item) if item.answers else None
         if fault is not None:
             return build_problem("bad_question", question=item.item[:LONGEST_ID], reason=fault[1])
     if not loaded.scorable:
@@ -203,7 +203,7 @@ def _list_texts(values: object) -> list[str]:
     return [text for text in texts if text]
 
 
-def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers | None:
+def _load_crowd_answers(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers | None:
     """Return workers' submitted answers, without excluded workers; None if none has text."""
     # Questions without a text are no items, since they cannot be asked.
     rows = Response.objects.filter(
@@ -219,7 +219,7 @@ def _load_crowd(version: QuestionSetVersion, excluded: Sequence[str]) -> Answers
     return answers if has_text else None
 
 
-def _note_left_out(reason: str, ids: Iterable[str], left_out: Exclusions) -> None:
+def _add_left_out_questions(reason: str, ids: Iterable[str], left_out: Exclusions) -> None:
     """Add the questions with these ids to the exclusions `left_out`, if there are any."""
     entries = [{"item": external_id} for external_id in ids]
     if entries:
@@ -234,7 +234,7 @@ def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: MultiqaRunOptions
 ) -> RequestForecast:
     """Return the forecast of a run's requests to each model; nothing is sent."""
-    loaded = load(version, options)
+    loaded = load_version_items(version, options)
     models, rewriters = (
         select_registered_models(user, options.models),
         select_registered_models(user, list_option_ids(options.rewriter)),
@@ -269,5 +269,7 @@ def estimate_requests(
         takes.append(estimate_round(user, ASKING, model_round, times))
     if loaded.scorable:
         first = loaded.items[loaded.scorable[0]]
-        prompts["The first question, as the models see it"] = build_messages(first, first.question)
+        prompts["The first question, as the models see it"] = build_item_messages(
+            first, first.question
+        )
     return RequestForecast(tuple(takes), prompts, tuple(notes))

@@ -23,8 +23,8 @@ from evaluation.multiqa.run.evaluation import (
     CrowdRow,
     MultiqaEvaluation,
     build_grading_parameters,
-    evaluate,
-    score_by_crowd,
+    evaluate_replies,
+    score_replies_by_crowd,
 )
 from evaluation.multiqa.run.judging import use_recorded_cosine
 from evaluation.multiqa.run.rows import (
@@ -46,18 +46,22 @@ from evaluation.multiqa.run.rows import (
 from evaluation.multiqa.run.study import (
     ATTEMPTS,
     NO_REWRITER_REPLY,
-    Checker,
     Rewording,
+    RewordingChecker,
     Wording,
+    add_missing_rewordings,
     build_attempt_id,
     build_conversations,
     find_items_without_rewording,
     list_wordings,
-    note_missing_rewordings,
     request_rewordings,
-    summarize_rejected,
+    summarize_rejected_rewordings,
 )
-from evaluation.multiqa.storage.questions import VersionItems, find_problem, load
+from evaluation.multiqa.storage.questions import (
+    VersionItems,
+    find_items_problem,
+    load_version_items,
+)
 from evaluation.runs.flow.asking.plan import Item
 from evaluation.runs.flow.asking.summary import StudySummary, Usage, build_cut_off_warnings
 from evaluation.runs.flow.metrics import MetricRow
@@ -132,32 +136,32 @@ class MultiqaSummary(StudySummary):
         return {"questions": self.items, "wordings": self.wordings, "models": len(self.systems)}
 
 
-def load_metrics(run: Run) -> list[MetricRow]:
+def load_metric_rows(run: Run) -> list[MetricRow]:
     """Return the stored metric rows by system and group (not those of single items)."""
     return list(read_result_table(run, METRICS))
 
 
-def load_items(run: Run) -> Iterator[ItemRow]:
+def load_item_rows(run: Run) -> Iterator[ItemRow]:
     """Yield the stored result rows of single items, system by system."""
     return read_result_table(run, ITEMS)
 
 
-def load_replies(run: Run) -> Iterator[ReplyRow]:
+def load_reply_rows(run: Run) -> Iterator[ReplyRow]:
     """Yield the stored replies, system by system, original wordings first."""
     return read_result_table(run, REPLIES)
 
 
-def load_rewordings(run: Run) -> Iterator[RewordingRow]:
+def load_rewording_rows(run: Run) -> Iterator[RewordingRow]:
     """Yield the stored rewordings, accepted and rejected."""
     return read_result_table(run, REWORDINGS)
 
 
-def load_comparisons(run: Run) -> list[SystemPair]:
+def load_comparison_rows(run: Run) -> list[SystemPair]:
     """Return the stored comparisons of each two systems."""
     return list(read_result_table(run, COMPARISONS))
 
 
-def load_crowd(run: Run) -> Iterator[CrowdRow]:
+def load_crowd_rows(run: Run) -> Iterator[CrowdRow]:
     """Yield the stored crowd scores of each system and item."""
     return read_result_table(run, CROWD)
 
@@ -187,13 +191,13 @@ class _StudyReplies:
     by_system: dict[str, RepliesByItem]
 
     def build_replies(self) -> Replies:
-        """Return the replies in the column format that `evaluate` takes."""
+        """Return the replies in the column format that `evaluate_replies` takes."""
         replies = Replies()
         for system, answered in self.by_system.items():
             replies.add_system(system)
             for wording in self.wordings:
                 reply = answered[wording.build_id(self.loaded.items), 0]
-                replies.add(system, wording.item, wording.variant, reply.text, reply.status)
+                replies.add_reply(system, wording.item, wording.variant, reply.text, reply.status)
         return replies
 
     def count_statuses(self) -> Counter[AnswerStatus]:
@@ -214,29 +218,34 @@ def execute_run(turn: Turn) -> None:
     if not models:
         raise RunInputError("run.no_model_that_answers")
     rewriters = load_registered_models(run, list_option_ids(options.rewriter), "rewriter")
-    loaded = load(run.version, options)
-    problem = find_problem(loaded, options)
+    loaded = load_version_items(run.version, options)
+    problem = find_items_problem(loaded, options)
     if problem is not None:
         sentence = SITE.format_field_problem(MultiqaRunOptions, problem)
         raise RunInputError.from_sentence(f"{capfirst(sentence)}.")
     # A missing re-ranker must fail before requests cost money.
     meaning.load_reranker(options.reranker)
     in_turns = StudyAsker(turn, run, [*models, *rewriters], options.budget)
-    collected = _collect_replies(turn, in_turns, loaded, options, models, rewriters)
+    collected = _request_replies(turn, in_turns, loaded, options, models, rewriters)
     if all(status.is_missing for status in collected.count_statuses()):
         raise RunInputError("run.no_model_replied", reason=in_turns.find_first_fault())
     # With a crowd `embed_answers` chooses the lane itself.
     if loaded.crowd is None:
         turn.require_lane(find_embedding_lane(options.embedder))
     turn.check_interruption()
-    replies, parameters = collected.build_replies(), use_recorded_cosine(options.evaluation())
+    replies, parameters = (
+        collected.build_replies(),
+        use_recorded_cosine(options.build_evaluation_parameters()),
+    )
     options = replace(options, cosine=parameters.cosine)
     crowd = None
     if loaded.crowd is not None:
         embed = partial(embed_answers, build_grading_parameters(parameters), turn)
-        crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report_progress, embed)
+        crowd = score_replies_by_crowd(
+            loaded.items, replies, loaded.crowd, parameters, turn.report_progress, embed
+        )
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
-    result = evaluate(
+    result = evaluate_replies(
         loaded.items, replies, parameters, loaded.left_out, turn.report_progress, embedder=embedder
     )
     input_hash = loaded.compute_hash()
@@ -257,7 +266,7 @@ def load_options(run: Run) -> MultiqaRunOptions:
         raise RunInputError("run.unknown_parameters", names=", ".join(error.args)) from None
 
 
-def _collect_replies(
+def _request_replies(
     turn: Turn,
     in_turns: StudyAsker,
     loaded: VersionItems,
@@ -270,7 +279,7 @@ def _collect_replies(
         rewordings = _request_rewordings(turn, in_turns, rewriters[0], loaded, options)
         kinds = [""] * len(rewordings)
         ids = [loaded.items[number].item for number in loaded.scorable]
-        note_missing_rewordings(rewordings, ids, options.rewordings, loaded.left_out)
+        add_missing_rewordings(rewordings, ids, options.rewordings, loaded.left_out)
     else:
         rewordings, kinds = loaded.check_typed_wordings()
     wordings = list_wordings(loaded.items, loaded.scorable, rewordings)
@@ -289,7 +298,7 @@ def _request_rewordings(
     loaded: VersionItems,
     options: MultiqaRunOptions,
 ) -> list[Rewording]:
-    """Return checked rewordings from the rewriter model; a continued run reuses stored ones.
+    """Ask the rewriter model for rewordings and check them; a continued run reuses stored ones.
 
     Raises `RunInputError` if no rewording is accepted.
     """
@@ -300,10 +309,10 @@ def _request_rewordings(
         loaded.left_out.by_reason |= {reason: (n, names) for reason, (n, names) in silent.items()}
         return list(read_table_rows(in_turns.run, CHECKED, Rewording))
     sent = {"temperature": study.TEMPERATURE, "max_tokens": options.rewriter_tokens}
-    checker = Checker(
+    checker = RewordingChecker(
         [loaded.items[number].question for number in loaded.scorable],
         options.rewordings,
-        options.evaluation(),
+        options.build_evaluation_parameters(),
         options.meaning,
         options.nli,
         options.entailment,
@@ -327,10 +336,10 @@ def _request_rewordings(
             if rewording.attempt == attempt
         ]
         if stored:
-            checker.restore(stored)
+            checker.restore_rewordings(stored)
         elif texts:
             turn.require_lane(find_embedding_lane(options.embedder))
-            stored = checker.check(texts, attempt)
+            stored = checker.check_rewordings(texts, attempt)
             with turn.open_fenced_transaction():
                 store_table_rows(turn, CHECKED, Rewording, [*checked, *stored])
         checked.extend(stored)
@@ -351,7 +360,7 @@ def _request_rewordings(
         with turn.open_fenced_transaction():
             in_turns.reject_round(Round(rewriter, unusable, sent, options.seed))
     if not any(rewording.variant for rewording in rewordings):
-        values = summarize_rejected(rewordings, ids, loaded.left_out)
+        values = summarize_rejected_rewordings(rewordings, ids, loaded.left_out)
         raise RunInputError("run.no_usable_rewording", **values)
     left_out = loaded.left_out.by_reason
     with turn.open_fenced_transaction():
@@ -452,7 +461,7 @@ def _build_summary(
         usage=in_turns.compute_usage(),
         exclusions=tuple(result.judgement.left_out.as_list()),
         wrong_by_form=tuple(result.judgement.listed.as_list()),
-        left_out_of_metrics=tuple(result.list_left_out()),
+        left_out_of_metrics=tuple(result.list_left_out_counts()),
         embedding={} if info is None else info.as_dict(),
         reranking=result.judgement.reranking.as_dict() if result.judgement.reranking else {},
         cosine_errors=result.cosine_errors.as_dict() if result.cosine_errors else {},

@@ -48,7 +48,7 @@ class Draws:
     seed: int = 0
 
 
-def find_majority(votes: Integers, n_labels: int) -> Integers:
+def find_majority_labels(votes: Integers, n_labels: int) -> Integers:
     """Return the label that most annotators gave, one per reply; -1 for a tie or no label.
 
     Parameters
@@ -83,7 +83,7 @@ def compute_annotator_agreement(
     """
     parts = compute_fleiss_parts(count_labels(votes, n_labels))
     n = int(parts[:, 0].sum())
-    kappa = _estimate_one(parts, fleiss_kappa, n, problems, draws)
+    kappa = _estimate_statistic(parts, fleiss_kappa, n, problems, draws)
     return _add_reason(kappa, ONE_LABEL if n else FEWER_THAN_2)
 
 
@@ -101,9 +101,9 @@ def compute_pair_agreement(
     -------
     Undefined: no_labels (no reply with both labels), one_label_throughout.
     """
-    tables = _build_cells(first, second, n_labels)
+    tables = _build_label_tables(first, second, n_labels)
     n = int(tables.sum())
-    kappa = _estimate_one(
+    kappa = _estimate_statistic(
         tables, lambda sums: compute_kappa_of_tables(_reshape_to_squares(sums)), n, problems, draws
     )
     return _add_reason(kappa, ONE_LABEL if n else NO_LABELS)
@@ -128,7 +128,7 @@ def compute_classifier_agreement(
     -------
     `n` counts labelled replies. Undefined: no_labels, one_label_throughout, no_estimate.
     """
-    cells = _build_cells(people.astype(np.int64), classifier.astype(np.int64), 2)
+    cells = _build_label_tables(people.astype(np.int64), classifier.astype(np.int64), 2)
     n = len(people)
     whole = np.hstack([cells, cells * weights[:, None]])
 
@@ -146,7 +146,7 @@ def compute_classifier_agreement(
         return np.array(statistics)
 
     names = ("agreement", "kappa", "weighted_kappa", "precision", "recall", "f1")
-    estimates = _estimate_from_sums(whole, compute_statistics, n, problems, draws)
+    estimates = _estimate_statistics(whole, compute_statistics, n, problems, draws)
     reasons = {"kappa": ONE_LABEL, "weighted_kappa": ONE_LABEL}
     return {
         f"classifier_{name}": _add_reason(estimate, reasons.get(name) if n else NO_LABELS)
@@ -169,7 +169,7 @@ def compute_weighted_share(
     -------
     A share of 0 to 1; `n` counts labelled replies. Undefined: no_labels.
     """
-    share = _estimate_one(
+    share = _estimate_statistic(
         np.stack([positive * weights, weights], axis=1),
         lambda sums: divide_where_positive(sums[..., 0], sums[..., 1]),
         len(positive),
@@ -179,7 +179,7 @@ def compute_weighted_share(
     return _add_reason(share, None if len(positive) else NO_LABELS)
 
 
-def _build_cells(first: Integers, second: Integers, n_labels: int) -> Floats:
+def _build_label_tables(first: Integers, second: Integers, n_labels: int) -> Floats:
     """Return flattened label-by-label tables, one row per reply, with a 1 for its two labels."""
     has_both = (first != MISSING_LABEL) & (second != MISSING_LABEL)
     cells = np.zeros((len(first), n_labels * n_labels))
@@ -194,14 +194,14 @@ def _reshape_to_squares(sums: Floats) -> Floats:
     return sums.reshape(*sums.shape[:-1], side, side)
 
 
-def _estimate_one(
+def _estimate_statistic(
     parts: Floats, statistic: Callable[[Floats], Floats], n: int, problems: Integers, draws: Draws
 ) -> SampleEstimate:
     """Return one statistic of summed reply rows, with its bootstrap interval over problems."""
-    return _estimate_from_sums(parts, lambda sums: statistic(sums)[None], n, problems, draws)[0]
+    return _estimate_statistics(parts, lambda sums: statistic(sums)[None], n, problems, draws)[0]
 
 
-def _estimate_from_sums(
+def _estimate_statistics(
     parts: Floats, statistic: Callable[[Floats], Floats], n: int, problems: Integers, draws: Draws
 ) -> list[SampleEstimate]:
     """Return statistics of summed reply rows, with bootstrap intervals over problems.
@@ -257,7 +257,7 @@ class Detections:
     problem: Integers | None = None
     gradable: Booleans | None = None
 
-    def select(self, chosen: Booleans) -> Detections:
+    def select_replies(self, chosen: Booleans) -> Detections:
         """Return the detections of the replies that the mask `chosen` selects."""
         return Detections(
             self.unanswerable[chosen],
@@ -270,11 +270,11 @@ class Detections:
 
     def count_cases(self) -> dict[str, int]:
         """Return the numbers of true positives, false positives, false negatives, refusals."""
-        counts = {name: int(column.sum()) for name, column in self._list_cases().items()}
+        counts = {name: int(column.sum()) for name, column in self._build_case_masks().items()}
         return {**counts, "refusals": int(self.refused.sum())}
 
-    def _list_cases(self) -> dict[str, Booleans]:
-        """Return masks of the true positive, false positive and false negative replies."""
+    def _build_case_masks(self) -> dict[str, Booleans]:
+        """Return masks of true positive, false positive and false negative replies, by name."""
         negative = ~self.positive & ~self.refused
         return {
             "true_positives": self.unanswerable & self.positive,
@@ -283,7 +283,7 @@ class Detections:
         }
 
 
-def compute_rates(
+def compute_detection_rates(
     detections: Detections, n_draws: int = 400, seed: int = 0
 ) -> Mapping[str, SampleEstimate]:
     """Return precision, recall, F1 and answer accuracy (0 to 1) with intervals, by name.
@@ -302,7 +302,7 @@ def compute_rates(
     denominator is 0: nothing_taken_for_unanswerable, no_unanswerable_problem,
     no_unanswerable_problem_and_none_taken_for_one, no_answerable_problem.
     """
-    cases = detections._list_cases()
+    cases = detections._build_case_masks()
     tp, fp, fn = (column.astype(np.float64) for column in cases.values())
     gradable = True if detections.gradable is None else detections.gradable
     answerable = (~detections.unanswerable & gradable).astype(np.float64)
@@ -360,7 +360,8 @@ def compute_f1_loss(
     """
     pairs = []
     for detections in (whole, part):
-        tp, fp, fn = (column.astype(np.float64) for column in detections._list_cases().values())
+        masks = detections._build_case_masks().values()
+        tp, fp, fn = (mask.astype(np.float64) for mask in masks)
         pairs.append((2 * tp, 2 * tp + fp + fn))
     (above, below), (part_above, part_below) = pairs
 
@@ -377,7 +378,9 @@ def compute_f1_loss(
     return replace(estimate, reason=NO_POSITIVE) if estimate.value is None else estimate
 
 
-def choose_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Booleans) -> float:
+def choose_similarity_threshold(
+    similarity: Floats, otherwise: Booleans, unanswerable: Booleans
+) -> float:
     """Return the greatest similarity threshold whose F1 is within 0.05 of the best F1.
 
     F1 hardly changes over a wide range of thresholds. The upper end of the range has fewer false
@@ -406,7 +409,7 @@ def choose_threshold(similarity: Floats, otherwise: Booleans, unanswerable: Bool
 
 
 @dataclass(frozen=True)
-class Separation:
+class PatternSeparation:
     """How well each word pattern separates unanswerable from answerable replies.
 
     Attributes
@@ -424,9 +427,9 @@ class Separation:
     adjusted: Floats
 
 
-def measure_separation(
+def measure_pattern_separation(
     positive: Integers, negative: Integers, n_positive: int, n_negative: int
-) -> Separation:
+) -> PatternSeparation:
     """Return precision, recall and p-values of word patterns, from counts of replies.
 
     Parameters
@@ -449,7 +452,7 @@ def measure_separation(
     p = stats.hypergeom.sf(hits - 1, n_positive + n_negative, n_positive, every)
     # Rounding of the survival function may lead a little out of the range.
     p_value = np.clip(np.asarray(p, dtype=np.float64), 0.0, 1.0)
-    return Separation(precision, hits / n_positive, p_value, benjamini_hochberg(p_value))
+    return PatternSeparation(precision, hits / n_positive, p_value, benjamini_hochberg(p_value))
 
 
 def compute_wilson_interval(hits: int, n: int, level: float = 0.95) -> tuple[float, float] | None:
@@ -460,8 +463,10 @@ def compute_wilson_interval(hits: int, n: int, level: float = 0.95) -> tuple[flo
     return float(low), float(high)
 
 
-def order_greedily(covers: Booleans, covered: Booleans, wrong: Integers) -> list[tuple[int, int]]:
-    """Return candidate templates ordered by the unanswerable replies that each newly detects.
+def order_candidates_greedily(
+    covers: Booleans, covered: Booleans, wrong: Integers
+) -> list[tuple[int, int]]:
+    """Return (index, number of newly found replies) of each candidate template, best first.
 
     Parameters
     ----------
@@ -476,14 +481,14 @@ def order_greedily(covers: Booleans, covered: Booleans, wrong: Integers) -> list
     original order.
     """
     covers, left = np.asarray(covers, dtype=np.bool_), ~np.asarray(covered, dtype=np.bool_)
-    waiting = list(range(len(covers)))
+    remaining = list(range(len(covers)))
     order: list[tuple[int, int]] = []
-    while waiting:
-        gains = (covers[waiting] & left).sum(axis=1).tolist()
+    while remaining:
+        gains = (covers[remaining] & left).sum(axis=1).tolist()
         if not max(gains):
             break
-        best = min(range(len(waiting)), key=lambda i: (-gains[i], wrong[waiting[i]]))
-        chosen = waiting.pop(best)
+        best = min(range(len(remaining)), key=lambda i: (-gains[i], wrong[remaining[i]]))
+        chosen = remaining.pop(best)
         order.append((chosen, gains[best]))
         left &= ~covers[chosen]
-    return [*order, *((candidate, 0) for candidate in waiting)]
+    return [*order, *((candidate, 0) for candidate in remaining)]

@@ -27,7 +27,7 @@ _ENDS_FIXED = re.compile(r"(?:[!?\n。！？｡\u2028\u2029\r]|(?<!\d)[.．]|[.�
 _PUNCTUATION = re.compile(r"[^\w\s]$")
 
 
-def sentences(reply: str, rules: str = FIXED) -> list[str]:
+def split_sentences(reply: str, rules: str = FIXED) -> list[str]:
     """Return the nonempty sentences of a reply, split at . ! ? and line ends.
 
     The full stops of Chinese and Japanese end a sentence too. With the rules "paper" a decimal
@@ -43,12 +43,12 @@ def normalize_sentence(sentence: str) -> str:
 
 
 def list_windows(reply: str, rules: str = FIXED) -> list[str]:
-    """Return each six consecutive words within a sentence of a reply, in lower case.
+    """Return all runs of six consecutive words within a sentence of a reply, in lower case.
 
     A sentence of six words or fewer is one window.
     """
     result = []
-    for sentence in sentences(reply, rules):
+    for sentence in split_sentences(reply, rules):
         words = normalize_sentence(sentence).split()
         if not words:
             continue
@@ -62,7 +62,7 @@ LETTERS = frozenset({"a", "i"})
 _COMMON = 1000
 
 
-def is_word(token: str) -> bool:
+def is_english_word(token: str) -> bool:
     """Return whether a token is an English word or a common name, in any case."""
     word = token.lower().replace("’", "'")
     if len(word) == 1:
@@ -126,14 +126,14 @@ _NAMED = re.compile(
 _LONE_CAPITAL = re.compile(r"\b(?:is|are|be|was|equals?|answer)\s*:?\s*$", re.IGNORECASE)
 
 
-def find_expression(reply: str, rules: str = FIXED) -> str | None:
+def find_variable_expression(reply: str, rules: str = FIXED) -> str | None:
     """Return the first expression with a variable in a reply's last three sentences, or None.
 
     With the rules "fixed" these are not variables: units and ordinals (5cm, 3rd), names and other
     long tokens, a multiplication sign (3 x 5), and a variable that the reply solves (x = 7) or only
     introduces (let x be ...).
     """
-    for sentence in sentences(reply, rules)[-N_LAST_SENTENCES:]:
+    for sentence in split_sentences(reply, rules)[-N_LAST_SENTENCES:]:
         expression = (
             _find_expression_by_paper_rules(sentence)
             if rules == PAPER
@@ -150,7 +150,7 @@ def _find_expression_by_paper_rules(sentence: str) -> str | None:
     for token in [*_TOKEN.findall(sentence), None]:
         if token is not None and token in _SKIPPED:
             continue
-        if token is not None and not is_word(token):
+        if token is not None and not is_english_word(token):
             run += token
             continue
         if _EXPRESSION.fullmatch(run) and _LETTER.search(run):
@@ -171,7 +171,7 @@ def _find_expression_by_fixed_rules(sentence: str, reply: str) -> str | None:
             continue
         if token is not None and not run and token[0] == "=":
             continue  # "total = 20n" gives the answer, "x + y = 10" does not
-        if token is not None and not _is_end_of_run(token[0]):
+        if token is not None and not _is_end_of_formula(token[0]):
             start = start if run else token.start()
             run += token[0]
             continue
@@ -192,9 +192,9 @@ def _drop_unit_ratio(match: re.Match[str]) -> str:
     return " " if all(part.lower() in UNITS for part in match.groups()) else match[0]
 
 
-def _is_end_of_run(word: str) -> bool:
+def _is_end_of_formula(word: str) -> bool:
     """Return whether a token ends a formula, because it cannot be part of one."""
-    if is_word(word):
+    if is_english_word(word):
         return True
     if _LETTER.search(word) is None:
         return word in ":;"
@@ -227,7 +227,7 @@ _ANSWER_IS = re.compile(r"\banswer\s+is\b", re.IGNORECASE)
 _CLOSE = 1e-6
 
 
-def read_answer(reply: str) -> float | None:
+def read_answer_number(reply: str) -> float | None:
     """Return the last number behind "answer is", else the last number of a reply, or None.
 
     Decimal points and thousands separators are read: 1,250.5 is one number.
@@ -237,17 +237,17 @@ def read_answer(reply: str) -> float | None:
     return _read_last_number(reply) if number is None else number
 
 
-def is_right(reply: str, answers: tuple[float, ...], rules: str = FIXED) -> bool:
+def is_right_number(reply: str, answers: tuple[float, ...], rules: str = FIXED) -> bool:
     """Return whether the number that a reply answers is one of the accepted numbers.
 
     With the rules "paper" a reply is right if any run of digits in its last three sentences is a
     right number. There 2.5 is read as 2 and 5, and 1,250 as 1 and 250.
     """
     if rules == PAPER:
-        runs = _DIGITS.findall(" ".join(sentences(reply, PAPER)[-N_LAST_SENTENCES:]))
+        runs = _DIGITS.findall(" ".join(split_sentences(reply, PAPER)[-N_LAST_SENTENCES:]))
         # Much longer runs of digits overflow `float` to infinity.
         return any(float(digits) in answers for digits in runs if len(digits) < 300)
-    number = read_answer(reply)
+    number = read_answer_number(reply)
     return number is not None and any(
         abs(number - answer) <= _CLOSE * max(1.0, abs(answer)) for answer in answers
     )

@@ -24,9 +24,9 @@ from evaluation.runs.judging.declaration import Key
 from evaluation.runs.reports.lists import Table, build_table_readers
 from evaluation.runs.steps.checkpoints import read_result_table
 from evaluation.umwp.methods.detection import Draws
-from evaluation.umwp.problems import build_stratum
+from evaluation.umwp.problems import build_stratum_name
 from evaluation.umwp.report import results
-from evaluation.umwp.report.results import Number, build_number
+from evaluation.umwp.report.results import ShareEstimate, build_share_estimate
 from evaluation.umwp.run.classification import REFUSED, UNANSWERABLE, Classification, JudgedReply
 from evaluation.umwp.run.people import (
     ALL_SYSTEMS,
@@ -36,7 +36,7 @@ from evaluation.umwp.run.people import (
     UNRELATED,
     LabelledReplies,
     PersonRow,
-    label_replies,
+    match_labels_to_replies,
 )
 from evaluation.umwp.run.result_tables import AGREEMENT, PERSONS
 from evaluation.umwp.run.result_tables import LABELS as LABELLED
@@ -48,18 +48,18 @@ from evaluation.umwp.storage.running import load_options
 RATES = ("f1", "precision", "recall", "answer_accuracy", "pairs")
 
 
-def _list_exhibits(run: Run, _rng: np.random.Generator) -> list[Exhibit]:
-    """Return the texts to annotate: each nonempty, unrefused reply with its problem."""
-    texts = {(row.system, row.id, row.form): row.reply for row in running.read_replies(run)}
-    problems = {row.id: row.question for row in running.read_problems(run)}
+def _build_exhibits(run: Run, _rng: np.random.Generator) -> list[Exhibit]:
+    """Return an exhibit for each reply with a text: the problem and the reply to annotate."""
+    texts = {(row.system, row.id, row.form): row.reply for row in running.load_reply_rows(run)}
+    problems = {row.id: row.question for row in running.load_problem_rows(run)}
     exhibits = []
-    for row in running.read_items(run):
+    for row in running.load_item_rows(run):
         text = texts.get((row.system, row.item, row.form), "").strip()
         # Failed, refused and empty replies have no text to label.
         if row.taken_as in (None, REFUSED) or not text:
             continue
         parts = (Part("The problem", problems[row.item]), Part("The reply", text, quoted=True))
-        stratum = build_stratum(row.category, row.form, row.taken_as or "")
+        stratum = build_stratum_name(row.category, row.form, row.taken_as or "")
         exhibits.append(Exhibit((row.system, row.item, row.form), parts, stratum))
     return exhibits
 
@@ -69,7 +69,7 @@ def _list_classifier_labels(run: Run) -> dict[str, dict[Key, float | str]]:
     return {
         "the classifier": {
             (row.system, row.item, row.form): YES if row.taken_as == UNANSWERABLE else NO
-            for row in running.read_items(run)
+            for row in running.load_item_rows(run)
             if row.taken_as not in (None, REFUSED)
         }
     }
@@ -92,7 +92,7 @@ LABELS = Judging(
     columns=("system", "id", "form"),
     cluster=1,
     value="label",
-    exhibits=_list_exhibits,
+    exhibits=_build_exhibits,
     machines=_list_classifier_labels,
 )
 UNRELATED_LABELS = replace(
@@ -109,17 +109,17 @@ UNRELATED_LABELS = replace(
 
 
 @dataclass(frozen=True)
-class Benchmark:
+class BenchmarkRow:
     """Metrics of all workers together, or of one model and prompt form on the same questions."""
 
     system: str
     form: str
     is_people: bool
-    f1: Number
-    precision: Number
-    recall: Number
-    answer_accuracy: Number
-    pairs: Number
+    f1: ShareEstimate
+    precision: ShareEstimate
+    recall: ShareEstimate
+    answer_accuracy: ShareEstimate
+    pairs: ShareEstimate
 
 
 @dataclass(frozen=True)
@@ -158,13 +158,13 @@ class PeopleReport:
     questions: int
     answers: int
     no_answer_counts: list[NoAnswerCount]
-    benchmark: list[Benchmark]
+    benchmark: list[BenchmarkRow]
     labelled: int
     annotators: list[str]
-    between: Number
-    classifier: dict[str, Number]
+    between: ShareEstimate
+    classifier: dict[str, ShareEstimate]
     unrelated: list[UnrelatedShare]
-    unrelated_between: Number
+    unrelated_between: ShareEstimate
 
 
 @dataclass(frozen=True)
@@ -173,67 +173,67 @@ class UnrelatedShare:
 
     system: str
     form: str
-    share: Number
+    share: ShareEstimate
 
 
 def build_people_report(run: Run) -> PeopleReport:
     """Return the human benchmark and the annotators' agreement of a finished run."""
     persons = list(read_result_table(run, PERSONS))
-    labelled = load_labelled_replies(run)
-    rows = {row.metric: row for row in labelled.metrics() if _is_overall_row(row)}
-    shares = list(load_labelled_replies(run, UNRELATED_LABELS).share_metrics())
+    labelled = load_annotated_replies(run)
+    rows = {row.metric: row for row in labelled.compute_agreement_rows() if _is_overall_row(row)}
+    shares = list(load_annotated_replies(run, UNRELATED_LABELS).compute_unrelated_rows())
     return PeopleReport(
         len({row.worker for row in persons}),
         len({row.item for row in persons}),
         len(persons),
-        _count_no_answer(run, persons) if persons else [],
-        list(_build_benchmark(running.load_metrics(run))) if persons else [],
+        _count_no_answer_replies(run, persons) if persons else [],
+        list(_build_benchmark_rows(running.load_metric_rows(run))) if persons else [],
         len(labelled.replies),
         list(labelled.annotators),
-        build_number(rows.get(FLEISS)),
+        build_share_estimate(rows.get(FLEISS)),
         {
-            name.removeprefix("classifier_"): build_number(row)
+            name.removeprefix("classifier_"): build_share_estimate(row)
             for name, row in rows.items()
             if name.startswith("classifier_")
         },
         [
-            UnrelatedShare(row.system, row.group.removeprefix("form:"), build_number(row))
+            UnrelatedShare(row.system, row.group.removeprefix("form:"), build_share_estimate(row))
             for row in shares
             if row.metric == UNRELATED and row.n
         ],
-        build_number(next(row for row in shares if row.metric == FLEISS)),
+        build_share_estimate(next(row for row in shares if row.metric == FLEISS)),
     )
 
 
-def load_labelled_replies(run: Run, judging: Judging = LABELS) -> LabelledReplies:
-    """Return the replies of a run with the labels that annotators gave on its pages."""
+def load_annotated_replies(run: Run, judging: Judging = LABELS) -> LabelledReplies:
+    """Return a run's replies with the labels that annotators gave on its pages."""
     labels = []
     for line, judgement in enumerate(load_judgements(run, judging), 1):
         system, item, form = judgement.key
         value = str(judgement.value)
         labels.append(ReplyLabel(line, system, item, form, judgement.expert, value))
     judged: dict[tuple[str, str], list[JudgedReply]] = {}
-    for row in running.read_items(run):
+    for row in running.load_item_rows(run):
         if row.taken_as is not None:
             judged.setdefault((row.system, row.form), []).append(_restore_judged_reply(row))
     options = load_options(run)
-    return label_replies(judged, labels, Draws(options.bootstrap, options.seed))
+    return match_labels_to_replies(judged, labels, Draws(options.bootstrap, options.seed))
 
 
 def build_agreement_table(run: Run) -> Table:
     """Return the table of annotator and classifier agreement, one row per metric."""
-    return Table(AGREEMENT.columns, load_labelled_replies(run).metrics())
+    return Table(AGREEMENT.columns, load_annotated_replies(run).compute_agreement_rows())
 
 
 def build_labelled_table(run: Run) -> Table:
     """Return the table of annotated replies, one row per reply."""
-    return Table(LABELLED.columns, load_labelled_replies(run).rows())
+    return Table(LABELLED.columns, load_annotated_replies(run).build_label_rows())
 
 
 def build_unrelated_table(run: Run) -> Table:
     """Return the table of unrelated content: shares and annotator agreement, a row per metric."""
-    labelled = load_labelled_replies(run, UNRELATED_LABELS)
-    return Table(UNRELATED_CONTENT.columns, labelled.share_metrics())
+    labelled = load_annotated_replies(run, UNRELATED_LABELS)
+    return Table(UNRELATED_CONTENT.columns, labelled.compute_unrelated_rows())
 
 
 def _restore_judged_reply(row: ItemRow) -> JudgedReply:
@@ -245,11 +245,11 @@ def _restore_judged_reply(row: ItemRow) -> JudgedReply:
     return JudgedReply(reply, problem, classified, bool(row.right))
 
 
-def _count_no_answer(run: Run, persons: list[PersonRow]) -> list[NoAnswerCount]:
+def _count_no_answer_replies(run: Run, persons: list[PersonRow]) -> list[NoAnswerCount]:
     """Return counts of unanswerable-class answers for workers, then each model and form."""
     answered = {row.item for row in persons}
     counts = {(PEOPLE, DIRECT): Counter(row.taken_as for row in persons)}
-    for row in running.read_items(run):
+    for row in running.load_item_rows(run):
         if row.item in answered and row.taken_as is not None:
             counts.setdefault((row.system, row.form), Counter())[row.taken_as] += 1
     return [
@@ -258,7 +258,7 @@ def _count_no_answer(run: Run, persons: list[PersonRow]) -> list[NoAnswerCount]:
     ]
 
 
-def _build_benchmark(rows: list[MetricRow]) -> Iterator[Benchmark]:
+def _build_benchmark_rows(rows: list[MetricRow]) -> Iterator[BenchmarkRow]:
     """Yield the metrics of workers, then of each model on the questions that workers answered."""
     groups: dict[tuple[str, str], dict[str, MetricRow]] = {}
     for row in rows:
@@ -269,8 +269,8 @@ def _build_benchmark(rows: list[MetricRow]) -> Iterator[Benchmark]:
     # Workers first. The sort is stable, so the models keep their order.
     for (system, group), metrics in sorted(groups.items(), key=lambda item: item[0][0] != PEOPLE):
         form = group.partition(",form:")[2] or forms.get(system, "").removeprefix("form:")
-        numbers = {name: build_number(metrics.get(name)) for name in RATES}
-        yield Benchmark(system, form, system == PEOPLE, **numbers)
+        numbers = {name: build_share_estimate(metrics.get(name)) for name in RATES}
+        yield BenchmarkRow(system, form, system == PEOPLE, **numbers)
 
 
 def _is_overall_row(row: MetricRow) -> bool:

@@ -35,16 +35,16 @@ from evaluation.umwp.run.study import ItemRow
 from evaluation.umwp.run.tables import BOTH, F1_LOST, AblationRow, ComparisonRow, SizeRow, TrendRow
 from evaluation.umwp.storage.running import (
     UmwpSummary,
-    load_metrics,
-    read_items,
-    read_problems,
-    read_replies,
+    load_item_rows,
+    load_metric_rows,
+    load_problem_rows,
+    load_reply_rows,
 )
 
 
 @dataclass(frozen=True)
-class Number(Estimate):
-    """A share from 0 to 1 over `n` cases, with its interval; `why` explains a missing value."""
+class ShareEstimate(Estimate):
+    """A share from 0 to 1 of `n` cases, with its interval; `why` explains a missing value."""
 
     n: int = 0
     reason: str = ""
@@ -52,8 +52,8 @@ class Number(Estimate):
 
 
 @dataclass(frozen=True)
-class Noticed:
-    """Rates and counts of unanswerable problems that a model recognised in one prompt form.
+class RecognitionRates:
+    """Rates and counts of the unanswerable problems that a model recognised in a prompt form.
 
     The model recognised `noticed` of the `without_answer` unanswerable questions, and called
     `wrongly` of the `with_answer` answerable ones unanswerable; refused replies are not counted.
@@ -63,11 +63,11 @@ class Noticed:
 
     system: str
     form: str
-    precision: Number
-    recall: Number
-    f1: Number
-    answer_accuracy: Number
-    pairs: Number
+    precision: ShareEstimate
+    recall: ShareEstimate
+    f1: ShareEstimate
+    answer_accuracy: ShareEstimate
+    pairs: ShareEstimate
     noticed: int
     without_answer: int
     wrongly: int
@@ -76,7 +76,7 @@ class Noticed:
 
 
 @dataclass(frozen=True)
-class GroupNoticed:
+class GroupRates:
     """A metric of all models for one category or source of problems, in one prompt form.
 
     For a category it is the recall, because all its questions are unanswerable; for a source F1.
@@ -84,33 +84,33 @@ class GroupNoticed:
 
     name: str
     form: str
-    numbers: list[Number]
+    numbers: list[ShareEstimate]
 
 
 @dataclass(frozen=True)
-class PartAlone:
+class PartRates:
     """Rates of one part of the classifier used alone, and the F1 lost without the other part."""
 
     system: str
     form: str
     part: str
-    precision: Number
-    recall: Number
-    f1: Number
-    lost: Number
+    precision: ShareEstimate
+    recall: ShareEstimate
+    f1: ShareEstimate
+    lost: ShareEstimate
 
 
 @dataclass(frozen=True)
-class NoticingReport:
+class UmwpReport:
     """Results of a UMWP run shown on its main page, without the replies."""
 
     systems: list[str]
     forms: list[str]
-    models: list[Noticed]
-    categories: list[GroupNoticed]
-    sources: list[GroupNoticed]
+    models: list[RecognitionRates]
+    categories: list[GroupRates]
+    sources: list[GroupRates]
     comparisons: list[ComparisonRow]
-    parts: list[PartAlone]
+    parts: list[PartRates]
     sizes: list[SizeRow]
     trends: list[TrendRow]
     contradictions: list[NoiseRow]
@@ -123,7 +123,7 @@ class NoticingReport:
         return [row for row in self.comparisons if row.n]
 
     @property
-    def known_parts(self) -> list[PartAlone]:
+    def known_parts(self) -> list[PartRates]:
         """Rates of the classifier's parts alone, without those of which no rate is defined."""
         return [
             part
@@ -142,19 +142,19 @@ class NoticingReport:
         return any(model.pairs.n for model in self.models)
 
 
-def build_noticing_report(run: Run) -> NoticingReport:
+def build_report(run: Run) -> UmwpReport:
     """Return the results of a finished UMWP run for its main page."""
     summary = UmwpSummary.from_json(run.summary)
     systems, forms = list(summary.systems), list(summary.forms)
-    metrics = _Metrics(load_metrics(run), systems, forms)
-    return NoticingReport(
+    metrics = _MetricLookup(load_metric_rows(run), systems, forms)
+    return UmwpReport(
         systems,
         forms,
-        metrics.build_models(),
-        metrics.build_groups("category", "recall", lambda name: CATEGORY_NAMES[int(name)]),
-        metrics.build_groups("source", "f1", str),
+        metrics.build_model_rates(),
+        metrics.build_group_rates("category", "recall", lambda name: CATEGORY_NAMES[int(name)]),
+        metrics.build_group_rates("source", "f1", str),
         list(read_result_table(run, COMPARISONS)),
-        _build_parts(read_result_table(run, ABLATION)),
+        _build_part_rates(read_result_table(run, ABLATION)),
         list(read_result_table(run, SIZES)),
         list(read_result_table(run, TRENDS)),
         list(read_result_table(run, NOISE)),
@@ -163,34 +163,36 @@ def build_noticing_report(run: Run) -> NoticingReport:
     )
 
 
-def build_model_results(rows: Iterable[MetricRow]) -> list[Noticed]:
+def build_model_results(rows: Iterable[MetricRow]) -> list[RecognitionRates]:
     """Return the rates and counts of each system in each prompt form, from rows of metrics.csv."""
     by_form = [row for row in rows if _FORM_GROUP.fullmatch(row.group)]
     systems = list(dict.fromkeys(row.system for row in by_form))
     forms = list(dict.fromkeys(row.group.removeprefix("form:") for row in by_form))
-    return _Metrics(by_form, systems, forms).build_models()
+    return _MetricLookup(by_form, systems, forms).build_model_rates()
 
 
-def build_number(row: Any) -> Number:
-    """Return the value and interval of a result row; an empty number for None."""
+def build_share_estimate(row: Any) -> ShareEstimate:
+    """Return the value and interval of a result row; an empty estimate for None."""
     if row is None:
-        return Number()
+        return ShareEstimate()
     value = row.f1 if isinstance(row, SizeRow) else row.value
-    return Number(value, row.low, row.high, row.n, row.reason or "", describe_reason(row.reason))
+    return ShareEstimate(
+        value, row.low, row.high, row.n, row.reason or "", describe_reason(row.reason)
+    )
 
 
-class _Metrics:
-    """Lookup of the rows of metrics.csv by system, group and metric."""
+class _MetricLookup:
+    """Rows of metrics.csv, looked up by system, group and metric."""
 
     def __init__(self, rows: Iterable[MetricRow], systems: list[str], forms: list[str]) -> None:
         self.systems, self.forms = systems, forms
         self.rows = {(row.system, row.group, row.metric): row for row in rows}
 
-    def find(self, system: str, form: str, metric: str) -> MetricRow | None:
+    def find_metric(self, system: str, form: str, metric: str) -> MetricRow | None:
         """Return a system's metric over all questions in a prompt form; None if missing."""
         return self.rows.get((system, f"form:{form}", metric))
 
-    def build_models(self) -> list[Noticed]:
+    def build_model_rates(self) -> list[RecognitionRates]:
         """Return the rates and counts of each system in each prompt form."""
         return [
             _build_model_result(self, system, form)
@@ -198,9 +200,9 @@ class _Metrics:
             for system in self.systems
         ]
 
-    def build_groups(
+    def build_group_rates(
         self, key: str, metric: str, format_name: Callable[[str], str]
-    ) -> list[GroupNoticed]:
+    ) -> list[GroupRates]:
         """Return a metric of each system by question group and prompt form.
 
         `key` is the kind of group: category or source. `format_name` returns the label of a group.
@@ -213,11 +215,11 @@ class _Metrics:
         # With several forms the name of a group ends with its form.
         is_only_form = len(self.forms) == 1
         return [
-            GroupNoticed(
+            GroupRates(
                 format_name(name),
                 form,
                 [
-                    build_number(
+                    build_share_estimate(
                         self.rows.get(
                             (
                                 system,
@@ -234,21 +236,24 @@ class _Metrics:
         ]
 
 
-def _build_model_result(metrics: _Metrics, system: str, form: str) -> Noticed:
+def _build_model_result(metrics: _MetricLookup, system: str, form: str) -> RecognitionRates:
     """Return the detection rates and counts of a system in a prompt form."""
 
     def get_count(metric: str) -> int:
-        row = metrics.find(system, form, metric)
+        row = metrics.find_metric(system, form, metric)
         return 0 if row is None or row.value is None else int(row.value)
 
     noticed, missed = get_count("true_positives"), get_count("false_negatives")
     wrongly, refusals = get_count("false_positives"), get_count("refusals")
-    count_row = metrics.find(system, form, "true_positives")
+    count_row = metrics.find_metric(system, form, "true_positives")
     n = count_row.n if count_row else 0
-    return Noticed(
+    return RecognitionRates(
         system,
         form,
-        **{name: build_number(metrics.find(system, form, name)) for name in _RATE_NAMES},
+        **{
+            name: build_share_estimate(metrics.find_metric(system, form, name))
+            for name in _RATE_NAMES
+        },
         noticed=noticed,
         without_answer=noticed + missed,
         wrongly=wrongly,
@@ -263,15 +268,18 @@ _FORM_GROUP = re.compile(r"form:[^,]*")
 _RATE_NAMES = ("precision", "recall", "f1", "answer_accuracy", "pairs")
 
 
-def _build_parts(rows: Iterable[AblationRow]) -> list[PartAlone]:
+def _build_part_rates(rows: Iterable[AblationRow]) -> list[PartRates]:
     """Return the metrics of each classifier part used alone, by system and prompt form."""
     by_part: dict[tuple[str, str, str], dict[str, AblationRow]] = {}
     for row in rows:
         by_part.setdefault((row.system, row.form, row.part), {})[row.metric] = row
     return [
-        PartAlone(
+        PartRates(
             *key,
-            *(build_number(part_rows.get(name)) for name in ("precision", "recall", "f1", F1_LOST)),
+            *(
+                build_share_estimate(part_rows.get(name))
+                for name in ("precision", "recall", "f1", F1_LOST)
+            ),
         )
         for key, part_rows in by_part.items()
         if key[2] != BOTH
@@ -306,7 +314,7 @@ class MarkedText:
 
 
 @dataclass(frozen=True)
-class ReportedReply:
+class ReplyWithOutcome:
     """A reply to show, with its question, accepted answers, class and outcome.
 
     Attributes
@@ -329,7 +337,7 @@ class ReportedReply:
         return OUTCOMES[self.outcome]
 
     @property
-    def why_none(self) -> str:
+    def category_name(self) -> str:
         """Name of the category why the question is unanswerable; "" without one."""
         return CATEGORY_NAMES.get(self.row.category or 0, "")
 
@@ -356,14 +364,14 @@ class RepliesPage:
     page, pages : number of this page, from 1, and of all pages.
     """
 
-    replies: list[ReportedReply]
+    replies: list[ReplyWithOutcome]
     counts: dict[str, int]
     n: int
     page: int
     pages: int
 
     @property
-    def before(self) -> int:
+    def previous(self) -> int:
         """Number of the previous page."""
         return self.page - 1
 
@@ -382,7 +390,7 @@ def build_replies_page(
     """
     rows = [
         row
-        for row in read_items(run)
+        for row in load_item_rows(run)
         if (not system or row.system == system) and (not form or row.form == form)
     ]
     by_outcome: dict[str, list[ItemRow]] = {name: [] for name in OUTCOMES}
@@ -398,7 +406,7 @@ def build_replies_page(
     page = min(max(1, page), pages)
     chosen = ordered[(page - 1) * size : page * size]
     return RepliesPage(
-        _build_shown_replies(run, chosen),
+        _build_replies_with_outcome(run, chosen),
         {name: len(outcome_rows) for name, outcome_rows in by_outcome.items() if outcome_rows},
         len(ordered),
         page,
@@ -421,19 +429,21 @@ def classify_outcome(row: ItemRow) -> str:
     return WRONG if row.right is False else RIGHT
 
 
-def _build_shown_replies(run: Run, chosen: list[tuple[str, ItemRow]]) -> list[ReportedReply]:
+def _build_replies_with_outcome(
+    run: Run, chosen: list[tuple[str, ItemRow]]
+) -> list[ReplyWithOutcome]:
     """Return the replies of (outcome, row) pairs with their texts and questions."""
     # All replies of a large run would not fit into memory: only texts of this page are collected.
     keys = {(row.system, row.form, row.item) for _, row in chosen}
     texts = {
         (reply.system, reply.form, reply.id): reply.reply
-        for reply in read_replies(run)
+        for reply in load_reply_rows(run)
         if (reply.system, reply.form, reply.id) in keys
     }
     ids = {row.item for _, row in chosen}
-    problems = {problem.id: problem for problem in read_problems(run) if problem.id in ids}
+    problems = {problem.id: problem for problem in load_problem_rows(run) if problem.id in ids}
     return [
-        ReportedReply(
+        ReplyWithOutcome(
             row,
             outcome,
             problems[row.item].question,

@@ -24,14 +24,18 @@ from evaluation.consensus.inputs import Progress
 from evaluation.core.backends import Embedder, EmbedderInfo, Vectors, get_embedder
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.statistics.agreement import cohen_kappa
-from evaluation.umwp.methods.detection import Detections, choose_threshold, compute_rates
+from evaluation.umwp.methods.detection import (
+    Detections,
+    choose_similarity_threshold,
+    compute_detection_rates,
+)
 from evaluation.umwp.methods.texts import (
     FIXED,
-    find_expression,
-    is_right,
+    find_variable_expression,
+    is_right_number,
     list_windows,
     normalize_sentence,
-    read_answer,
+    read_answer_number,
 )
 
 # Windows embedded at once: vectors of all windows of a large file would not fit into memory.
@@ -58,7 +62,7 @@ class TemplateSimilarity:
     templates: Sequence[str]
     info: EmbedderInfo
 
-    def find_nearest(self, windows: Sequence[str]) -> tuple[float, str, str] | None:
+    def find_nearest_template(self, windows: Sequence[str]) -> tuple[float, str, str] | None:
         """Return the similarity, window and template of a reply's most similar window, or None.
 
         The first window counts among equal ones. None without windows.
@@ -77,7 +81,7 @@ def compare_with_templates(
     encoder: str,
     progress: Progress | None = None,
 ) -> TemplateSimilarity:
-    """Find the most similar template of each distinct window (six words of a reply).
+    """Return the most similar template of each distinct window (six words of a reply).
 
     The windows must be in lower case, without a punctuation mark at the end. The function
     normalises the templates in the same way. Raises `BackendError` if the encoder is unavailable.
@@ -86,7 +90,7 @@ def compare_with_templates(
     embedder = get_embedder(encoder)
     similarity = np.zeros(len(distinct))
     nearest = np.zeros(len(distinct), dtype=np.int64)
-    for start, cosines in _compare_blocks(embedder, distinct, templates, progress):
+    for start, cosines in _compute_cosine_blocks(embedder, distinct, templates, progress):
         end = start + len(cosines)
         nearest[start:end] = cosines.argmax(axis=1)
         similarity[start:end] = cosines.max(axis=1)
@@ -94,30 +98,32 @@ def compare_with_templates(
     return TemplateSimilarity(index, similarity, nearest, templates, embedder.describe())
 
 
-def compute_similarities(
+def compute_template_similarities(
     windows: Sequence[str],
     templates: Sequence[str],
     encoder: str,
     progress: Progress | None = None,
 ) -> Floats:
-    """Return similarities from -1 to 1, one row per window, one column per template.
+    """Return cosines from -1 to 1, one row per window, one column per template.
 
     Pass distinct windows: repeated ones are embedded again. Raises `BackendError` if the encoder
     is unavailable.
     """
     similarity = np.zeros((len(windows), len(templates)))
-    for start, cosines in _compare_blocks(get_embedder(encoder), windows, templates, progress):
+    for start, cosines in _compute_cosine_blocks(
+        get_embedder(encoder), windows, templates, progress
+    ):
         similarity[start : start + len(cosines)] = cosines
     return similarity
 
 
-def _compare_blocks(
+def _compute_cosine_blocks(
     embedder: Embedder,
     windows: Sequence[str],
     templates: Sequence[str],
     progress: Progress | None,
 ) -> Iterator[tuple[int, Floats]]:
-    """Yield blocks of cosines (one row per window, one column per template) with row offset."""
+    """Yield the index of the first window and the cosines of each block of windows."""
     normalized = [normalize_sentence(template) for template in templates]
     # Embedders such as tf-idf learn their vocabulary from all texts that are compared.
     embedder.fit([*normalized, *windows])
@@ -130,7 +136,7 @@ def _compare_blocks(
         # Rounding may bring the cosine of equal texts above 1.
         cosines = np.minimum(_normalize_rows(embedder.embed(block)) @ template_vectors.T, 1.0)
         if embedder.describe().languages == ENGLISH:
-            _compare_unspaced(block, unspaced, cosines)
+            _overwrite_unspaced_cosines(block, unspaced, cosines)
         yield start, cosines
         if progress:
             progress("windows", start + len(block), len(windows))
@@ -145,10 +151,10 @@ def _list_unspaced_templates(templates: Sequence[str]) -> list[tuple[int, set[st
     ]
 
 
-def _compare_unspaced(
+def _overwrite_unspaced_cosines(
     windows: Sequence[str], templates: Sequence[tuple[int, set[str]]], cosines: Floats
 ) -> None:
-    """Overwrite the cosines of Chinese, Japanese and Korean windows by letter overlap.
+    """Replace the cosines of Chinese, Japanese and Korean windows by letter overlap.
 
     An English encoder has no useful vectors for these scripts. The similarity is the share of a
     template's letter pairs that the window contains, 0 to 1.
@@ -206,7 +212,7 @@ class Classification:
     answer: float | None = None
 
 
-def classify(
+def classify_reply(
     reply: str,
     status: AnswerStatus,
     similarity: TemplateSimilarity,
@@ -227,15 +233,15 @@ def classify(
         return Classification(REFUSED, REFUSED)
     if status is AnswerStatus.EMPTY:
         return Classification(ANSWERABLE, AnswerStatus.EMPTY.value)
-    nearest = similarity.find_nearest(list_windows(reply, rules))
+    nearest = similarity.find_nearest_template(list_windows(reply, rules))
     evidence: tuple[float | None, str | None, str | None] = nearest or (None, None, None)
     # Templates decide before expressions, as in the paper.
     if nearest is not None and nearest[0] > threshold:
         return Classification(UNANSWERABLE, TEMPLATE, *evidence)
-    expression = find_expression(reply, rules) if is_math else None
+    expression = find_variable_expression(reply, rules) if is_math else None
     if expression is not None:
         return Classification(UNANSWERABLE, EXPRESSION, *evidence, expression)
-    return Classification(ANSWERABLE, NOTHING, *evidence, None, read_answer(reply))
+    return Classification(ANSWERABLE, NOTHING, *evidence, None, read_answer_number(reply))
 
 
 @dataclass(frozen=True)
@@ -253,7 +259,7 @@ class JudgedReply:
         return self.classified.taken_as == UNANSWERABLE
 
 
-def judge(
+def judge_reply(
     reply: WordProblemReply,
     problem: WordProblem,
     similarity: TemplateSimilarity,
@@ -264,10 +270,14 @@ def judge(
 
     No number is read if the problem is not mathematical and has no number to compare with.
     """
-    classified = classify(reply.text, reply.status, similarity, threshold, rules, problem.is_math)
+    classified = classify_reply(
+        reply.text, reply.status, similarity, threshold, rules, problem.is_math
+    )
     if not problem.is_math and not problem.answers:
         classified = replace(classified, answer=None)
-    right = classified.taken_as == ANSWERABLE and is_right(reply.text, problem.answers, rules)
+    right = classified.taken_as == ANSWERABLE and is_right_number(
+        reply.text, problem.answers, rules
+    )
     return JudgedReply(reply, problem, classified, right)
 
 
@@ -296,8 +306,8 @@ class LabelledReply:
 
 
 @dataclass(frozen=True)
-class Tuned:
-    """A tuned similarity threshold, with its performance on the replies not used for tuning.
+class TunedThreshold:
+    """A tuned similarity threshold, with its rates on the replies that did not tune it.
 
     `precision`, `recall` and `f1` are None where they are undefined; `n` replies are in that half.
     """
@@ -310,7 +320,7 @@ class Tuned:
 
 
 RECORDED_THRESHOLDS = {
-    "minilm": Tuned(0.5818, 0.875, 0.8045977011494253, 0.8383233532934131, 170),
+    "minilm": TunedThreshold(0.5818, 0.875, 0.8045977011494253, 0.8383233532934131, 170),
 }
 """Tuned thresholds for the project's templates, by encoder: tuning takes minutes."""
 
@@ -341,25 +351,31 @@ def tune_threshold(
     replies: Sequence[LabelledReply],
     similarity: TemplateSimilarity,
     threshold: float | None = None,
-) -> Tuned:
-    """Choose the threshold on one half of the replies, and measure it on the other half.
+) -> TunedThreshold:
+    """Return the threshold chosen on one half of the replies, with its rates on the other half.
 
     Replies with two different labels are left out. Pass `threshold` to measure only.
     """
     agreed = [labelled for labelled in replies if labelled.first == labelled.second]
-    nearest = [similarity.find_nearest(list_windows(labelled.reply)) for labelled in agreed]
+    nearest = [
+        similarity.find_nearest_template(list_windows(labelled.reply)) for labelled in agreed
+    ]
     # -1 is the least cosine: a reply without words is above no threshold.
     greatest = np.array([match[0] if match else -1.0 for match in nearest])
     # These are positive at any threshold: the tuned F1 is that of both rules together.
-    has_expression = np.array([find_expression(labelled.reply) is not None for labelled in agreed])
+    has_expression = np.array(
+        [find_variable_expression(labelled.reply) is not None for labelled in agreed]
+    )
     is_unanswerable = np.array([labelled.first == UNANSWERABLE for labelled in agreed])
     tune = np.array([labelled.half == TUNE for labelled in agreed])
     if threshold is None:
-        threshold = choose_threshold(greatest[tune], has_expression[tune], is_unanswerable[tune])
+        threshold = choose_similarity_threshold(
+            greatest[tune], has_expression[tune], is_unanswerable[tune]
+        )
     report = ~tune
     positive = (greatest > threshold) | has_expression
     none = np.zeros(int(report.sum()), dtype=np.bool_)
     detections = Detections(is_unanswerable[report], positive[report], none, none)
-    measured = compute_rates(detections, n_draws=0)
+    measured = compute_detection_rates(detections, n_draws=0)
     precision, recall, f1 = (measured[name].value for name in ("precision", "recall", "f1"))
-    return Tuned(threshold, precision, recall, f1, int(report.sum()))
+    return TunedThreshold(threshold, precision, recall, f1, int(report.sum()))

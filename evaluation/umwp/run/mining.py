@@ -21,20 +21,20 @@ from evaluation.consensus.inputs import Progress
 from evaluation.core.stats.cells import Booleans, Floats, Integers
 from evaluation.umwp.methods.detection import (
     Detections,
-    compute_rates,
+    compute_detection_rates,
     compute_wilson_interval,
-    measure_separation,
-    order_greedily,
+    measure_pattern_separation,
+    order_candidates_greedily,
 )
 from evaluation.umwp.methods.texts import (
     WINDOW,
-    find_expression,
+    find_variable_expression,
     list_windows,
     normalize_sentence,
-    sentences,
+    split_sentences,
 )
 from evaluation.umwp.options import MiningParameters
-from evaluation.umwp.run.classification import compute_similarities
+from evaluation.umwp.run.classification import compute_template_similarities
 
 SHORTEST_PATTERN = 2
 _DIGIT = re.compile(r"\d")
@@ -89,7 +89,7 @@ class CandidateRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rates:
+class HeldOutRates:
     """Precision, recall and F1 of the classifier on the held-out replies; None if undefined."""
 
     precision: float | None
@@ -114,8 +114,8 @@ class MiningResult:
     templates: tuple[str, ...]
     threshold: float
     patterns: int
-    before: Rates
-    after: Rates
+    before: HeldOutRates
+    after: HeldOutRates
     mined: tuple[int, int]
     kept: tuple[int, int]
 
@@ -125,10 +125,10 @@ class MiningResult:
         return [row.template for row in self.candidates if row.chosen]
 
 
-def list_patterns(reply: str) -> set[str]:
+def list_word_patterns(reply: str) -> set[str]:
     """Return the sequences of two to six words in a reply's sentences, without digits."""
     patterns = set()
-    for sentence in sentences(reply):
+    for sentence in split_sentences(reply):
         words = normalize_sentence(sentence).split()
         for size in range(SHORTEST_PATTERN, WINDOW + 1):
             for start in range(len(words) - size + 1):
@@ -146,7 +146,7 @@ def extract_templates(
     parameters: MiningParameters,
     progress: Progress | None = None,
 ) -> MiningResult:
-    """Find candidate templates in the mined replies, and measure them on the held-out ones.
+    """Return the candidate templates of the mined replies, measured on the held-out ones.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def extract_templates(
         replies, [*templates, *names], parameters.encoder, progress
     )
     expression = np.array(
-        [find_expression(reply.text) is not None for reply in replies], dtype=np.bool_
+        [find_variable_expression(reply.text) is not None for reply in replies], dtype=np.bool_
     )
     to_templates, to_candidates = similar[:, : len(templates)], similar[:, len(templates) :]
     before = (to_templates.max(axis=1) > threshold) | expression
@@ -180,7 +180,11 @@ def extract_templates(
     # A product, because a candidate that finds nothing would divide 0 by 0.
     is_precise = n_found >= parameters.precision * (n_found + wrong)
     order = _order_candidates(hits[positive].T, before[positive], wrong, is_precise)
-    near = compute_similarities(names, templates, parameters.encoder) if names else np.zeros((0, 1))
+    near = (
+        compute_template_similarities(names, templates, parameters.encoder)
+        if names
+        else np.zeros((0, 1))
+    )
     rows, covered = [], before.copy()
     for i, gain in order:
         reason = NOT_PRECISE if not is_precise[i] else None if gain else ADDS_NOTHING
@@ -195,7 +199,7 @@ def extract_templates(
                 int(n_found[i]),
                 int(wrong[i]),
                 gain,
-                *_count_held_out(hits[:, i], covered, unanswerable, ~mined),
+                *_count_held_out_hits(hits[:, i], covered, unanswerable, ~mined),
                 nearest=templates[int(near[i].argmax())],
                 similarity=float(near[i].max()),
             )
@@ -217,9 +221,9 @@ def extract_templates(
 def _order_candidates(
     covers: Booleans, covered: Booleans, wrong: Integers, is_precise: Booleans
 ) -> list[tuple[int, int]]:
-    """Return index and newly detected replies per candidate; imprecise ones last, with 0."""
+    """Return (index, number of newly found replies) of each candidate; imprecise ones last."""
     precise = np.flatnonzero(is_precise)
-    chosen = order_greedily(covers[precise], covered, wrong[precise])
+    chosen = order_candidates_greedily(covers[precise], covered, wrong[precise])
     rest = ((int(i), 0) for i in np.flatnonzero(~is_precise))
     return [*((int(precise[i]), gain) for i, gain in chosen), *rest]
 
@@ -237,7 +241,7 @@ def draw_halves(groups: Sequence[str], seed: int) -> list[bool]:
 
 
 @dataclass(frozen=True)
-class _Pattern:
+class _WordPattern:
     """A word sequence, with its counts and test result in the mined half."""
 
     text: str
@@ -252,11 +256,11 @@ def _select_candidates(
     unanswerable: Booleans,
     mined: Booleans,
     parameters: MiningParameters,
-) -> tuple[list[_Pattern], int]:
+) -> tuple[list[_WordPattern], int]:
     """Return the word patterns that separate the mined half best, and the number tested."""
     replies_with: dict[str, list[int]] = defaultdict(list)
     for i in np.flatnonzero(mined).tolist():
-        for text in list_patterns(replies[i].text):
+        for text in list_word_patterns(replies[i].text):
             replies_with[text].append(i)
     frequent = {
         text: np.array(indices)
@@ -269,9 +273,11 @@ def _select_candidates(
     positive = np.array([int(unanswerable[indices].sum()) for indices in frequent.values()])
     negative = np.array([len(indices) for indices in frequent.values()]) - positive
     n_positive = int((mined & unanswerable).sum())
-    tests = measure_separation(positive, negative, n_positive, int(mined.sum()) - n_positive)
+    tests = measure_pattern_separation(
+        positive, negative, n_positive, int(mined.sum()) - n_positive
+    )
     patterns = {
-        text: _Pattern(text, int(positive[i]), int(negative[i]),
+        text: _WordPattern(text, int(positive[i]), int(negative[i]),
                        float(tests.precision[i]), float(tests.adjusted[i]))
         for i, text in enumerate(frequent)
         if tests.precision[i] >= parameters.precision and tests.adjusted[i] < ALPHA
@@ -279,7 +285,7 @@ def _select_candidates(
     longest = [
         pattern
         for pattern in patterns.values()
-        if not _is_part_of_longer(pattern, patterns, replies_with)
+        if not _is_part_of_longer_pattern(pattern, patterns, replies_with)
     ]
     longest.sort(
         # The text comes last, so that ties have one order.
@@ -288,8 +294,8 @@ def _select_candidates(
     return longest[: parameters.most], len(frequent)
 
 
-def _is_part_of_longer(
-    pattern: _Pattern, patterns: dict[str, _Pattern], replies_with: dict[str, list[int]]
+def _is_part_of_longer_pattern(
+    pattern: _WordPattern, patterns: dict[str, _WordPattern], replies_with: dict[str, list[int]]
 ) -> bool:
     """Return whether a longer pattern contains this one and occurs in the same replies."""
     # With spaces around both texts, only whole words match.
@@ -312,7 +318,7 @@ def _compute_reply_similarities(
     reply_windows = [list_windows(reply.text) for reply in replies]
     distinct = {window: None for group in reply_windows for window in group}
     index = {window: i for i, window in enumerate(distinct)}
-    cosines = compute_similarities(list(distinct), templates, encoder, progress)
+    cosines = compute_template_similarities(list(distinct), templates, encoder, progress)
     greatest = np.full((len(replies), len(templates)), -1.0)
     for row, group in zip(greatest, reply_windows, strict=True):
         if group:
@@ -320,10 +326,10 @@ def _compute_reply_similarities(
     return greatest
 
 
-def _count_held_out(
+def _count_held_out_hits(
     hits: Booleans, covered: Booleans, unanswerable: Booleans, held_out: Booleans
 ) -> tuple[int, int, float | None, float | None, float | None, int, int]:
-    """Return a candidate's counts and precision on the held-out replies, as table columns."""
+    """Return the `kept_` columns of a candidate: its counts and precision on held-out replies."""
     right = int((hits & unanswerable & held_out).sum())
     wrong = int((hits & ~unanswerable & held_out).sum())
     interval = compute_wilson_interval(right, right + wrong)
@@ -340,9 +346,9 @@ def _count_held_out(
 
 def _compute_held_out_rates(
     positive: Booleans, unanswerable: Booleans, held_out: Booleans
-) -> Rates:
+) -> HeldOutRates:
     """Return the classifier's rates on the held-out replies, of which none was refused."""
     none = np.zeros(int(held_out.sum()), dtype=np.bool_)
     detections = Detections(unanswerable[held_out], positive[held_out], none, none)
-    estimates = compute_rates(detections, n_draws=0)
-    return Rates(*(estimates[name].value for name in ("precision", "recall", "f1")))
+    estimates = compute_detection_rates(detections, n_draws=0)
+    return HeldOutRates(*(estimates[name].value for name in ("precision", "recall", "f1")))

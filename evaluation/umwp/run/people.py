@@ -36,7 +36,7 @@ from evaluation.umwp.methods.detection import (
     compute_pair_agreement,
     compute_weighted_share,
     count_labels,
-    find_majority,
+    find_majority_labels,
 )
 from evaluation.umwp.run.classification import ANSWERABLE, REFUSED, JudgedReply, build_detections
 from evaluation.umwp.run.study import (
@@ -145,7 +145,7 @@ def compute_people_metrics(study: UmwpStudy) -> Iterator[MetricRow]:
         groups.append((build_group_name("worker", worker), mask))
     for group, mask in groups:
         if mask.any():
-            yield from study.compute_group_metrics(PEOPLE, group, detections.select(mask))
+            yield from study.compute_group_metrics(PEOPLE, group, detections.select_replies(mask))
         # By identity: the mask of a category may be true throughout as well.
         if mask is everything:
             yield _estimate_pair_accuracy(study, group)
@@ -171,7 +171,7 @@ def _build_people_detections(answers: list[JudgedReply]) -> Detections:
 
 
 def _estimate_pair_accuracy(study: UmwpStudy, group: str) -> MetricRow:
-    """Return the share of problem pairs (unanswerable and original) workers got right.
+    """Return the metric row of the share of problem pairs that workers got right.
 
     A pair counts for each person who answered both problems. It is right if the person noticed that
     the first has no answer and gave a right number for the second. The mean is over pairs, of the
@@ -253,9 +253,9 @@ class LabelledReplies:
     @cached_property
     def majority(self) -> Integers:
         """Majority label index of each reply; -1 without one."""
-        return find_majority(self.votes, len(LABELS))
+        return find_majority_labels(self.votes, len(LABELS))
 
-    def rows(self) -> Iterator[LabelRow]:
+    def build_label_rows(self) -> Iterator[LabelRow]:
         """Yield the row of labels.csv for each labelled reply."""
         counts = count_labels(self.votes, len(LABELS))
         for judged, label_counts, most in zip(self.replies, counts, self.majority, strict=True):
@@ -273,15 +273,15 @@ class LabelledReplies:
                 label,
                 judged.classified.taken_as,
                 (label == YES) is judged.positive if is_compared else None,
-                _find_reason(judged, label),
+                _find_exclusion_reason(judged, label),
             )
 
-    def metrics(self) -> Iterator[MetricRow]:
+    def compute_agreement_rows(self) -> Iterator[MetricRow]:
         """Yield agreement metrics: between annotators, and of classifier and majority."""
         draws = self.draws
         problems, n = self._problems, len(LABELS)
         yield from self._compare_annotators()
-        for system, group, rows in self._group_replies():
+        for system, group, rows in self._group_labelled_replies():
             yield from self._compare_classifier(system, group, rows, draws)
         for column, name in enumerate(self.annotators):
             votes = self.votes[:, column]
@@ -292,7 +292,7 @@ class LabelledReplies:
             group = build_group_name("annotator", name)
             yield MetricRow.from_estimate(ALL_SYSTEMS, group, "classifier_kappa", kappa)
 
-    def share_metrics(self) -> Iterator[MetricRow]:
+    def compute_unrelated_rows(self) -> Iterator[MetricRow]:
         """Yield the share of replies with unrelated content, and the annotators' agreement.
 
         Here "yes" means that the reply contains content unrelated to its problem (section 5.5).
@@ -300,7 +300,7 @@ class LabelledReplies:
         sample is stratified by class.
         """
         weights = self._weights
-        for system, group, rows in self._group_replies():
+        for system, group, rows in self._group_labelled_replies():
             compared = rows[self._is_compared[rows]]
             share = compute_weighted_share(
                 self.majority[compared] == LABELS.index(YES),
@@ -326,7 +326,7 @@ class LabelledReplies:
                 ALL_SYSTEMS, build_group_name("annotators", names), COHEN, pair
             )
 
-    def _group_replies(self) -> Iterator[tuple[str, str, Integers]]:
+    def _group_labelled_replies(self) -> Iterator[tuple[str, str, Integers]]:
         """Yield system, group and indices of labelled replies: all, then each system and form."""
         yield ALL_SYSTEMS, OVERALL, np.arange(len(self.replies))
         for system, form in self.judged:
@@ -388,7 +388,7 @@ class LabelledReplies:
         return {stratum: totals[stratum] / n for stratum, n in labelled.items()}
 
 
-def label_replies(
+def match_labels_to_replies(
     judged: Mapping[SystemForm, Sequence[JudgedReply]],
     labels: Sequence[ReplyLabel],
     draws: Draws,
@@ -427,7 +427,7 @@ def label_replies(
             row[columns[label.annotator]] = LABELS.index(label.label)
     labelled = LabelledReplies(judged, draws, replies, annotators, votes, exclusions)
     # The rows have the reasons, so that exclusions and labels.csv agree.
-    for label_row in labelled.rows():
+    for label_row in labelled.build_label_rows():
         if label_row.reason is not None:
             key = {"system": label_row.system, "form": label_row.form, "item": label_row.item}
             exclusions.add(label_row.reason, key)
@@ -448,7 +448,7 @@ def _number_problems(replies: Sequence[JudgedReply]) -> Integers:
     )
 
 
-def _find_reason(judged: JudgedReply, label: str | None) -> str | None:
+def _find_exclusion_reason(judged: JudgedReply, label: str | None) -> str | None:
     """Return why a labelled reply is not compared with the classifier; None if it is."""
     if judged.classified.taken_as == REFUSED:
         return LABELLED_REFUSAL

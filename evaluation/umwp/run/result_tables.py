@@ -63,9 +63,9 @@ def list_metric_rows(study: UmwpStudy) -> Iterator[MetricRow]:
 
 
 METRICS = StudyTable("metrics", MetricRow, "metrics.csv", list_metric_rows)
-ITEMS = StudyTable("items", ItemRow, "items.csv", UmwpStudy.items)
-PAIRS = StudyTable("pairs", PairRow, "pairs.csv", UmwpStudy.pairs)
-ABLATION = StudyTable("ablation", AblationRow, "ablation.csv", UmwpStudy.ablation)
+ITEMS = StudyTable("items", ItemRow, "items.csv", UmwpStudy.build_item_rows)
+PAIRS = StudyTable("pairs", PairRow, "pairs.csv", UmwpStudy.build_pair_rows)
+ABLATION = StudyTable("ablation", AblationRow, "ablation.csv", UmwpStudy.compute_ablation_rows)
 COMPARISONS: StudyTable[UmwpStudy, ComparisonRow] = StudyTable(
     "comparisons", ComparisonRow, "comparisons.csv", lambda study: study.comparisons
 )

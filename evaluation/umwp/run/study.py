@@ -21,7 +21,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.stats.inference.clustered import compute_means
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.runs.flow.metrics import OVERALL, Exclusions, MetricRow, build_group_name
-from evaluation.umwp.methods.detection import NO_ANSWERABLE, Detections, compute_rates
+from evaluation.umwp.methods.detection import NO_ANSWERABLE, Detections, compute_detection_rates
 from evaluation.umwp.methods.texts import list_windows
 from evaluation.umwp.options import UmwpParameters
 from evaluation.umwp.run.classification import (
@@ -29,15 +29,20 @@ from evaluation.umwp.run.classification import (
     RECORDED_THRESHOLDS,
     JudgedReply,
     TemplateSimilarity,
-    Tuned,
+    TunedThreshold,
     build_detections,
     compare_with_templates,
-    judge,
+    judge_reply,
     list_reply_windows,
     load_labelled_replies,
     tune_threshold,
 )
-from evaluation.umwp.run.tables import AblationRow, ComparisonRow, compare_systems, compute_ablation
+from evaluation.umwp.run.tables import (
+    AblationRow,
+    ComparisonRow,
+    compare_systems,
+    compute_ablation_rows,
+)
 
 RATES = ("precision", "recall", "f1", "answer_accuracy")
 COUNTS = ("true_positives", "false_positives", "false_negatives", "refusals")
@@ -112,7 +117,7 @@ class UmwpStudy:
     exclusions: Exclusions
     similarity: TemplateSimilarity
     threshold: float
-    tuned: Tuned | None
+    tuned: TunedThreshold | None
     people: dict[str, list[JudgedReply]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -121,7 +126,7 @@ class UmwpStudy:
         """Whether every system has a reply to every problem in each of its prompt forms."""
         return not any(self.exclusions.count(reason) for reason in (*MISSING, NO_REPLY))
 
-    def counts(self) -> dict[str, int | dict[str, int]]:
+    def build_counts(self) -> dict[str, int | dict[str, int]]:
         """Return the numbers of problems, replies, windows and templates, for summary.json."""
         answerable = sum(problem.answerable is True for problem in self.problems)
         unanswerable = sum(problem.answerable is False for problem in self.problems)
@@ -160,18 +165,18 @@ class UmwpStudy:
             for system_form, replies in self.judged.items()
         }
 
-    def ablation(self) -> Iterator[AblationRow]:
+    def compute_ablation_rows(self) -> Iterator[AblationRow]:
         """Yield metrics of the whole classifier, of templates alone, of expressions alone."""
-        return compute_ablation(self.labelled, self.parameters)
+        return compute_ablation_rows(self.labelled, self.parameters)
 
-    def items(self) -> Iterator[ItemRow]:
+    def build_item_rows(self) -> Iterator[ItemRow]:
         """Yield the row of items.csv for each problem, system and prompt form."""
         for (system, form), replies in self.judged.items():
             by_id = {reply.problem.id: reply for reply in replies}
             for problem in self.problems:
                 yield self._build_item_row(problem, system, form, by_id.get(problem.id))
 
-    def pairs(self) -> Iterator[PairRow]:
+    def build_pair_rows(self) -> Iterator[PairRow]:
         """Yield the row of pairs.csv for each unanswerable problem and original problem.
 
         Problems whose text has both labels are left out.
@@ -211,6 +216,7 @@ class UmwpStudy:
     def _build_item_row(
         self, problem: WordProblem, system: str, form: str, judged: JudgedReply | None
     ) -> ItemRow:
+        """Return the row of items.csv of a problem; without a reply it has only the reason."""
         key = (problem.id, system, form, problem.answerable, problem.category, problem.source)
         if judged is None:
             reason = self.failed.get((system, form, problem.id), NO_REPLY)
@@ -264,7 +270,7 @@ class UmwpStudy:
                 mask = np.array([reply.problem.source == source for reply in replies])
                 groups.append((build_group_name("source", source) + suffix, mask))
         for group, mask in groups:
-            yield from self.compute_group_metrics(system, group, detections.select(mask))
+            yield from self.compute_group_metrics(system, group, detections.select_replies(mask))
             # Only over all problems: the answerable problem of a pair has no category.
             if mask is everything:
                 yield self._build_pair_metric(system, form, group)
@@ -274,7 +280,7 @@ class UmwpStudy:
     ) -> Iterator[MetricRow]:
         """Yield the rates and counts over the replies of one group of problems."""
         draws = (self.parameters.bootstrap, self.parameters.seed)
-        estimates = dict(compute_rates(detections, *draws))
+        estimates = dict(compute_detection_rates(detections, *draws))
         if group.startswith("category:"):
             # All problems of a category are unanswerable: precision would be 1 or undefined.
             for name in ("precision", "f1"):
@@ -286,7 +292,7 @@ class UmwpStudy:
             yield MetricRow(system, group, name, count, None, None, n, NO_INTERVAL)
 
     def _build_pair_metric(self, system: str, form: str, group: str) -> MetricRow:
-        """Return the share of problem pairs classified and answered right by a system."""
+        """Return the metric row of the share of problem pairs that a system got right."""
         rows = [row for row in self._pair_rows.get((system, form), []) if row.reason is None]
         scores = [float(bool(row.noticed and row.answered and row.right)) for row in rows]
         if not scores:
@@ -298,7 +304,7 @@ class UmwpStudy:
     def _pair_rows(self) -> dict[tuple[str, str], list[PairRow]]:
         """Rows of pairs.csv, by system and prompt form."""
         rows: dict[tuple[str, str], list[PairRow]] = {}
-        for row in self.pairs():
+        for row in self.build_pair_rows():
             rows.setdefault((row.system, row.form), []).append(row)
         return rows
 
@@ -335,8 +341,8 @@ def evaluate_replies(
     """
     known = {problem.id: problem for problem in problems}
     exclusions = Exclusions()
-    by_form, failed = _group_replies(replies, known, exclusions)
-    by_worker = _group_people(people, known, exclusions)
+    by_form, failed = _group_replies_by_form(replies, known, exclusions)
+    by_worker = _group_replies_by_worker(people, known, exclusions)
     rules = parameters.rules
     reply_windows = [
         window
@@ -365,7 +371,7 @@ def evaluate_replies(
 
     def judge_in_order(group: Sequence[WordProblemReply]) -> list[JudgedReply]:
         return [
-            judge(reply, known[reply.item], similarity, threshold, rules)
+            judge_reply(reply, known[reply.item], similarity, threshold, rules)
             # A bootstrap draw is by position: in another order the intervals would differ.
             for reply in sorted(group, key=lambda reply: order[reply.item])
         ]
@@ -404,7 +410,7 @@ def evaluate_replies(
         tuned_threshold,
         people_judged,
     )
-    for row in study.pairs():
+    for row in study.build_pair_rows():
         if row.reason is not None:
             key = {"system": row.system, "form": row.form}
             pair = {"item": row.unanswerable, "partner": row.answerable}
@@ -412,7 +418,7 @@ def evaluate_replies(
     return study
 
 
-def _group_replies(
+def _group_replies_by_form(
     replies: Sequence[WordProblemReply], known: Mapping[str, WordProblem], exclusions: Exclusions
 ) -> tuple[dict[tuple[str, str], list[WordProblemReply]], dict[tuple[str, str, str], str]]:
     """Return replies to known problems, and statuses of failed ones, by system and form.
@@ -437,7 +443,7 @@ def _group_replies(
     return by_form, failed
 
 
-def _group_people(
+def _group_replies_by_worker(
     people: Sequence[WordProblemReply], known: Mapping[str, WordProblem], exclusions: Exclusions
 ) -> dict[str, list[WordProblemReply]]:
     """Return workers' answers to known problems, by worker; count the others."""

@@ -14,8 +14,8 @@ from evaluation.core.stats.inference.comparison import compare_models
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.runs.flow.metrics import MetricRow
-from evaluation.umwp.methods.detection import compute_f1_loss, compute_rates
-from evaluation.umwp.methods.texts import find_expression
+from evaluation.umwp.methods.detection import compute_detection_rates, compute_f1_loss
+from evaluation.umwp.methods.texts import find_variable_expression
 from evaluation.umwp.options import UmwpParameters
 from evaluation.umwp.run.classification import (
     ANSWERABLE,
@@ -48,30 +48,32 @@ class AblationRow(NamedTuple):
     reason: str | None
 
     @classmethod
-    def build(cls, key: tuple[str, str, str], metric: str, estimate: SampleEstimate) -> AblationRow:
+    def from_estimate(
+        cls, key: tuple[str, str, str], metric: str, estimate: SampleEstimate
+    ) -> AblationRow:
         """Return the row of an estimate; `key` is (system, prompt form, classifier part)."""
         interval = (estimate.value, estimate.low, estimate.high)
         return cls(*key, metric, *interval, estimate.n, estimate.reason)
 
 
-def compute_ablation(
+def compute_ablation_rows(
     judged: Mapping[tuple[str, str], Sequence[JudgedReply]], parameters: UmwpParameters
 ) -> Iterator[AblationRow]:
-    """Yield metrics of the whole classifier and each part alone, by system and prompt form."""
+    """Yield metrics of the whole classifier and of each part alone, by system and prompt form."""
     draws = (parameters.bootstrap, parameters.seed)
     for (system, form), replies in judged.items():
         both = build_detections(replies)
-        for part, positive in _list_parts(replies, parameters.rules).items():
+        for part, positive in _list_part_masks(replies, parameters.rules).items():
             detections = replace(both, positive=positive)
-            estimates = compute_rates(detections, *draws)
+            estimates = compute_detection_rates(detections, *draws)
             for name in METRIC_NAMES:
-                yield AblationRow.build((system, form, part), name, estimates[name])
+                yield AblationRow.from_estimate((system, form, part), name, estimates[name])
             if part != BOTH:
                 loss = compute_f1_loss(both, detections, *draws)
-                yield AblationRow.build((system, form, part), F1_LOST, loss)
+                yield AblationRow.from_estimate((system, form, part), F1_LOST, loss)
 
 
-def _list_parts(replies: Sequence[JudgedReply], rules: str) -> dict[str, Booleans]:
+def _list_part_masks(replies: Sequence[JudgedReply], rules: str) -> dict[str, Booleans]:
     """Return a mask per classifier part: the replies that it classifies as unanswerable."""
     template = np.array([reply.classified.by == TEMPLATE for reply in replies], dtype=np.bool_)
     # Templates are tried first, so a reply decided by a template may contain an expression too.
@@ -81,7 +83,7 @@ def _list_parts(replies: Sequence[JudgedReply], rules: str) -> dict[str, Boolean
             or (
                 reply.classified.by == TEMPLATE
                 and reply.problem.is_math
-                and find_expression(reply.reply.text, rules) is not None
+                and find_variable_expression(reply.reply.text, rules) is not None
             )
             for reply in replies
         ],
@@ -142,7 +144,7 @@ def compare_systems(
                 }
                 for system in systems
             ]
-            yield from _compare_pairs(form, measure, systems, scores, parameters)
+            yield from _compare_system_pairs(form, measure, systems, scores, parameters)
 
 
 def _is_classified_right(judged: JudgedReply) -> bool | None:
@@ -163,7 +165,7 @@ _MEASURES: Mapping[str, Callable[[JudgedReply], bool | None]] = {
 }
 
 
-def _compare_pairs(
+def _compare_system_pairs(
     form: str,
     measure: str,
     systems: Sequence[str],
@@ -275,13 +277,13 @@ def build_trend_rows(rows: Iterable[SizeRow]) -> list[TrendRow]:
         form_rows = [row for row in all_rows if row.form == form]
         tunings = list(dict.fromkeys(row.tuning for row in form_rows if row.tuning))
         trends += [
-            _compute_trend(form, tuning, [row for row in form_rows if tuning in ("", row.tuning)])
+            _build_trend_row(form, tuning, [row for row in form_rows if tuning in ("", row.tuning)])
             for tuning in ["", *(tunings if len(tunings) > 1 else ())]
         ]
     return trends
 
 
-def _compute_trend(form: str, tuning: str, rows: Iterable[SizeRow]) -> TrendRow:
+def _build_trend_row(form: str, tuning: str, rows: Iterable[SizeRow]) -> TrendRow:
     """Return F1's rank correlation with model size, and its slope per tenfold size."""
     known = [
         # On the logarithm: sizes span powers of ten, and the largest alone would decide a line over

@@ -22,7 +22,7 @@ from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.steps.answers import find_worker_keys, select_answering_workers
 
 
-def list_people_answers(
+def list_worker_answers(
     version: QuestionSetVersion, excluded: Sequence[str] = ()
 ) -> Iterator[AnswerRecord]:
     """Yield workers' answers to the graded questions of a version, oldest first.
@@ -75,22 +75,22 @@ _ASKS_NUMBER = re.compile(
 _CATEGORIES = {name: number for number, name in CATEGORY_NAMES.items()}
 
 
-def list_problems(
+def load_word_problems(
     version: QuestionSetVersion, exclusions: Exclusions | None = None
 ) -> list[WordProblem]:
     """Return a version's graded questions with a text as word problems, in order.
 
     The label is the question's `answerable`; None without a label. The right numbers are the
     accepted answers that are numbers. The category is 1 to 5, or UMWP's name of it. `source` and
-    `relevant_ids` (the original questions) are in the metadata. `_is_math` decides which questions
-    are mathematical. Questions without a text are added to `exclusions`.
+    `relevant_ids` (the original questions) are in the metadata. `_is_math_question` decides which
+    questions are mathematical. Questions without a text are added to `exclusions`.
     """
     rows = list(version.questions.graded().order_by("position", "pk"))
     set_is_math = _is_math_set([row for row in rows if row.text])
     problems = []
     for line, row in enumerate(rows, 1):
         if row.text:
-            problems.append(_build_problem(row, line, _is_math(row, set_is_math)))
+            problems.append(_build_word_problem(row, line, _is_math_question(row, set_is_math)))
         elif exclusions is not None:
             exclusions.add(NO_TEXT, row.external_id)
     return problems
@@ -109,7 +109,7 @@ def has_word_problems(questions: Sequence[Question]) -> bool:
     return bool(rows) and 2 * numeric >= len(rows) and _is_math_set(rows)
 
 
-def has_labels(problems: Sequence[WordProblem]) -> bool:
+def has_labelled_problem(problems: Sequence[WordProblem]) -> bool:
     """Return whether any problem is labelled answerable or unanswerable."""
     return any(problem.answerable is not None for problem in problems)
 
@@ -123,7 +123,7 @@ def compute_input_hash(
     return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).hexdigest()
 
 
-def _build_problem(row: Question, line: int, is_math: bool) -> WordProblem:
+def _build_word_problem(row: Question, line: int, is_math: bool) -> WordProblem:
     """Return a database question as a word problem; `line` is its number from 1."""
     return WordProblem(
         row.external_id,
@@ -150,7 +150,7 @@ def _is_math_set(rows: Sequence[Question]) -> bool:
     return 2 * sum(any(map(str.isdigit, row.text)) for row in rows) >= len(rows)
 
 
-def _is_math(row: Question, set_is_math: bool) -> bool:
+def _is_math_question(row: Question, set_is_math: bool) -> bool:
     """Return whether a question of a math set accepts a number, or has no accepted answers."""
     accepted = row.accepted_answers
     return set_is_math and (not accepted or bool(_parse_numbers(accepted)))

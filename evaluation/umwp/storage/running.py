@@ -31,8 +31,8 @@ from evaluation.runs.steps.cache import find_embedding_lane
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table, read_result_table
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
-from evaluation.umwp.prompts import build_conversation, load_own_templates
-from evaluation.umwp.run.classification import Tuned
+from evaluation.umwp.prompts import build_conversation, load_built_in_templates
+from evaluation.umwp.run.classification import TunedThreshold
 from evaluation.umwp.run.people import PEOPLE, build_people_replies
 from evaluation.umwp.run.result_tables import (
     ITEMS,
@@ -51,9 +51,9 @@ from evaluation.umwp.run.study import ERROR, NO_REPLY, ItemRow, UmwpStudy, evalu
 from evaluation.umwp.run.tables import SizeRow, TrendRow, build_size_rows, build_trend_rows
 from evaluation.umwp.storage.questions import (
     compute_input_hash,
-    has_labels,
-    list_people_answers,
-    list_problems,
+    has_labelled_problem,
+    list_worker_answers,
+    load_word_problems,
 )
 
 VERSION = 1
@@ -89,7 +89,7 @@ class UmwpSummary(StudySummary):
     tokens_written: int = 0
     cost: float | None = None
     threshold: float = 0.0
-    tuned: Tuned | None = None
+    tuned: TunedThreshold | None = None
     counts: dict[str, Any] = field(default_factory=dict)
     exclusions: tuple[dict[str, Any], ...] = ()
     encoder: dict[str, Any] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class UmwpSummary(StudySummary):
 LEAST_SIMILARITY = 0.9
 
 
-def store_findings(
+def store_result_rows(
     turn: Turn,
     study: UmwpStudy,
     replies: Sequence[ReplyRow],
@@ -129,22 +129,22 @@ def store_findings(
     store_result_table(turn, NOISE, rows)
 
 
-def load_metrics(run: Run) -> list[MetricRow]:
+def load_metric_rows(run: Run) -> list[MetricRow]:
     """Return the metric rows stored with a run."""
     return list(read_result_table(run, METRICS))
 
 
-def read_items(run: Run) -> Iterator[ItemRow]:
+def load_item_rows(run: Run) -> Iterator[ItemRow]:
     """Yield the result row stored for each question, model and prompt form of a run."""
     return read_result_table(run, ITEMS)
 
 
-def read_replies(run: Run) -> Iterator[ReplyRow]:
+def load_reply_rows(run: Run) -> Iterator[ReplyRow]:
     """Yield the models' replies stored with a run."""
     return read_result_table(run, REPLIES)
 
 
-def read_problems(run: Run) -> Iterator[ProblemRow]:
+def load_problem_rows(run: Run) -> Iterator[ProblemRow]:
     """Yield the questions stored with a run, as they were when it started."""
     return read_result_table(run, PROBLEMS)
 
@@ -152,7 +152,7 @@ def read_problems(run: Run) -> Iterator[ProblemRow]:
 ASKING, ANSWERING = "asking models", "Answering"
 
 
-def ask_and_classify(turn: Turn) -> None:
+def execute_run(turn: Turn) -> None:
     """Execute a claimed run: ask the models, classify the replies, store the results.
 
     If the time of a turn ends, the next turn continues and repeats no finished request. Raises
@@ -161,7 +161,7 @@ def ask_and_classify(turn: Turn) -> None:
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     parameters = load_options(run)
     exclusions = Exclusions()
-    problems = list_problems(run.version, exclusions)
+    problems = load_word_problems(run.version, exclusions)
     if not problems:
         raise RunInputError("run.no_problem_with_text")
     models = load_registered_models(run, parameters.models)
@@ -171,19 +171,27 @@ def ask_and_classify(turn: Turn) -> None:
     if any(model.name == PEOPLE for model in models):
         raise RunInputError("run.model_named_as_people", name=PEOPLE)
     asking = StudyAsker(turn, run, models, parameters.budget)
-    replies = _ask_models(asking, models, problems, parameters)
+    replies = _request_replies(asking, models, problems, parameters)
     if all(reply.status.is_missing for reply in replies):
         raise RunInputError("run.no_model_replied", reason=asking.find_first_fault())
     # All replies are stored by now: the next turn, in that lane, reads them and asks nothing.
     turn.require_lane(find_embedding_lane(parameters.encoder))
     turn.check_interruption()
-    answers = list(list_people_answers(run.version, parameters.exclude_workers))
+    answers = list(list_worker_answers(run.version, parameters.exclude_workers))
     people = list(build_people_replies(answers, exclusions))
     study = evaluate_replies(
-        parameters.evaluation(), problems, replies, load_own_templates(), True, turn.report_progress, people
+        parameters.build_evaluation_parameters(),
+        problems,
+        replies,
+        load_built_in_templates(),
+        True,
+        turn.report_progress,
+        people,
     )
     study.exclusions.merge(exclusions)
-    sizes = build_size_rows(study.metrics, {model.name: _build_system(model) for model in models})
+    sizes = build_size_rows(
+        study.metrics, {model.name: _convert_model_to_system(model) for model in models}
+    )
     input_hash = compute_input_hash(problems, people)
     rows = [
         ReplyRow(reply.system, reply.item, reply.form, reply.text, reply.status.value)
@@ -192,7 +200,7 @@ def ask_and_classify(turn: Turn) -> None:
     usage = asking.compute_usage()
     # The fence checks the claim: if another process has taken over the run, nothing is written.
     with turn.open_fenced_transaction():
-        store_findings(turn, study, rows, (sizes, build_trend_rows(sizes)))
+        store_result_rows(turn, study, rows, (sizes, build_trend_rows(sizes)))
         turn.finish_run(
             RunEnd(
                 _build_signature(parameters, study, models, input_hash),
@@ -237,7 +245,7 @@ def estimate_requests(
     version: QuestionSetVersion, user: AnyUser, options: UmwpRunOptions
 ) -> RequestForecast:
     """Return the forecast of a run's requests and cost, with examples; nothing is sent."""
-    problems = list_problems(version)
+    problems = load_word_problems(version)
     rounds = _build_rounds(select_registered_models(user, options.models), problems, options)
     examples = {
         f"The first question, asked “{form}”": build_conversation(problem.text, form)
@@ -264,13 +272,13 @@ def _build_rounds(
     return [Round(model, items, sent, parameters.seed) for model in models]
 
 
-def _ask_models(
+def _request_replies(
     asking: StudyAsker,
     models: Sequence[LanguageModel],
     problems: Sequence[WordProblem],
     parameters: UmwpRunOptions,
 ) -> list[WordProblemReply]:
-    """Return each model's reply to each problem and prompt form, in separate conversations."""
+    """Ask each model each problem in each prompt form, in separate conversations."""
     rounds = _build_rounds(models, problems, parameters)
     return [
         WordProblemReply(problem.line, model.name, problem.id, form, reply.text, reply.status)
@@ -281,7 +289,7 @@ def _ask_models(
     ]
 
 
-def _build_system(model: LanguageModel) -> System:
+def _convert_model_to_system(model: LanguageModel) -> System:
     """Return a model's name, size, tuning and family; its size is None if not a number."""
     return System(model.name, model.size, parse_parameters(model.size), model.tuning, model.family)
 
@@ -291,7 +299,7 @@ def _list_warnings(study: UmwpStudy) -> list[Message]:
     warnings = []
     if study.exclusions.count(ERROR) or study.exclusions.count(NO_REPLY):
         warnings.append(Message("umwp.incomplete"))
-    if not has_labels(study.problems):
+    if not has_labelled_problem(study.problems):
         warnings.append(Message("umwp.no_labels"))
     if n_texts := sum(not problem.is_math for problem in study.problems):
         counts = {"count": n_texts, "questions": len(study.problems)}
@@ -350,7 +358,7 @@ def _build_summary(
         cost=None if None in costs else sum(cost for cost in costs if cost is not None),
         threshold=study.threshold,
         tuned=study.tuned,
-        counts=dict(study.counts()),
+        counts=dict(study.build_counts()),
         exclusions=tuple(study.exclusions.as_list()),
         encoder=study.similarity.info.as_dict(),
     )

@@ -29,7 +29,7 @@ from evaluation.grading.results.report.run import Ceiling
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.maqa.charts import build_questions_chart as build_maqa_questions_chart
 from evaluation.maqa.run.tables import ItemRow
-from evaluation.multiqa.charts import build_accuracy_chart, build_crowd_chart, list_overall_rows
+from evaluation.multiqa.charts import build_accuracy_chart, build_crowd_chart, build_overall_rows
 from evaluation.multiqa.messages import CROWD_DESCRIPTIONS, METRIC_DESCRIPTIONS
 from evaluation.runs.flow.forecast import forecast_consensus_error
 from evaluation.runs.flow.metrics import MetricRow
@@ -174,12 +174,12 @@ def _list_metric_rows(result: ResultTables) -> list[MetricRow]:
 
 def _build_accuracy_chart(result: ResultTables) -> Chart | None:
     """Return the chart of accuracy over wordings; None without accepted answers."""
-    return build_accuracy_chart(*list_overall_rows(_list_metric_rows(result), METRIC_DESCRIPTIONS))
+    return build_accuracy_chart(*build_overall_rows(_list_metric_rows(result), METRIC_DESCRIPTIONS))
 
 
 def _build_crowd_scores_chart(result: ResultTables) -> Chart | None:
     """Return the chart of crowd scores over wordings; None without workers' answers."""
-    return build_crowd_chart(*list_overall_rows(_list_metric_rows(result), CROWD_DESCRIPTIONS))
+    return build_crowd_chart(*build_overall_rows(_list_metric_rows(result), CROWD_DESCRIPTIONS))
 
 
 def _build_f1_chart(result: ResultTables) -> Chart | None:

@@ -176,7 +176,7 @@ def test_a_run_of_before_these_options_is_still_read(question_set, small):
     run.save()
     version = question_set.latest_version()
     again = EloquentRunOptions.from_dict(run.parameters)
-    assert (again.budget, again.questions_after) == (None, ())
+    assert (again.budget, again.follow_up_questions) == (None, ())
     started = runs.queue_run(version, question_set.owner_id, again, "eloquent")
     while work_one_turn():
         pass

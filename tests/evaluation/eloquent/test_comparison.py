@@ -11,11 +11,11 @@ from rest_framework.test import APIClient
 
 from annotations.exchange.reading.prompt_replies import read_prompt_replies
 from annotations.models import Share
-from evaluation.eloquent.report.comparison import build_differences_page, compare_run_groups
-from evaluation.eloquent.report.results import load_findings_with_people
+from evaluation.eloquent.report.comparison import build_differences_page, compare_models_by_group
+from evaluation.eloquent.report.results import load_findings_with_experts
 from evaluation.eloquent.run.replies import match_replies
 from evaluation.eloquent.run_type import ELOQUENT
-from evaluation.eloquent.storage import load_items
+from evaluation.eloquent.storage import load_prompt_items
 from evaluation.runs.flow.metrics import Exclusions
 from evaluation.runs.run_types.data_sheets import build_run_readme, build_run_zip, find_column_description
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
@@ -106,12 +106,12 @@ def test_the_table_has_every_pair_in_every_group_on_the_site_and_by_rest(client,
     assert {row["reason"] for row in rows[1:]} == {"fewer_than_2_common_questions"}
     whole = rows[0]
     assert (whole["model_a"], whole["model_b"], whole["correction"]) == ("small", "steady", "holm")
-    findings = load_findings_with_people(run)
-    assert len(rows) == sum(len(one.comparisons) for one in compare_run_groups(run, findings))
+    findings = load_findings_with_experts(run)
+    assert len(rows) == sum(len(one.comparisons) for one in compare_models_by_group(run, findings))
 
 
 def test_differences_come_largest_first_and_in_pages(run):
-    findings = load_findings_with_people(run)
+    findings = load_findings_with_experts(run)
     sets = tuple(
         row._replace(score=3.0) if (row.system, row.item) == ("small", "001") else row
         for row in findings.sets
@@ -166,7 +166,7 @@ def test_the_download_has_the_submission_of_each_model_and_language_which_reads_
         for system in ("small", "steady")
         for language in ("en", "sv")
     ]
-    items = load_items(run.version)
+    items = load_prompt_items(run.version)
     given = [one for name in names for one in read_prompt_replies(tmp_path / name).replies]
     exclusions = Exclusions()
     read = match_replies(items, given, exclusions).replies
@@ -175,5 +175,5 @@ def test_the_download_has_the_submission_of_each_model_and_language_which_reads_
     def told(replies):
         return sorted((one.system, one.item, one.place, one.text) for one in replies)
 
-    assert told(read) == told(load_findings_with_people(run).replies)
+    assert told(read) == told(load_findings_with_experts(run).replies)
     assert len(read) == 10

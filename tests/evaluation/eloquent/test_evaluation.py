@@ -5,20 +5,20 @@ from collections import Counter
 import pytest
 
 from evaluation.eloquent.options import EloquentParameters
-from evaluation.eloquent.run.evaluation import evaluate, select_judged_sets
+from evaluation.eloquent.run.evaluation import evaluate_replies, select_judged_sets
 from evaluation.runs.flow.metrics import Exclusions
 from tests.evaluation.eloquent.world import ALONE, ITEMS, MOTHER, RULES, judgement, reply
 
 
 def found(replies=(), judgements=(), items=ITEMS, exclusions=None, **more):
     parameters = EloquentParameters(**{"embedder": "tfidf-word", "bootstrap": 20, **more})
-    return evaluate(
+    return evaluate_replies(
         items, replies, judgements, parameters, Exclusions() if exclusions is None else exclusions
     )
 
 
 def value(findings, system, metric, group=""):
-    row = findings.metric(system, metric, group)
+    row = findings.find_metric(system, metric, group)
     return row.value if row else "no row"
 
 
@@ -57,7 +57,7 @@ def test_a_language_with_one_wording_is_skipped_with_the_reason():
     assert value(findings, "a", "sum") == 9.0
     assert exclusions.count("fewer_than_2_variants") == 2  # 003 in English and in Scots
     assert exclusions.count("judgement_of_fewer_than_2_variants") == 1
-    row = findings.metric("a", "sum", "item:003")
+    row = findings.find_metric("a", "sum", "item:003")
     assert (row.value, row.reason) == (None, "fewer_than_2_variants")
     reasons = {row.reason for row in findings.sets if row.item == "003"}
     assert reasons == {"fewer_than_2_variants"}
@@ -65,7 +65,7 @@ def test_a_language_with_one_wording_is_skipped_with_the_reason():
 
 def test_sums_over_different_counts_are_not_ranked():
     findings = found(judgements=JUDGED[:-1])
-    row = findings.metric("a", "rank")
+    row = findings.find_metric("a", "rank")
     assert (row.value, row.reason) == (None, "different_counts")
 
 
@@ -73,7 +73,7 @@ def test_a_judgement_without_a_score_is_no_0():
     exclusions = Exclusions()
     more = [*JUDGED[:-1], judgement("b", "002", "en", None, reason="score_is_a_range")]
     findings = found(judgements=more, exclusions=exclusions)
-    row = findings.metric("b", "sum", "item:002")
+    row = findings.find_metric("b", "sum", "item:002")
     assert (row.value, row.reason) == (None, "no_score")
     assert value(findings, "b", "mean") == 2.0
     assert exclusions.count("score_is_a_range") == 1
@@ -151,7 +151,7 @@ def test_replies_are_compared_across_languages_too():
     replies = [reply("a", RULES, 0, "one two"), reply("a", RULES, 2, "one two")]
     findings = found(replies)
     assert value(findings, "a", "similarity_across_languages") == pytest.approx(1.0)
-    row = found([reply("a", MOTHER, 0)]).metric("a", "similarity_across_languages")
+    row = found([reply("a", MOTHER, 0)]).find_metric("a", "similarity_across_languages")
     assert (row.value, row.reason) == (None, "one_language")
 
 
@@ -176,10 +176,10 @@ def test_a_judge_gets_sets_of_two_replies_and_more():
 def test_intervals_draw_items_and_not_sets():
     # One item in two languages is one cluster: no interval. Two items: one.
     one = found(judgements=JUDGED[:2], items=(RULES,))
-    assert one.metric("a", "mean").reason == "fewer_than_2_items"
-    two = found(judgements=JUDGED).metric("a", "mean")
+    assert one.find_metric("a", "mean").reason == "fewer_than_2_items"
+    two = found(judgements=JUDGED).find_metric("a", "mean")
     assert two.low <= two.value <= two.high
-    assert found(judgements=JUDGED, bootstrap=0).metric("a", "mean").reason == "no_draws"
+    assert found(judgements=JUDGED, bootstrap=0).find_metric("a", "mean").reason == "no_draws"
 
 
 def test_systems_are_compared_on_items():

@@ -5,9 +5,9 @@ import pytest
 from annotations.exchange.reading.judgements import JudgementRow
 from evaluation.core.text.items import parse_score
 from evaluation.eloquent.run.judging import (
-    build_question,
-    build_second_question,
-    is_human,
+    build_judge_question,
+    build_second_judge_question,
+    is_human_judge,
     read_judgement,
 )
 from tests.evaluation.eloquent.world import RULES, reply
@@ -19,7 +19,7 @@ def test_a_judge_sees_all_replies_and_no_answers_as_such():
         reply("s", RULES, 1, "", "empty"),
         reply("s", RULES, 3, "I cannot", "refused_generation"),
     ]
-    content = build_question(replies)[-1]["content"]
+    content = build_judge_question(replies)[-1]["content"]
     assert "Reply 1:\nEleven {a} side.\n\nReply 2:\n[no answer]\n\nReply 3:\n[no answer]" in content
     assert content.startswith("Below are 3 replies")
     assert content.endswith("Similarity score: X")
@@ -27,14 +27,14 @@ def test_a_judge_sees_all_replies_and_no_answers_as_such():
 
 
 def test_a_judge_that_copies_the_instruction_gives_no_score():
-    content = build_question([reply("s", RULES, 0), reply("s", RULES, 1)])[-1]["content"]
+    content = build_judge_question([reply("s", RULES, 0), reply("s", RULES, 1)])[-1]["content"]
     assert parse_score(content).reason == "score_is_no_number"
 
 
 def test_the_second_question_shows_the_first_answer():
     replies = [reply("s", RULES, 0), reply("s", RULES, 1)]
-    first = build_question(replies)
-    again = build_second_question(replies, "They agree.")
+    first = build_judge_question(replies)
+    again = build_second_judge_question(replies, "They agree.")
     assert again[:2] == first
     assert again[2] == {"role": "assistant", "content": "They agree."}
     assert again[3]["role"] == "user"
@@ -45,7 +45,7 @@ def test_the_second_question_shows_the_first_answer():
     [("human", True), ("Human", True), ("human:rana", True), ("humane", False), ("gpt", False)],
 )
 def test_people_are_known_by_their_names(judge, human):
-    assert is_human(judge) is human
+    assert is_human_judge(judge) is human
 
 
 def given(score, reply, reason=None):

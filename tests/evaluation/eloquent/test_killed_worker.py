@@ -45,7 +45,8 @@ METRIC = """
 from evaluation.models import Run
 from evaluation.eloquent.storage import load_findings
 found = load_findings(Run.objects.get(pk=RUN))
-result = {"sum": found.metric("small", "sum").value, "n": found.metric("small", "n").value,
+metric = found.find_metric
+result = {"sum": metric("small", "sum").value, "n": metric("small", "n").value,
           "turns": sorted({len(one.turns) for one in found.replies})}
 """
 

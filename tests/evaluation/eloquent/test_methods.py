@@ -20,7 +20,7 @@ from evaluation.eloquent.methods import (
     compute_set_scores,
     compute_set_similarity,
     compute_similarity_across_languages,
-    rank_by_sum,
+    rank_systems_by_sum,
 )
 
 
@@ -71,11 +71,11 @@ def test_set_scores_are_what_dictionaries_of_lists_give(rows):
 
 
 def test_equal_sums_share_a_rank_and_the_next_one_is_left_out():
-    ranks = rank_by_sum([{"a": 1.0, "b": 3.0}, {"a": 2.0, "b": 2.0}, {"a": 0.5, "b": 0.0}])
+    ranks = rank_systems_by_sum([{"a": 1.0, "b": 3.0}, {"a": 2.0, "b": 2.0}, {"a": 0.5, "b": 0.0}])
     assert ranks == [(1, None), (1, None), (3, None)]
 
     # .1 + .2 + .3 and .3 + .2 + .1 differ in their last digit, and are a tie.
-    tied = rank_by_sum([{"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.3, "b": 0.2, "c": 0.1}])
+    tied = rank_systems_by_sum([{"a": 0.1, "b": 0.2, "c": 0.3}, {"a": 0.3, "b": 0.2, "c": 0.1}])
     assert tied == [(1, None), (1, None)]
 
 
@@ -89,7 +89,7 @@ def test_equal_sums_share_a_rank_and_the_next_one_is_left_out():
     ],
 )
 def test_sums_over_different_sets_are_not_ranked(scored, reason):
-    assert rank_by_sum(scored) == [(None, reason)] * len(scored)
+    assert rank_systems_by_sum(scored) == [(None, reason)] * len(scored)
 
 
 def test_two_judges_are_compared_on_what_both_scored():

@@ -7,7 +7,11 @@ from evaluation.core.stats.inference.paired import compute_bootstrap_mean_differ
 from evaluation.core.stats.inference.significance import CORRECTIONS
 from evaluation.eloquent.options import EloquentParameters
 from evaluation.eloquent.run.findings import Findings, ItemRow, SetRow
-from evaluation.eloquent.run.metrics import build_comparison_rows, compare_groups, pair_items
+from evaluation.eloquent.run.metrics import (
+    build_comparison_rows,
+    compare_systems_by_group,
+    pair_values_by_item,
+)
 
 PARAMETERS = EloquentParameters(bootstrap=200, seed=3)
 
@@ -44,7 +48,7 @@ A, B = (4, 5, 3, 4, 5, 4), (2, 3, 3, 1, 4, 2)
 
 
 def test_two_systems_are_compared_on_items_as_models_by_crowd_scores():
-    (whole,) = compare_groups(findings(world({"a": A, "b": B})), PARAMETERS)
+    (whole,) = compare_systems_by_group(findings(world({"a": A, "b": B})), PARAMETERS)
     (pair,) = whole.comparisons
     # Differences 2 2 0 3 1 2: their mean 10 / 6.
     assert (pair.model_a, pair.model_b, pair.n) == ("a", "b", 6)
@@ -67,7 +71,7 @@ def test_an_item_is_the_mean_over_the_languages_in_which_all_have_a_number():
         ("1", "fi", "b", None),
         ("2", "en", "a", 5.0),  # b has none at all
     ]
-    found = pair_items(("a", "b"), rows)
+    found = pair_values_by_item(("a", "b"), rows)
     assert {item: values.tolist() for item, values in found.items()} == {"1": [3.0, 1.5]}
 
 
@@ -80,7 +84,7 @@ def test_groups_of_one_kind_are_corrected_together():
             for system, more in (("a", shift), ("b", 0.0), ("c", -shift / 2)):
                 value = score + more + float(rng.uniform(-0.5, 0.5))
                 sets.append(set_row(system, f"{variation}{at}", value, variation=variation))
-    groups = [one for one in compare_groups(findings(sets), PARAMETERS) if one.kind]
+    groups = [one for one in compare_systems_by_group(findings(sets), PARAMETERS) if one.kind]
     assert [one.group for one in groups] == [
         "variation:style",
         "variation:dialect",
@@ -100,7 +104,9 @@ def test_of_how_far_languages_lie_apart_less_is_better():
     items = [item_row("a", f"{at}", 0.5 + at / 100, 0.9) for at in range(12)]
     items += [item_row("b", f"{at}", 2.0 + at / 50, 0.3) for at in range(12)]
     across = [
-        one for one in compare_groups(findings(sets, items), PARAMETERS) if one.kind == "across"
+        one
+        for one in compare_systems_by_group(findings(sets, items), PARAMETERS)
+        if one.kind == "across"
     ]
     assert [one.measure for one in across] == ["language_range", "similarity_across_languages"]
     assert across[0].comparisons[0].difference < 0
@@ -110,19 +116,19 @@ def test_of_how_far_languages_lie_apart_less_is_better():
 
 def test_where_nobody_judged_similarities_are_compared():
     sets = [row._replace(score=None, similarity=row.score / 5) for row in world({"a": A, "b": B})]
-    (whole,) = compare_groups(findings(sets), PARAMETERS)
+    (whole,) = compare_systems_by_group(findings(sets), PARAMETERS)
     assert whole.measure == "similarity"
     assert whole.comparisons[0].difference == pytest.approx(10 / 30)
 
 
 def test_one_kind_of_variation_is_no_group_and_one_system_no_comparison():
-    assert compare_groups(findings(world({"a": A})), PARAMETERS) == []
-    groups = compare_groups(findings(world({"a": A, "b": B})), PARAMETERS)
+    assert compare_systems_by_group(findings(world({"a": A})), PARAMETERS) == []
+    groups = compare_systems_by_group(findings(world({"a": A, "b": B})), PARAMETERS)
     assert [one.kind for one in groups] == [""]
 
 
 def test_without_common_items_there_is_no_pair():
     sets = [set_row("a", "1", 3.0), set_row("b", "2", 3.0)]
-    (whole,) = compare_groups(findings(sets), PARAMETERS)
+    (whole,) = compare_systems_by_group(findings(sets), PARAMETERS)
     assert (whole.n_items, whole.comparisons, whole.ranks) == (0, (), (None, None))
     assert list(build_comparison_rows([whole])) == []

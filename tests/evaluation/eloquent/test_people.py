@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotations.models import Share
-from evaluation.eloquent.report import SAME_MEANING, build_report, load_findings_with_people
+from evaluation.eloquent.report import SAME_MEANING, build_report, load_findings_with_experts
 from evaluation.models import Exhibit, HumanJudgement, JudgementRequest
 from evaluation.runs.judging import draw_sample
 from evaluation.runs.reports.judging import build_judging_report
@@ -229,8 +229,8 @@ def test_the_pages_say_what_people_said(client, run, rita):
     shown = client.get(page).content.decode()
     assert 'id="apart"' in shown
     assert "human:ed" in shown
-    findings = load_findings_with_people(run)
-    assert findings.metric("small", "human_mean").value == 3.5
+    findings = load_findings_with_experts(run)
+    assert findings.find_metric("small", "human_mean").value == 3.5
     texts = client.get(reverse("admin:results-reply-texts", args=[run.public_id]))
     assert "human:ed" in texts.content.decode()
 
@@ -238,10 +238,10 @@ def test_the_pages_say_what_people_said(client, run, rita):
 @pytest.mark.medium
 def test_judgements_are_evaluated_once_until_somebody_says_something_else(run):
     ed = judged(run, "ed", OF_ED)
-    first = load_findings_with_people(run)
-    assert load_findings_with_people(run) is first
+    first = load_findings_with_experts(run)
+    assert load_findings_with_experts(run) is first
     one = HumanJudgement.objects.filter(expert=ed, grade=5).get()
     one.grade = 1
     one.save()
     # Of small: 1 and 2 in place of 5 and 2.
-    assert load_findings_with_people(run).metric("small", "human_mean").value == 1.5
+    assert load_findings_with_experts(run).find_metric("small", "human_mean").value == 1.5

@@ -16,7 +16,7 @@ from evaluation.core.messages.message import Message
 from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.options import OptionError, build_problem
 from evaluation.eloquent.options import EloquentRunOptions
-from evaluation.eloquent.storage import estimate_requests, load_findings, load_items
+from evaluation.eloquent.storage import estimate_requests, load_findings, load_prompt_items
 from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
@@ -79,12 +79,12 @@ def done(question_set, parameters, state="done"):
 
 
 def value(run, system, metric, group=""):
-    return load_findings(run).metric(system, metric, group).value
+    return load_findings(run).find_metric(system, metric, group).value
 
 
 def test_a_file_of_prompts_becomes_questions_with_variants(question_set):
     version = question_set.latest_version()
-    first, second = load_items(version)
+    first, second = load_prompt_items(version)
     assert (first.id, first.variation, first.languages) == ("001", "style", ("en", "sv"))
     assert [one.prompt for one in second.variants] == ["Write to mum.", "Write to mother."]
     kinds = Variant.objects.filter(question__external_id="001").values_list("kind", flat=True)
@@ -387,7 +387,7 @@ def test_prompts_are_uploaded_on_that_page_and_mended_if_asked(client, rita):
     assert made.latest_version() is None
     token = tried.context["staged"].public_id
     client.post(reverse("admin:upload-confirm", args=[made.public_id, token]))
-    assert len(load_items(made.latest_version())) == 2
+    assert len(load_prompt_items(made.latest_version())) == 2
 
 
 def test_viewers_may_not_start_it(client, question_set, django_user_model):

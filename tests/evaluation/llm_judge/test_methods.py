@@ -131,7 +131,7 @@ def test_the_judge_is_set_against_aqer_on_the_same_answers(twenty):
     score, judged, aqer, *_ = twenty
     aqer = aqer.copy()
     aqer[:6] = NAN
-    found = of((score, judged, aqer, *twenty[3:])).compare_gain_over_aqer()
+    found = of((score, judged, aqer, *twenty[3:])).compute_correlation_difference()
     both = ~np.isnan(judged + aqer)
     mine = stats.pearsonr(score[both], judged[both]).statistic
     theirs = stats.pearsonr(aqer[both], judged[both]).statistic
@@ -144,15 +144,15 @@ def test_corrected_means_are_of_workers_questions_whole_and_of_an_author_alone(t
     score, judged, _, questions, authors = twenty
     people = authors < 4
     found = of(twenty, people)
-    assert found.correct_mean() == estimate_powered_mean(
+    assert found.estimate_mean_grade() == estimate_powered_mean(
         judged[people], score[people], questions[people]
     )
     mine = authors == 3
-    assert found.correct_author_mean(3) == estimate_powered_mean(judged[mine], score[mine])
+    assert found.estimate_author_mean_grade(3) == estimate_powered_mean(judged[mine], score[mine])
     # The judge is .7 too kind; corrected, the mean is that of the grades' own answers.
-    assert abs(found.correct_mean().mean - (score[people].mean() - 0.7)) < 0.2
+    assert abs(found.estimate_mean_grade().mean - (score[people].mean() - 0.7)) < 0.2
     # Author 1 was never judged: nothing is known of the judge's error there.
-    assert found.correct_author_mean(1).reason == "no_judgements"
+    assert found.estimate_author_mean_grade(1).reason == "no_judgements"
 
 
 def test_nothing_judged_leaves_everything_of_experts_empty(twenty):
@@ -160,4 +160,4 @@ def test_nothing_judged_leaves_everything_of_experts_empty(twenty):
     found = of((score, np.full(len(score), NAN), aqer, questions, authors))
     assert {e.value for e in found.compare_with_experts().values()} == {None}
     assert found.compare_with_experts()["pearson"].reason == "nothing_to_compare"
-    assert found.correct_mean().reason == "no_judgements"
+    assert found.estimate_mean_grade().reason == "no_judgements"

@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import read_answer_grades
 from annotations.exchange.records import AnswerStatus
 from evaluation.llm_judge.options import COMPARE, SCORE, JudgeParameters
-from evaluation.llm_judge.run import collect_grades, draw_pairs, judge_answers
+from evaluation.llm_judge.run import aggregate_grades, draw_pairs, judge_answers
 from evaluation.runs.flow.asking.plan import TemplateError
 from evaluation.runs.flow.asking.reading import AnswerColumns, PromptWithReminder
 
@@ -148,11 +148,11 @@ def test_a_template_that_will_not_do_is_refused(template, said):
 
 def test_the_settled_grade_is_the_mean_and_agreement_keeps_what_each_said():
     given = [(0, "ed", 1.0), (0, "eve", 4.0), (1, "ed", 2.0), (1, "eve", 3.0)]
-    grades = collect_grades(3, given, {0: 4.5})
+    grades = aggregate_grades(3, given, {0: 4.5})
     assert grades.mean[:2].tolist() == [4.5, 2.5]
     assert np.isnan(grades.mean[2])
     assert grades.by_expert == {"ed": {0: 1.0, 1: 2.0}, "eve": {0: 4.0, 1: 3.0}}
-    assert collect_grades(3, given).mean[0] == 2.5
+    assert aggregate_grades(3, given).mean[0] == 2.5
 
 
 def test_the_table_of_an_expert_check_is_read_as_it_is(tmp_path):

@@ -10,10 +10,10 @@ from evaluation.core.stats.inference.intervals import (
 )
 from evaluation.maqa.methods import calibration as module
 from evaluation.maqa.methods.calibration import (
-    calibration,
-    compare_areas,
+    compare_aurocs,
     compute_discrimination,
-    roc_curve,
+    compute_roc_curve,
+    measure_calibration,
 )
 
 
@@ -91,7 +91,7 @@ def test_the_difference_of_two_systems_draws_their_common_questions_once():
     bad = right + rng.normal(0, 3, 120)
     # The second system has questions of its own, which do not count.
     more = (np.append(bad, [9, 9]), np.append(right, [0, 1]), np.append(items, [77, 78]))
-    found = compare_areas((good, right, items), more, n_draws=60, seed=1)
+    found = compare_aurocs((good, right, items), more, n_draws=60, seed=1)
     value = roc_auc_score(right, good) - roc_auc_score(right, bad)
     assert (found.value, found.n) == (pytest.approx(value), 40)
     drawn = []
@@ -103,20 +103,20 @@ def test_the_difference_of_two_systems_draws_their_common_questions_once():
     expected = compute_widened_percentile_interval(np.array([drawn]), 40)
     assert (found.low, found.high) == pytest.approx((expected.low[0], expected.high[0]))
     # Of the same system it is 0, whatever is drawn.
-    same = compare_areas((good, right, items), (good, right, items), n_draws=20)
+    same = compare_aurocs((good, right, items), (good, right, items), n_draws=20)
     assert (same.value, same.low, same.high) == (0, 0, 0)
 
 
 def test_a_difference_without_both_kinds_on_both_sides_is_undefined():
     one = ([0.1, 0.9], [0, 1], [0, 1])
-    assert compare_areas(one, ([0.5, 0.6], [1, 1], [0, 1])).reason == "all_right"
-    assert compare_areas(([0.5, 0.6], [0, 0], [0, 1]), one).reason == "none_right"
-    assert compare_areas(one, ([0.5], [1], [7])).reason == "no_cases"
+    assert compare_aurocs(one, ([0.5, 0.6], [1, 1], [0, 1])).reason == "all_right"
+    assert compare_aurocs(([0.5, 0.6], [0, 0], [0, 1]), one).reason == "none_right"
+    assert compare_aurocs(one, ([0.5], [1], [7])).reason == "no_cases"
 
 
 def test_the_curve_is_straight_between_the_steps_of_equal_sureness():
     # Surest first: right, then a right and a wrong one alike, then wrong.
-    found = roc_curve([0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0], range(4), n_draws=0, n_points=5)
+    found = compute_roc_curve([0.9, 0.5, 0.5, 0.1], [1, 1, 0, 0], range(4), n_draws=0, n_points=5)
     # (0, 1/2), (1/2, 1), (1, 1): at 1/4 half way between 1/2 and 1.
     assert [(one.false_alarms, one.found) for one in found] == [
         (0, 0.5), (0.25, 0.75), (0.5, 1), (0.75, 1), (1, 1),
@@ -128,7 +128,7 @@ def test_the_curve_and_its_area_are_those_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)
     sure = rng.integers(0, 9, 200) / 9
     right = rng.random(200) < 0.2 + 0.6 * sure
-    found = roc_curve(sure, right, range(200), n_draws=0, n_points=2001)
+    found = compute_roc_curve(sure, right, range(200), n_draws=0, n_points=2001)
     false, hits, _ = roc_of_sklearn(right, sure, drop_intermediate=False)
     at = np.array([one.false_alarms for one in found])
     # Beside the jumps straight up, where two heights stand over one place.
@@ -142,7 +142,7 @@ def test_intervals_are_percentiles_of_curves_over_drawn_questions():
     rng = np.random.default_rng(1)
     sure, items = rng.random(120), rng.integers(0, 25, 120)
     right = rng.random(120) < sure
-    found = roc_curve(sure, right, items, n_draws=60, seed=2, n_points=3)
+    found = compute_roc_curve(sure, right, items, n_draws=60, seed=2, n_points=3)
     known, place = np.unique(items, return_inverse=True)
     middle = []
     for weights in np.vstack(list(draw_multiplicities(len(known), 60, 2))):
@@ -158,12 +158,12 @@ def test_intervals_are_percentiles_of_curves_over_drawn_questions():
 
 @pytest.mark.parametrize("right", [[], [1, 1], [0, 0]])
 def test_without_both_kinds_there_is_no_curve(right):
-    assert roc_curve([0.5] * len(right), right, range(len(right))) == []
+    assert compute_roc_curve([0.5] * len(right), right, range(len(right))) == []
 
 
 def test_the_error_is_the_distance_weighted_by_cases():
     # Bin .0-.1: .05 twice, one right: |.05 - .5| = .45. Last bin: 1 and .9, both right: .05.
-    found = calibration([0.05, 0.05, 1.0, 0.9], [1, 0, 1, 1], [0, 1, 2, 3], n_draws=0)
+    found = measure_calibration([0.05, 0.05, 1.0, 0.9], [1, 0, 1, 1], [0, 1, 2, 3], n_draws=0)
     assert found.error.value == pytest.approx((2 * 0.45 + 2 * 0.05) / 4)
     first, last = found.bins
     assert (first.start, first.end, first.n, first.accuracy) == (0, 0.1, 2, 0.5)
@@ -175,7 +175,7 @@ def test_bins_are_those_of_scikit_learn_and_intervals_draw_questions():
     rng = np.random.default_rng(5)
     said, items = rng.random(600), rng.integers(0, 80, 600)
     right = rng.random(600) < said**2
-    found = calibration(said, right, items, seed=3)
+    found = measure_calibration(said, right, items, seed=3)
     share, mean = calibration_curve(right, said, n_bins=10)
     assert [one.accuracy for one in found.bins] == pytest.approx(share)
     assert [one.confidence for one in found.bins] == pytest.approx(mean)
@@ -183,11 +183,13 @@ def test_bins_are_those_of_scikit_learn_and_intervals_draw_questions():
     assert found.error.value == pytest.approx((n * np.abs(share - mean)).sum() / 600)
     assert found.error.low < found.error.value < found.error.high
     assert all(one.low <= one.accuracy <= one.high for one in found.bins)
-    clustered = calibration(np.repeat(said, 5), np.repeat(right, 5), np.repeat(range(600), 5))
-    alone = calibration(np.repeat(said, 5), np.repeat(right, 5), range(3000))
+    clustered = measure_calibration(
+        np.repeat(said, 5), np.repeat(right, 5), np.repeat(range(600), 5)
+    )
+    alone = measure_calibration(np.repeat(said, 5), np.repeat(right, 5), range(3000))
     assert clustered.error.high - clustered.error.low > alone.error.high - alone.error.low
 
 
 def test_without_a_case_nothing_is_defined():
-    found = calibration([], [], [])
+    found = measure_calibration([], [], [])
     assert (found.error.value, found.error.reason, found.bins) == (None, "no_cases", ())

@@ -9,19 +9,19 @@ from evaluation.maqa.composing import (
     QUESTIONS_PROMPT,
     STATEMENTS_PROMPT,
     ComposingRequest,
-    YesNo,
-    are_bounds_sound,
-    classify_size,
-    compose,
-    compose_file,
+    YesNoQuestion,
+    are_bounds_valid,
+    compose_question_file,
+    compose_questions,
+    get_size_category,
 )
 from tests.evaluation.commands.running import manage
 
-YES_NO = [YesNo(f"Is {n} even?", n % 2 == 0, f"{n} is even.") for n in range(40)]
+YES_NO = [YesNoQuestion(f"Is {n} even?", n % 2 == 0, f"{n} is even.") for n in range(40)]
 
 
 def test_a_composed_question_asks_for_the_letters_of_what_is_true():
-    for one in compose(YES_NO, 5):
+    for one in compose_questions(YES_NO, 5):
         first, *lines = one.text.splitlines()
         assert first == STATEMENTS_PROMPT
         assert [line[:3] for line in lines] == ["A) ", "B) ", "C) ", "D) ", "E) "]
@@ -31,22 +31,26 @@ def test_a_composed_question_asks_for_the_letters_of_what_is_true():
 
 
 def test_each_question_is_used_once_and_the_seed_tells_which():
-    found = list(compose(YES_NO, 5, seed=1))
+    found = list(compose_questions(YES_NO, 5, seed=1))
     used = [line[3:] for one in found for line in one.text.splitlines()[1:]]
     assert len(used) == len(set(used)) <= 40
-    assert found == list(compose(YES_NO, 5, seed=1)) != list(compose(YES_NO, 5, seed=2))
+    assert (
+        found
+        == list(compose_questions(YES_NO, 5, seed=1))
+        != list(compose_questions(YES_NO, 5, seed=2))
+    )
 
 
 def test_controls_have_one_right_answer_and_many_have_many():
-    assert {len(one.answers) for one in compose(YES_NO, 4, 1, 1)} == {1}
-    assert {len(one.answers) for one in compose(YES_NO, 10, 8, 10)} <= {8, 9, 10}
-    assert len({len(one.answers) for one in compose(YES_NO * 10, 5)}) == 4
-    assert [classify_size(n) for n in (0, 1, 2, 7, 8)] == ["", "single", "few", "few", "many"]
+    assert {len(one.answers) for one in compose_questions(YES_NO, 4, 1, 1)} == {1}
+    assert {len(one.answers) for one in compose_questions(YES_NO, 10, 8, 10)} <= {8, 9, 10}
+    assert len({len(one.answers) for one in compose_questions(YES_NO * 10, 5)}) == 4
+    assert [get_size_category(n) for n in (0, 1, 2, 7, 8)] == ["", "single", "few", "few", "many"]
 
 
 def test_of_5_to_15_statements_at_least_2_are_true_and_2_are_false():
-    pool = [YesNo(f"Is {n} even?", n % 2 == 0, f"{n} is even.") for n in range(4000)]
-    made = list(compose(pool, 5, 2, largest=15))
+    pool = [YesNoQuestion(f"Is {n} even?", n % 2 == 0, f"{n} is even.") for n in range(4000)]
+    made = list(compose_questions(pool, 5, 2, largest=15))
     sizes = Counter(len(one.text.splitlines()) - 1 for one in made)
     assert set(sizes) == set(range(5, 16))
     assert all(one.options == len(one.text.splitlines()) - 1 for one in made)
@@ -71,12 +75,12 @@ def test_of_5_to_15_statements_at_least_2_are_true_and_2_are_false():
     ],
 )
 def test_bounds_of_a_range_hold_for_its_least_number(bounds, sound):
-    assert are_bounds_sound(*bounds) is sound
+    assert are_bounds_valid(*bounds) is sound
 
 
 def test_without_a_statement_of_each_the_questions_are_asked():
-    bare = [YesNo(one.question, one.yes) for one in YES_NO]
-    first = next(iter(compose(bare, 3)))
+    bare = [YesNoQuestion(one.question, one.yes) for one in YES_NO]
+    first = next(iter(compose_questions(bare, 3)))
     assert first.text.splitlines()[0] == QUESTIONS_PROMPT
     assert first.text.splitlines()[1].endswith("even?")
 
@@ -84,7 +88,7 @@ def test_without_a_statement_of_each_the_questions_are_asked():
 @pytest.mark.parametrize("bounds", [(1, 1, 1), (27, 1, 2), (4, 0, 2), (4, 3, 2), (4, 1, 5)])
 def test_bounds_that_do_not_fit_are_an_error(bounds):
     with pytest.raises(ValueError, match="fewest"):
-        list(compose(YES_NO, *bounds))
+        list(compose_questions(YES_NO, *bounds))
 
 
 @pytest.fixture
@@ -135,7 +139,7 @@ def test_the_command_draws_the_number_of_options_from_a_range(files):
     for size, one in zip(sizes, entries, strict=True):
         assert 2 <= len(one["answer"]) <= size - 2
     request = ComposingRequest(files / "again.json", {}, files / "yes.jsonl", 4, 2, largest=7)
-    assert compose_file(request).left_over == len(YES_NO) - sum(sizes)
+    assert compose_question_file(request).left_over == len(YES_NO) - sum(sizes)
     assert (files / "again.json").read_text() == out.read_text()
 
 

@@ -5,10 +5,10 @@ import pytest
 from evaluation.core.backends.chat.contract import TokenLogprob
 from evaluation.maqa.run.confidence import (
     ConfidenceError,
-    are_shares,
+    are_shares_of_one,
     extract_confidence,
+    find_answer_positions,
     find_answer_starts,
-    find_positions,
     is_same_position,
     parse_confidence,
 )
@@ -61,7 +61,7 @@ def test_on_the_scale_of_shares_1_is_100(value, confidence):
     ],
 )
 def test_values_are_shares_where_none_is_above_1_and_one_is_between(values, shares):
-    assert are_shares(values) is shares
+    assert are_shares_of_one(values) is shares
 
 
 @pytest.mark.parametrize("value", [340, "340", "-5", -0.1, 100.5, "101%", "11/10", float("inf")])
@@ -153,7 +153,7 @@ def test_tokens_of_another_text_are_told():
     ],
 )
 def test_answers_are_found_in_their_order_from_the_end(text, answers, places):
-    assert find_positions(text, answers) == places
+    assert find_answer_positions(text, answers) == places
 
 
 def test_an_answer_that_was_put_together_otherwise_is_told():

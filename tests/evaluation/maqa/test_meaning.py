@@ -12,7 +12,7 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.core.backends.errors import BackendError
 from evaluation.maqa.options import MaqaParameters
 from evaluation.maqa.run import meaning
-from evaluation.maqa.run.judging import RightAnswers, judge
+from evaluation.maqa.run.judging import RightAnswers, judge_reply
 from evaluation.maqa.run.meaning import cluster_replies
 
 LETTERS = MaqaParameters(embedder="tfidf-char", same_cosine=0.6)
@@ -27,7 +27,7 @@ def question(name, gold=("gold",)):
 def judged(right, replies):
     item, status = right.question.id, AnswerStatus.TEXT
     return [
-        judge(right, SeveralAnswersReply(1, "s", item, n, status, "", tuple(said), None, ()))
+        judge_reply(right, SeveralAnswersReply(1, "s", item, n, status, "", tuple(said), None, ()))
         for n, said in enumerate(replies)
     ]
 

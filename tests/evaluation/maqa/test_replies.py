@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.maqa.run.replies import read_answers
+from evaluation.maqa.run.replies import read_answer_list
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ from evaluation.maqa.run.replies import read_answers
     ],
 )
 def test_answers_in_one_line_are_parted_by_semicolons_bars_or_commas(reply, answers):
-    assert list(read_answers(reply).answers) == answers
+    assert list(read_answer_list(reply).answers) == answers
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_answers_in_one_line_are_parted_by_semicolons_bars_or_commas(reply, answ
     ],
 )
 def test_a_list_in_brackets_says_itself_where_an_answer_ends(reply, answers):
-    found = read_answers(reply)
+    found = read_answer_list(reply)
     assert (list(found.answers), found.form) == (answers, "brackets")
 
 
@@ -69,7 +69,7 @@ def test_a_list_in_brackets_says_itself_where_an_answer_ends(reply, answers):
     ],
 )
 def test_an_answer_a_line_is_preferred_to_commas(reply, answers):
-    found = read_answers(reply)
+    found = read_answer_list(reply)
     assert (list(found.answers), found.form) == (answers, "lines")
 
 
@@ -83,9 +83,9 @@ def test_an_answer_a_line_is_preferred_to_commas(reply, answers):
     ],
 )
 def test_the_last_list_counts_and_not_the_steps_before_it(reply):
-    assert list(read_answers(reply).answers) == ["2", "3", "5"]
+    assert list(read_answer_list(reply).answers) == ["2", "3", "5"]
 
 
 def test_letters_before_lines_are_kept_where_letters_are_to_be_chosen():
-    assert read_answers("A) Paris\nC) Rome").answers == ("Paris", "Rome")
-    assert read_answers("A) Paris\nC) Rome", letters=True).answers == ("A) Paris", "C) Rome")
+    assert read_answer_list("A) Paris\nC) Rome").answers == ("Paris", "Rome")
+    assert read_answer_list("A) Paris\nC) Rome", letters=True).answers == ("A) Paris", "C) Rome")

@@ -19,7 +19,7 @@ from evaluation.maqa.options import MaqaRunOptions
 from evaluation.maqa.run.replies import INSTRUCTION, OPEN_INSTRUCTION
 from evaluation.maqa.run.tables import AnswerRow, ItemRow, PairRow
 from evaluation.maqa.run_type import MAQA
-from evaluation.maqa.storage import estimate_requests, load_questions
+from evaluation.maqa.storage import estimate_requests, load_graded_questions
 from evaluation.models import LanguageModel
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
@@ -168,7 +168,7 @@ def test_what_will_be_asked_is_foreseen(question_set, small, world, rita):
 
 
 def test_a_published_list_becomes_questions_with_all_right_answers(question_set):
-    seas, primes, song, why = load_questions(question_set.latest_version())
+    seas, primes, song, why = load_graded_questions(question_set.latest_version())
     assert seas.answers == (("Baltic",), ("North Sea", "German Ocean"))
     assert (primes.answers, primes.groups) == ((("2",), ("3",)), (("dataset", "mathematics"),))
     assert (song.id, song.groups, why.answers) == ("2", (("category", "music"),), ())
@@ -200,7 +200,7 @@ def test_choices_are_put_with_their_letters_which_will_do_as_answers(question_se
     version = question_set.latest_version()
     choices = {"choices": ["rose", "sky", "blood"], "accepted_answers": ["rose", "blood"]}
     add(version, "z", "Which are red?", kind="choice", **choices)
-    last = load_questions(version)[-1]
+    last = load_graded_questions(version)[-1]
     assert last.text == "Which are red?\nA) rose\nB) sky\nC) blood"
     assert last.answers == (("rose", "A", "A) rose"), ("blood", "C", "C) blood"))
 

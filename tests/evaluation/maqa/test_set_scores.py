@@ -2,44 +2,49 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
-from evaluation.maqa.methods.set_scores import build_key, match_one_to_one, read_letter, set_score
+from evaluation.maqa.methods.set_scores import (
+    build_comparison_key,
+    compute_set_score,
+    match_answers_one_to_one,
+    read_choice_letter,
+)
 
 
 def test_precision_recall_and_f1_of_two_right_among_four_of_three():
     # 2/4, 2/3, and 2 * 1/2 * 2/3 / (1/2 + 2/3) = 4/7
-    score = set_score(2, 4, 2, 3)
+    score = compute_set_score(2, 4, 2, 3)
     assert score == pytest.approx((1 / 2, 2 / 3, 4 / 7, 0.0))
 
 
 def test_a_set_is_exact_where_nothing_is_missing_and_nothing_too_much():
-    assert set_score(3, 3, 3, 3).exact_set == 1
-    assert set_score(3, 4, 3, 3).exact_set == 0
-    assert set_score(2, 2, 2, 3).exact_set == 0
+    assert compute_set_score(3, 3, 3, 3).exact_set == 1
+    assert compute_set_score(3, 4, 3, 3).exact_set == 0
+    assert compute_set_score(2, 2, 2, 3).exact_set == 0
 
 
 def test_a_reply_without_answers_has_found_nothing():
-    assert set_score(0, 0, 0, 2) == (0, 0, 0, 0)
+    assert compute_set_score(0, 0, 0, 2) == (0, 0, 0, 0)
 
 
 def test_where_repetitions_count_precision_and_recall_count_different_things():
     # Three answers, all right, that name one of two: 1, 1/2, 2/3.
-    assert set_score(3, 3, 1, 2) == pytest.approx((1, 1 / 2, 2 / 3, 0))
+    assert compute_set_score(3, 3, 1, 2) == pytest.approx((1, 1 / 2, 2 / 3, 0))
 
 
 def test_two_spellings_of_one_right_answer_find_it_once_and_the_first_counts():
-    assert match_one_to_one([[0], [0], [1]]) == [0, None, 1]
+    assert match_answers_one_to_one([[0], [0], [1]]) == [0, None, 1]
 
 
 def test_an_answer_gives_way_where_it_fits_another_right_one_too():
     # The first fits both; the second only the one that the first took.
-    assert match_one_to_one([[0, 1], [0]]) == [1, 0]
+    assert match_answers_one_to_one([[0, 1], [0]]) == [1, 0]
 
 
 @pytest.mark.parametrize("seed", range(30))
 def test_as_many_are_paired_as_by_the_assignment_of_scipy(seed):
     rng = np.random.default_rng(seed)
     fits = rng.random((rng.integers(1, 9), rng.integers(1, 9))) < 0.3
-    found = match_one_to_one([list(np.flatnonzero(row)) for row in fits])
+    found = match_answers_one_to_one([list(np.flatnonzero(row)) for row in fits])
     rows, columns = linear_sum_assignment(fits, maximize=True)
     assert sum(one is not None for one in found) == fits[rows, columns].sum()
     taken = [one for one in found if one is not None]
@@ -69,7 +74,7 @@ def test_as_many_are_paired_as_by_the_assignment_of_scipy(seed):
     ],
 )
 def test_two_spellings_of_one_answer_are_equal(one, other):
-    assert build_key(one) == build_key(other)
+    assert build_comparison_key(one) == build_comparison_key(other)
 
 
 @pytest.mark.parametrize(
@@ -92,15 +97,15 @@ def test_two_spellings_of_one_answer_are_equal(one, other):
     ],
 )
 def test_two_answers_are_not_taken_for_one(one, other):
-    assert build_key(one) != build_key(other)
+    assert build_comparison_key(one) != build_comparison_key(other)
 
 
 def test_the_rules_of_the_paper_know_case_and_floats_only():
-    assert build_key("ROME ", "paper") == build_key("rome", "paper")
-    assert build_key("7.0", "paper") == build_key(7, "paper")
-    assert build_key("1,250", "paper") != build_key(1250, "paper")
-    assert build_key("The Beatles", "paper") != build_key("Beatles", "paper")
-    assert build_key("nan", "paper") == "nan"
+    assert build_comparison_key("ROME ", "paper") == build_comparison_key("rome", "paper")
+    assert build_comparison_key("7.0", "paper") == build_comparison_key(7, "paper")
+    assert build_comparison_key("1,250", "paper") != build_comparison_key(1250, "paper")
+    assert build_comparison_key("The Beatles", "paper") != build_comparison_key("Beatles", "paper")
+    assert build_comparison_key("nan", "paper") == "nan"
 
 
 @pytest.mark.parametrize(
@@ -115,4 +120,4 @@ def test_the_rules_of_the_paper_know_case_and_floats_only():
     ],
 )
 def test_the_letter_of_a_choice(answer, letter):
-    assert read_letter(answer) == letter
+    assert read_choice_letter(answer) == letter

@@ -5,7 +5,7 @@ from math import log
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from evaluation.maqa.methods.uncertainty import coverage_entropy
+from evaluation.maqa.methods.uncertainty import compute_coverage_entropy
 from evaluation.maqa.run.small_samples import SampleRow
 from tests.evaluation.maqa.small_files import evaluate, rows, summary
 
@@ -41,7 +41,7 @@ def test_each_size_takes_the_first_replies_and_ten_replies_are_not_there(tmp_pat
     # Of the first three replies two questions have one meaning, two have three.
     assert float(found[3, "semantic_entropy"]["mean"]) == pytest.approx((0 + 0 + 2 * log(3)) / 4)
     labels = ([0] * 3, [0] * 3, [0, 1, 2], [0, 1, 2])
-    expected = sum(map(coverage_entropy, labels)) / 4
+    expected = sum(map(compute_coverage_entropy, labels)) / 4
     assert float(found[3, "semantic_entropy_coverage"]["mean"]) == pytest.approx(expected)
     # Different numbers are orthogonal, so the kernel's entropy is the plug-in one.
     for size in (3, 5):
@@ -63,7 +63,7 @@ def test_items_have_the_corrected_entropies_and_the_summary_says_what_was_calibr
     # 3, 8, 7, 3, 3: coverage 3/5, so 3/(3/5) = 5 meanings.
     assert float(third["meanings_estimated"]) == pytest.approx(5)
     assert float(third["semantic_entropy_coverage"]) == pytest.approx(
-        coverage_entropy([0, 1, 2, 0, 0])
+        compute_coverage_entropy([0, 1, 2, 0, 0])
     )
     assert float(third["kernel_entropy"]) == pytest.approx(float(third["semantic_entropy"]))
     assert summary(tmp_path)["meaning_threshold"] is None

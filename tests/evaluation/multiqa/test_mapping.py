@@ -6,7 +6,7 @@ import json
 import pytest
 
 from evaluation.multiqa.files.field_mapping import READY, load_mapping
-from evaluation.multiqa.files.mapping import read_mapped
+from evaluation.multiqa.files.mapping import read_mapped_items
 from tests.contracts.replay import facts_of
 from tests.evaluation.commands.running import manage
 from tests.evaluation.multiqa.published_records import (
@@ -38,7 +38,7 @@ def written(folder, content, ending):
 def test_records_as_published_become_items(tmp_path, case):
     name, ending = case[0].strip(), case[1]
     content, expected = CASES[case]
-    found = read_mapped(written(tmp_path, content, ending), load_mapping(name))
+    found = read_mapped_items(written(tmp_path, content, ending), load_mapping(name))
     assert [
         (one.item, one.kind, one.question, one.choices, one.answers) for one in found.items
     ] == list(expected)
@@ -49,20 +49,22 @@ def test_every_ready_mapping_is_tried():
 
 
 def test_context_data_set_and_matcher_come_along(tmp_path):
-    (kite, _) = read_mapped(written(tmp_path, SQUAD, "json"), load_mapping("squad2")).items
+    (kite, _) = read_mapped_items(written(tmp_path, SQUAD, "json"), load_mapping("squad2")).items
     assert kite.context == "The red kite was made in 1921 of silk."
     assert (kite.dataset, kite.matcher) == ("squad2", "exact")
-    (first, _) = read_mapped(written(tmp_path, MMLU_ROWS, "jsonl"), load_mapping("mmlu")).items
+    (first, _) = read_mapped_items(
+        written(tmp_path, MMLU_ROWS, "jsonl"), load_mapping("mmlu")
+    ).items
     assert (first.dataset, first.matcher) == ("kites", "choice")
-    (trivia,) = read_mapped(written(tmp_path, TRIVIA, "json"), load_mapping("triviaqa")).items
+    (trivia,) = read_mapped_items(written(tmp_path, TRIVIA, "json"), load_mapping("triviaqa")).items
     assert trivia.matcher == "exact"
 
 
 def test_rows_of_one_question_are_counted_as_one_item_and_no_row_as_repeated(tmp_path):
-    found = read_mapped(written(tmp_path, WIKIQA, "tsv"), load_mapping("wikiqa"))
+    found = read_mapped_items(written(tmp_path, WIKIQA, "tsv"), load_mapping("wikiqa"))
     assert (found.n_rows, len(found.items), found.n_repeated) == (5, 2, 0)
     other = WIKIQA + "Q1\tanother question\tD1\tKite\tD1-3\tYes .\t1\n"
-    found = read_mapped(written(tmp_path, other, "tsv"), load_mapping("wikiqa"))
+    found = read_mapped_items(written(tmp_path, other, "tsv"), load_mapping("wikiqa"))
     assert len(found.items) == 2
     assert len(found.warnings) == 1
 
@@ -134,7 +136,7 @@ SCHOOL = {
 def test_a_mapping_of_ones_own_says_where_the_fields_are(tmp_path):
     mapping = tmp_path / "school.json"
     mapping.write_text(json.dumps(OWN))
-    (one,) = read_mapped(written(tmp_path, SCHOOL, "json"), load_mapping(str(mapping))).items
+    (one,) = read_mapped_items(written(tmp_path, SCHOOL, "json"), load_mapping(str(mapping))).items
     assert (one.item, one.question, one.context) == ("1", "What?", "kites")
     assert (one.choices, one.answers, one.dataset) == (("x", "y", "z"), ("z",), "north")
 

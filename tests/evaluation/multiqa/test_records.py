@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.multiqa.files.field_mapping import load_mapping
-from evaluation.multiqa.files.mapping import read_mapped
+from evaluation.multiqa.files.mapping import read_mapped_items
 from tests.evaluation.commands.running import manage
 from tests.evaluation.multiqa.test_mapping import ARC, written
 
@@ -14,7 +14,7 @@ def test_a_bad_record_among_others_is_left_out_and_counted(tmp_path):
     many[8]["answer"] = "entailment"
     del many[9]["question"]
     given = written(tmp_path, many, "jsonl")
-    found = read_mapped(given, load_mapping("boolq"))
+    found = read_mapped_items(given, load_mapping("boolq"))
     assert (found.n_rows, len(found.items)) == (300, 296)
     assert [warning.partition(" records")[0] for warning in found.warnings] == [
         "2 of 300",
@@ -31,7 +31,7 @@ def test_a_bad_record_among_others_is_left_out_and_counted(tmp_path):
 
 def test_of_two_items_with_one_id_the_first_is_taken_and_a_repeated_one_counted(tmp_path):
     rows = [ARC[0], ARC[0], {**ARC[0], "answerKey": "B"}]
-    found = read_mapped(written(tmp_path, rows, "jsonl"), load_mapping("arc"))
+    found = read_mapped_items(written(tmp_path, rows, "jsonl"), load_mapping("arc"))
     assert (len(found.items), found.n_repeated, len(found.warnings)) == (1, 1, 1)
     assert " K_1 " in found.warnings[0]
 
@@ -42,7 +42,7 @@ def test_of_two_items_with_one_id_the_first_is_taken_and_a_repeated_one_counted(
 )
 def test_yes_and_no_are_read_as_they_are_written(tmp_path, given, answer):
     rows = [{"question": "is the sea salty", "answer": given}]
-    (item,) = read_mapped(written(tmp_path, rows, "jsonl"), load_mapping("boolq")).items
+    (item,) = read_mapped_items(written(tmp_path, rows, "jsonl"), load_mapping("boolq")).items
     assert item.answers == (answer,)
 
 
@@ -58,7 +58,7 @@ def test_yes_and_no_are_read_as_they_are_written(tmp_path, given, answer):
 )
 def test_options_are_read_as_texts_in_every_form(tmp_path, options, answer):
     rows = [{"question": "Which?", "options": options, "answer_idx": answer}]
-    (item,) = read_mapped(written(tmp_path, rows, "jsonl"), load_mapping("medqa")).items
+    (item,) = read_mapped_items(written(tmp_path, rows, "jsonl"), load_mapping("medqa")).items
     assert (item.choices, item.answers) == (("Aspirin", "Salt"), ("Salt",))
 
 
@@ -68,7 +68,7 @@ def test_rows_of_the_hub_are_unwrapped_and_cut_ones_left_out(tmp_path):
         {"row_idx": 1, "row": {"question": "b", "answer": False}, "truncated_cells": ["passage"]},
     ]
     given = written(tmp_path, {"features": [{"name": "question"}], "rows": rows}, "json")
-    found = read_mapped(given, load_mapping("boolq"))
+    found = read_mapped_items(given, load_mapping("boolq"))
     assert [item.question for item in found.items] == ["a"]
     assert ": passage" in found.warnings[0]
 
@@ -76,5 +76,5 @@ def test_rows_of_the_hub_are_unwrapped_and_cut_ones_left_out(tmp_path):
 def test_a_missing_answer_of_pandas_is_no_accepted_answer(tmp_path):
     given = tmp_path / "given.jsonl"
     given.write_text('{"question": "q", "correct_answers": [NaN]}\n')
-    (item,) = read_mapped(given, load_mapping("truthfulqa")).items
+    (item,) = read_mapped_items(given, load_mapping("truthfulqa")).items
     assert item.answers == ()

@@ -1,9 +1,9 @@
 import pytest
 
 from evaluation.core.text.items import MultiqaItem
-from evaluation.multiqa.items import build_messages, choose_form
+from evaluation.multiqa.items import build_item_messages, choose_prompt_form
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.multiqa.run.study import Checker, parse_rewordings
+from evaluation.multiqa.run.study import RewordingChecker, parse_rewordings
 from evaluation.multiqa.run.study import build_rewriter_messages as asked
 
 BY_LETTERS = MultiqaParameters(embedder="tfidf-char")
@@ -36,7 +36,7 @@ def test_the_prompt_asks_for_so_many_and_for_others_the_second_time():
 
 
 def test_what_changes_numbers_names_or_words_is_dropped_and_says_so():
-    checker = Checker(["Who won in Rome in 1889?"], 2, BY_LETTERS, meaning=0.0)
+    checker = RewordingChecker(["Who won in Rome in 1889?"], 2, BY_LETTERS, meaning=0.0)
     texts = [
         "who won in rome in 1889",
         "Who was the winner of 1888 in Rome?",
@@ -46,7 +46,7 @@ def test_what_changes_numbers_names_or_words_is_dropped_and_says_so():
         "Which person won in Rome in 1889?",
         "Which man won in Rome in 1889?",
     ]
-    found = checker.check([(0, text) for text in texts], 1)
+    found = checker.check_rewordings([(0, text) for text in texts], 1)
     assert [one.reason for one in found] == [
         "same_words",
         "other_numbers",
@@ -59,20 +59,22 @@ def test_what_changes_numbers_names_or_words_is_dropped_and_says_so():
     assert [one.variant for one in checker.accepted[0]] == [1, 2]
     assert checker.find_incomplete_items() == []
     # What was dropped once is no new one the next time.
-    (again,) = checker.check([(0, texts[1])], 2)
+    (again,) = checker.check_rewordings([(0, texts[1])], 2)
     assert (again.reason, again.attempt) == ("same_words", 2)
 
 
 def test_a_rewording_of_another_meaning_is_dropped_by_its_vector():
-    checker = Checker(["why is the sky blue"], 3, BY_LETTERS, meaning=0.5)
-    near, far = checker.check([(0, "why is the sky so blue"), (0, "how do fish breathe")], 1)
+    checker = RewordingChecker(["why is the sky blue"], 3, BY_LETTERS, meaning=0.5)
+    near, far = checker.check_rewordings(
+        [(0, "why is the sky so blue"), (0, "how do fish breathe")], 1
+    )
     assert near.cosine > 0.5 > far.cosine
     assert (near.variant, far.variant, far.reason) == (1, None, "other_meaning")
     assert checker.find_incomplete_items() == [0]
 
 
 def test_typed_wordings_are_kept_whatever_they_say():
-    checker = Checker(["Who won in 1889?"], 5, BY_LETTERS, meaning=0.9)
+    checker = RewordingChecker(["Who won in 1889?"], 5, BY_LETTERS, meaning=0.9)
     assert checker.accept_typed(0, "Wha wan?").variant == 1
     assert checker.accept_typed(0, "who won in 1889").reason == "same_words"
 
@@ -92,18 +94,18 @@ def item(**more):
 
 
 def test_each_kind_of_item_is_asked_in_its_own_form():
-    (said,) = build_messages(item(), "Which one?")
+    (said,) = build_item_messages(item(), "Which one?")
     assert said["content"].startswith(
         "Question: Which one?\n\nA. red\nB. blue\n\nAnswer with the l"
     )
     several = item(answers=("red", "blue"))
-    assert "all right choices" in build_messages(several, "Which?")[0]["content"]
+    assert "all right choices" in build_item_messages(several, "Which?")[0]["content"]
     text = item(kind="extractive", choices=(), context="It is {red}.", matcher="exact")
-    assert build_messages(text, "Which?")[0]["content"].startswith(
+    assert build_item_messages(text, "Which?")[0]["content"].startswith(
         "Read this text.\n\nIt is {red}.\n\n"
     )
     free = item(kind="free", choices=(), matcher="cosine")
-    assert "short sentences" in build_messages(free, "Which?")[0]["content"]
-    names = [choose_form(one).name for one in (item(), several, text, free)]
+    assert "short sentences" in build_item_messages(free, "Which?")[0]["content"]
+    names = [choose_prompt_form(one).name for one in (item(), several, text, free)]
     assert names == ["choice", "several", "extractive with text", "free"]
-    assert len({choose_form(one).template for one in (item(), several, text, free)}) == 4
+    assert len({choose_prompt_form(one).template for one in (item(), several, text, free)}) == 4

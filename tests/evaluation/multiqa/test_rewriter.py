@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.messages.message import Message
-from evaluation.multiqa.storage.running import load_rewordings
+from evaluation.multiqa.storage.running import load_rewording_rows
 from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.multiqa.test_run_type import value
 from tests.evaluation.multiqa.world import done, options, replied, rivers
@@ -17,7 +17,7 @@ def test_a_rewriter_is_asked_once_a_question_and_what_it_says_is_checked(world, 
     assert len(world.bodies("rewriter")) == 5
     assert {body["temperature"] for body in world.bodies("rewriter")} == {1.0}
     assert len(world.bodies("good")) == 15
-    dropped = [row for row in load_rewordings(run) if row.variant is None]
+    dropped = [row for row in load_rewording_rows(run) if row.variant is None]
     assert {row.reason for row in dropped} == {"other_numbers"}
     assert len(dropped) == 5
     assert run.summary["dropped"] == {"other_numbers": 5}

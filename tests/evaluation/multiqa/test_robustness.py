@@ -7,7 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.inter_rater import aggregate_raters, fleiss_kappa
 
-from evaluation.multiqa.methods import METRIC_NAMES, Panel, compute_chance, robustness
+from evaluation.multiqa.methods import (
+    METRIC_NAMES,
+    Panel,
+    compute_chance_levels,
+    compute_robustness,
+)
 from evaluation.multiqa.methods.panel import ITEM_METRICS, compute_item_metrics
 from tests.evaluation.multiqa import literal
 
@@ -21,12 +26,12 @@ DIAGNOSES = [
 
 
 def found(panel, **options):
-    result = robustness(panel, n_draws=options.pop("n_draws", 0), **options)
+    result = compute_robustness(panel, n_draws=options.pop("n_draws", 0), **options)
     return {name: estimate.value for name, estimate in result.estimates.items()}
 
 
 def test_fleiss_kappa_of_the_published_diagnoses_is_430():
-    result = robustness(Panel.build(DIAGNOSES, np.zeros((30, 6)), 5), n_draws=0)
+    result = compute_robustness(Panel.from_arrays(DIAGNOSES, np.zeros((30, 6)), 5), n_draws=0)
     assert result.estimates["fleiss_kappa"].value == pytest.approx(0.430, abs=5e-4)
     assert result.estimates["fleiss_kappa"].n == 30
 
@@ -34,7 +39,7 @@ def test_fleiss_kappa_of_the_published_diagnoses_is_430():
 def test_kappas_are_those_of_statsmodels():
     answers = np.random.default_rng(4).integers(0, 4, (50, 5))
     table, _ = aggregate_raters(answers)
-    numbers = found(Panel.build(answers, answers == 0, 4))
+    numbers = found(Panel.from_arrays(answers, answers == 0, 4))
     assert numbers["fleiss_kappa"] == pytest.approx(fleiss_kappa(table, "fleiss"))
     assert numbers["free_marginal_kappa"] == pytest.approx(fleiss_kappa(table, "randolph"))
 
@@ -43,7 +48,7 @@ def test_a_small_case_by_hand():
     # Four choices, letters 0 to 3, three replies each; the right ones are 0, 1, 2.
     answers = [[0, 0, 1], [0, 1, 1], [3, 3, 3]]
     right = [[1, 1, 0], [0, 1, 1], [0, 0, 0]]
-    numbers = found(Panel.build(answers, right, 4))
+    numbers = found(Panel.from_arrays(answers, right, 4))
     assert numbers["accuracy"] == pytest.approx(1 / 3)
     assert numbers["worst_case"] == 0
     assert numbers["best_case"] == pytest.approx(2 / 3)
@@ -64,7 +69,7 @@ def test_a_small_case_by_hand():
 
 def test_alpha_of_wordings_that_always_agree_is_1_and_that_of_the_paper_is_not():
     right = np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1], [0, 0, 0]])
-    result = robustness(Panel.build(right, right, 2), n_draws=0)
+    result = compute_robustness(Panel.from_arrays(right, right, 2), n_draws=0)
     assert result.estimates["alpha"].value == pytest.approx(1)
     assert result.estimates["alpha_paper"].value is None
     assert result.estimates["alpha_paper"].reason == "zero_variance"
@@ -74,7 +79,7 @@ def test_alpha_of_wordings_that_always_agree_is_1_and_that_of_the_paper_is_not()
 
 
 def tally(answers, right, choices=4):
-    result = robustness(Panel.build([answers], [right], choices), n_draws=0)
+    result = compute_robustness(Panel.from_arrays([answers], [right], choices), n_draws=0)
     return result.estimates
 
 
@@ -103,14 +108,14 @@ def test_refused_replies_are_wrong_and_have_no_vote():
 
 
 def test_where_all_is_refused_plurality_is_0_and_agreement_is_undefined_and_counted():
-    panel = Panel.build([[-1, -1], [0, 0]], [[0, 0], [1, 1]], 2)
-    result = robustness(panel, n_draws=0)
+    panel = Panel.from_arrays([[-1, -1], [0, 0]], [[0, 0], [1, 1]], 2)
+    result = compute_robustness(panel, n_draws=0)
     assert result.estimates["plurality"].value == 0.5
     assert (result.estimates["certainty"].value, result.estimates["certainty"].n) == (1, 1)
     assert result.left_out["certainty"] == {"no_votes": 1}
     assert result.left_out["free_marginal_kappa"] == {"no_votes": 1}
     assert result.left_out["fleiss_kappa"] == {"no_votes": 1}
-    alone = robustness(panel.select_items([0]), n_draws=0)
+    alone = compute_robustness(panel.select_items([0]), n_draws=0)
     for name in ("certainty", "m2_certainty", "free_marginal_kappa", "tie_rate"):
         assert alone.estimates[name].value is None
         assert alone.estimates[name].reason == "no_votes"
@@ -125,8 +130,8 @@ def test_one_possible_answer_leaves_certainty_undefined():
 
 
 def test_a_single_answer_leaves_kappa_and_alpha_undefined():
-    panel = Panel.build([[0], [1]], [[1], [0]], 4)
-    result = robustness(panel, n_draws=0)
+    panel = Panel.from_arrays([[0], [1]], [[1], [0]], 4)
+    result = compute_robustness(panel, n_draws=0)
     for name in ("fleiss_kappa", "alpha", "alpha_paper"):
         assert (result.estimates[name].value, result.estimates[name].reason) == (
             None,
@@ -139,8 +144,8 @@ def test_a_single_answer_leaves_kappa_and_alpha_undefined():
 def test_an_item_may_have_fewer_answers():
     answers = [[0, 1, 1], [2, -1, -1], [0, 0, 0]]
     given = [[1, 1, 1], [1, 0, 0], [1, 1, 1]]
-    result = robustness(
-        Panel.build(answers, [[1, 0, 0], [1, 0, 0], [1, 1, 1]], 4, given), n_draws=0
+    result = compute_robustness(
+        Panel.from_arrays(answers, [[1, 0, 0], [1, 0, 0], [1, 1, 1]], 4, given), n_draws=0
     )
     assert result.estimates["worst_case"].value == pytest.approx(2 / 3)
     assert result.estimates["item_difficulty"].value == pytest.approx((1 / 3 + 1 + 1) / 3)
@@ -159,14 +164,14 @@ def test_open_answers_have_as_many_possible_ones_as_replies():
 
 
 def test_a_reply_that_is_no_choice_is_an_answer_of_its_own():
-    panel = Panel.build([[0, 1, 9]], [[1, 0, 0]], 2)
+    panel = Panel.from_arrays([[0, 1, 9]], [[1, 0, 0]], 2)
     assert panel.n_possible.tolist() == [3]
     assert compute_item_metrics(panel).values["certainty"][0] == pytest.approx(0, abs=1e-12)
 
 
 def test_no_items_at_all_are_no_numbers():
-    result = robustness(
-        Panel.build(np.empty((0, 3), int), np.empty((0, 3), bool), np.empty(0, int))
+    result = compute_robustness(
+        Panel.from_arrays(np.empty((0, 3), int), np.empty((0, 3), bool), np.empty(0, int))
     )
     assert {one.reason for one in result.estimates.values()} == {"no_items"}
     assert {one.reason for one in result.chance.values()} == {"no_items"}
@@ -186,14 +191,14 @@ def panels(draw):
         )
     )
     answers = np.array(cells)
-    return Panel.build(answers, answers == np.array(key)[:, None], choices)
+    return Panel.from_arrays(answers, answers == np.array(key)[:, None], choices)
 
 
 @pytest.mark.medium
 @given(panels())
 @settings(max_examples=200, deadline=None)
 def test_the_worst_is_never_above_and_the_best_never_below_accuracy_and_plurality(panel):
-    result = robustness(panel, n_draws=0)
+    result = compute_robustness(panel, n_draws=0)
     numbers = {name: one.value for name, one in result.estimates.items()}
     pair = numbers["plurality"], numbers["accuracy"]
     assert numbers["worst_case"] <= min(pair)
@@ -219,7 +224,7 @@ def test_every_number_is_that_of_the_loops(panel):
             else:
                 assert np.isnan(value), name
                 assert numbers.find_reason(name, item), name
-    together = robustness(panel, n_draws=0).estimates
+    together = compute_robustness(panel, n_draws=0).estimates
     right = [row for _, row in rows]
     for name, literally in (
         ("fleiss_kappa", lambda: literal.fleiss([answers for answers, _ in rows])),
@@ -243,7 +248,7 @@ def test_the_order_of_wordings_and_of_items_does_not_matter(panel, random):
     items, columns = list(range(len(panel))), list(range(panel.answers.shape[1]))
     random.shuffle(items)
     random.shuffle(columns)
-    shuffled = Panel.build(
+    shuffled = Panel.from_arrays(
         panel.answers[items][:, columns], panel.right[items][:, columns], panel.n_choices[items]
     )
     one, other = found(panel), found(shuffled)
@@ -272,8 +277,8 @@ def test_items_that_are_alike_share_a_profile(panel):
 def test_intervals_are_those_of_drawing_whole_items():
     rng = np.random.default_rng(8)
     answers = rng.integers(0, 3, (12, 4))
-    panel = Panel.build(answers, answers == rng.integers(0, 3, (12, 1)), 3)
-    result = robustness(panel, n_draws=200, seed=7)
+    panel = Panel.from_arrays(answers, answers == rng.integers(0, 3, (12, 1)), 3)
+    result = compute_robustness(panel, n_draws=200, seed=7)
     draws = np.random.default_rng(7).integers(0, 12, (200, 12))
     from evaluation.core.stats.inference.intervals import compute_widened_percentile_interval
 
@@ -293,7 +298,7 @@ def test_a_panel_refuses_what_cannot_be():
         ([[0, 1]], [[1, 0]], [[1, 0]]),
     ):
         with pytest.raises(ValueError, match=r"shape|original|no vote"):
-            Panel.build(answers, right, 2, given_)
+            Panel.from_arrays(answers, right, 2, given_)
 
 
 # --- chance
@@ -302,8 +307,8 @@ def test_a_panel_refuses_what_cannot_be():
 @pytest.mark.parametrize(("k", "r"), [(2, 3), (3, 4), (4, 2), (2, 6)])
 def test_chance_is_the_mean_over_all_ways_to_guess(k, r):
     every = np.array(list(itertools.product(range(k), repeat=r)))
-    guessed = robustness(Panel.build(every, every == 0, k), n_draws=0).estimates
-    chance = compute_chance(k, r)
+    guessed = compute_robustness(Panel.from_arrays(every, every == 0, k), n_draws=0).estimates
+    chance = compute_chance_levels(k, r)
     for name in METRIC_NAMES:
         if name in ("alpha", "alpha_paper", "fleiss_kappa"):
             continue
@@ -313,31 +318,31 @@ def test_chance_is_the_mean_over_all_ways_to_guess(k, r):
 
 
 def test_chance_has_the_published_values():
-    four = compute_chance(4, 6)
+    four = compute_chance_levels(4, 6)
     assert four.accuracy == four.plurality == four.item_difficulty == 0.25
     assert four.worst_case == pytest.approx(4**-6)
     assert four.best_case == pytest.approx(0.822, abs=5e-4)
     assert four.m2_certainty == pytest.approx(1 / 6)
     assert four.certainty == pytest.approx(0.2204, abs=5e-5)
-    assert compute_chance(2, 6).certainty == pytest.approx(0.1352, abs=5e-5)
+    assert compute_chance_levels(2, 6).certainty == pytest.approx(0.1352, abs=5e-5)
     with pytest.raises(ValueError, match="2 choices"):
-        compute_chance(1, 6)
+        compute_chance_levels(1, 6)
 
 
 def test_the_chance_row_is_the_mean_over_the_items_that_offer_choices():
-    panel = Panel.build([[0, 0], [0, 0], [7, 8]], [[1, 1], [1, 1], [0, 0]], [2, 4, 0])
-    chance = robustness(panel, n_draws=0).chance
+    panel = Panel.from_arrays([[0, 0], [0, 0], [7, 8]], [[1, 1], [1, 1], [0, 0]], [2, 4, 0])
+    chance = compute_robustness(panel, n_draws=0).chance
     assert chance["accuracy"].value == pytest.approx((1 / 2 + 1 / 4) / 2)
     assert chance["worst_case"].value == pytest.approx((1 / 4 + 1 / 16) / 2)
     assert chance["accuracy"].n == 2
-    free = robustness(panel.select_items([2]), n_draws=0).chance["accuracy"]
+    free = compute_robustness(panel.select_items([2]), n_draws=0).chance["accuracy"]
     assert (free.value, free.reason) == (None, "no_choices")
 
 
 def test_a_guesser_gives_as_many_answers_as_there_are_replies_with_a_vote():
     # 4 replies to an item of 2 choices, 2 of them refused: worst 2^-2, best 1 - 2^-2, M2 1/2.
-    panel = Panel.build([[0, 1, -1, -1]], [[1, 0, 0, 0]], 2)
-    chance = robustness(panel, n_draws=0).chance
+    panel = Panel.from_arrays([[0, 1, -1, -1]], [[1, 0, 0, 0]], 2)
+    chance = compute_robustness(panel, n_draws=0).chance
     assert chance["worst_case"].value == pytest.approx(1 / 4)
     assert chance["best_case"].value == pytest.approx(3 / 4)
     assert chance["m2_certainty"].value == pytest.approx(1 / 2)
@@ -352,7 +357,7 @@ def test_alpha_as_in_the_paper_is_below_0_for_guesses_and_alpha_is_not():
     alphas = []
     for _ in range(200):
         guesses = rng.integers(0, 4, (200, 20))
-        found = robustness(Panel.build(guesses, guesses == 0, 4), n_draws=0).estimates
+        found = compute_robustness(Panel.from_arrays(guesses, guesses == 0, 4), n_draws=0).estimates
         alphas.append([found[name].value for name in ("alpha", "alpha_paper")])
     alpha, paper = np.mean(alphas, axis=0)
     assert alpha == pytest.approx(-2 / 197, abs=0.02)
@@ -361,15 +366,15 @@ def test_alpha_as_in_the_paper_is_below_0_for_guesses_and_alpha_is_not():
 
 
 def test_an_item_whose_replies_were_all_refused_is_nothing_to_guess():
-    panel = Panel.build([[0, 1], [-1, -1]], [[1, 0], [0, 0]], 2)
-    assert robustness(panel, n_draws=0).chance["accuracy"].n == 1
-    silent = robustness(panel.select_items([1]), n_draws=0).chance["accuracy"]
+    panel = Panel.from_arrays([[0, 1], [-1, -1]], [[1, 0], [0, 0]], 2)
+    assert compute_robustness(panel, n_draws=0).chance["accuracy"].n == 1
+    silent = compute_robustness(panel.select_items([1]), n_draws=0).chance["accuracy"]
     assert (silent.value, silent.reason) == (None, "no_votes")
 
 
 def test_guessing_two_right_choices_of_four_is_one_set_of_six():
-    panel = Panel.build([[9, 8]], [[1, 0]], 4, n_guesses=[6])
-    chance = robustness(panel, n_draws=0).chance
+    panel = Panel.from_arrays([[9, 8]], [[1, 0]], 4, n_guesses=[6])
+    chance = compute_robustness(panel, n_draws=0).chance
     assert chance["accuracy"].value == pytest.approx(1 / 6)
     assert chance["worst_case"].value == pytest.approx(1 / 36)
 
@@ -377,8 +382,11 @@ def test_guessing_two_right_choices_of_four_is_one_set_of_six():
 def test_the_reply_that_stands_for_a_cluster_is_judged_as_the_modal_answer():
     # Replies 0 to 2 mean the same; the middle one stands for them and is right.
     right = [[0, 1, 0, 1]]
-    panel = Panel.build([[5, 5, 5, 6]], right, 0, representatives=[[1, 1, 1, 3]])
-    assert robustness(panel, n_draws=0).estimates["plurality"].value == 1
+    panel = Panel.from_arrays([[5, 5, 5, 6]], right, 0, representatives=[[1, 1, 1, 3]])
+    assert compute_robustness(panel, n_draws=0).estimates["plurality"].value == 1
     assert (
-        robustness(Panel.build([[5, 5, 5, 6]], right), n_draws=0).estimates["plurality"].value == 0
+        compute_robustness(Panel.from_arrays([[5, 5, 5, 6]], right), n_draws=0)
+        .estimates["plurality"]
+        .value
+        == 0
     )

@@ -19,12 +19,12 @@ from evaluation.multiqa.messages import METRIC_DESCRIPTIONS, STEPS
 from evaluation.multiqa.run import study
 from evaluation.multiqa.run_type import MULTIQA
 from evaluation.multiqa.storage.running import (
-    load_comparisons,
-    load_crowd,
-    load_items,
-    load_metrics,
-    load_replies,
-    load_rewordings,
+    load_comparison_rows,
+    load_crowd_rows,
+    load_item_rows,
+    load_metric_rows,
+    load_reply_rows,
+    load_rewording_rows,
 )
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
@@ -48,7 +48,7 @@ from tests.sentences import site_sentence
 
 
 def value(run, system, metric, group=""):
-    rows = {(row.system, row.metric, row.group): row.value for row in load_metrics(run)}
+    rows = {(row.system, row.metric, row.group): row.value for row in load_metric_rows(run)}
     return rows[system, metric, group]
 
 
@@ -67,11 +67,11 @@ def test_typed_wordings_are_asked_and_the_numbers_are_worked_out_by_hand(world, 
     assert value(run, "shaky", "free_marginal_kappa", "kind:choice") == pytest.approx(0.0)
     assert value(run, "shaky", "chance_worst_case", "kind:choice") == pytest.approx(3**-3)
     assert value(run, "good", "accuracy", "dataset:rivers") == 1.0
-    (row,) = [one for one in load_comparisons(run) if one.metric == "worst_case"]
+    (row,) = [one for one in load_comparison_rows(run) if one.metric == "worst_case"]
     assert (row.system_a, row.system_b, row.difference, row.n) == ("good", "shaky", 1.0, 4)
     # Exact McNemar: 4 to 0, twice (1/2)^4; one pair alone stays as it is under Holm.
     assert row.p_value == row.adjusted_p_value == pytest.approx(2 / 16)
-    assert {one.kind for one in load_rewordings(run)} == {"rewording", "dialect"}
+    assert {one.kind for one in load_rewording_rows(run)} == {"rewording", "dialect"}
     assert "|inputs:" in run.signature
     reasons = {one["reason"] for one in run.summary["exclusions"]}
     assert reasons == {"no_accepted_answer"}
@@ -80,7 +80,7 @@ def test_typed_wordings_are_asked_and_the_numbers_are_worked_out_by_hand(world, 
 @pytest.mark.medium
 def test_people_measure_what_has_no_key(world, good, shaky):
     run = done(rivers(world.owner), options([good, shaky]))
-    rows = {row.system: row for row in load_crowd(run)}
+    rows = {row.system: row for row in load_crowd_rows(run)}
     assert {row.item for row in rows.values()} == {"q5"}
     assert rows["good"].crowd_score == pytest.approx(rows["good"].crowd_score_original)
     assert rows["good"].spread_rewordings == pytest.approx(0.0)
@@ -88,11 +88,11 @@ def test_people_measure_what_has_no_key(world, good, shaky):
     assert rows["shaky"].spread_people > 0
     # The mean over the wordings of the one question is the number of the system.
     assert value(run, "shaky", "crowd_score") == pytest.approx(rows["shaky"].crowd_score)
-    scored = [row for row in load_replies(run) if row.item == "q5"]
+    scored = [row for row in load_reply_rows(run) if row.item == "q5"]
     assert all(row.right is None and row.crowd_score is not None for row in scored)
     assert run.summary["crowd"] == {"crowd_answers": 3, "crowd_workers": 3, "crowd_items": 1}
     without = done(rivers(world.owner), options([good], crowd=False))
-    assert list(load_crowd(without)) == []
+    assert list(load_crowd_rows(without)) == []
     assert without.summary["items"] == 4
 
 
@@ -204,8 +204,8 @@ def test_another_run_takes_over_every_reply(world, good):
     assert len(world.server.bodies) == asked
     (usage,) = run.summary["usage"]
     assert (usage["requests"], usage["reused"], usage["cost"]) == (0, 15, 0.0)
-    assert {row.matcher for row in load_items(run)} == {"choice", "levenshtein"}
-    assert {row.matcher for row in load_items(first)} == {"choice", "exact", "cosine"}
+    assert {row.matcher for row in load_item_rows(run)} == {"choice", "levenshtein"}
+    assert {row.matcher for row in load_item_rows(first)} == {"choice", "exact", "cosine"}
 
 
 def test_a_budget_ends_it_and_nothing_that_came_is_lost(world, good):

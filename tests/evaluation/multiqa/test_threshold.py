@@ -8,7 +8,7 @@ import pytest
 
 from evaluation.evidence.data_sets import load_beetle
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.multiqa.run.judging import RECORDED, LabelledPair, measure_pairs
+from evaluation.multiqa.run.judging import RECORDED, LabelledPair, measure_cosine_errors
 from tests.evaluation.commands.running import manage
 from tests.evaluation.multiqa.test_evaluate import write
 
@@ -128,7 +128,7 @@ def test_the_recorded_errors_of_minilm_are_those_on_beetle(data_folder):
         (MultiqaParameters(), default),
         (MultiqaParameters(tune_cosine=True), tuned),
     ):
-        found = measure_pairs(pairs, parameters, recorded.source)
+        found = measure_cosine_errors(pairs, parameters, recorded.source)
         assert found.threshold == pytest.approx(recorded.threshold, abs=1e-4)
         for name in ("missed", "taken", "auc"):
             assert getattr(found, name) == pytest.approx(getattr(recorded, name), abs=0.002), name

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evaluation.multiqa.run import study
-from evaluation.multiqa.storage.running import load_rewordings
+from evaluation.multiqa.storage.running import load_rewording_rows
 from evaluation.runs.steps.checkpoints import Lane
 from tests.evaluation.core.backends.chat.fake import said
 from tests.evaluation.multiqa.world import (
@@ -35,20 +35,20 @@ def test_a_second_attempt_at_rewording_ends_where_asking_and_computing_are_two_p
         return said(f"1. {other}" if "Write others than these" in content else f"1. {one}")
 
     world.server.reply = reply
-    check, attempts = study.Checker.check, []
+    check, attempts = study.RewordingChecker.check, []
 
     def counted(self, found, attempt):
         attempts.append(attempt)
         return check(self, found, attempt)
 
-    monkeypatch.setattr(study.Checker, "check", counted)
+    monkeypatch.setattr(study.RewordingChecker, "check", counted)
     rewriter = world.model("rewriter")
     run = queued(rivers(world.owner, variants=False), options([good], rewriter))
     # Asked, checked, asked again, checked, put to the model, evaluated.
     assert work_in_two_lanes(run, most=6) == [Lane.ASKING, Lane.COMPUTING] * 3
     assert run.state == "done", run.error
     assert attempts == [1, 2]
-    kept = [(one.item, one.attempt, one.variant) for one in load_rewordings(run)]
+    kept = [(one.item, one.attempt, one.variant) for one in load_rewording_rows(run)]
     assert kept == [(name, n, n) for n in (1, 2) for name, *_ in QUESTIONS]
     assert len(world.bodies("rewriter")) == 2 * len(QUESTIONS)
     assert len(world.bodies("good")) == 3 * len(QUESTIONS)

@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
 
-from evaluation.multiqa.methods import Panel, robustness
+from evaluation.multiqa.methods import Panel, compute_robustness
 from evaluation.umwp.methods.detection import (
     Draws,
     compute_annotator_agreement,
     compute_classifier_agreement,
     compute_pair_agreement,
-    find_majority,
+    find_majority_labels,
 )
 
 NO_DRAWS = Draws(0)
@@ -16,7 +16,7 @@ NO_DRAWS = Draws(0)
 
 def test_a_majority_needs_more_than_any_other_label():
     votes = np.array([[0, 0, 1], [0, 1, -1], [2, 2, -1], [-1, -1, -1], [0, 1, 2], [1, -1, -1]])
-    assert find_majority(votes, 3).tolist() == [0, -1, 2, -1, -1, 1]
+    assert find_majority_labels(votes, 3).tolist() == [0, -1, 2, -1, -1, 1]
 
 
 def test_two_annotators_are_compared_where_both_said_something():
@@ -50,8 +50,10 @@ def test_fleiss_kappa_of_annotators_pools_ratings_as_multiqa_does():
     expected = (4 / 9 - by_chance) / (1 - by_chance)
     kappa = compute_annotator_agreement(votes, 2, np.arange(4), NO_DRAWS)
     assert kappa.value == pytest.approx(expected)
-    panel = Panel.build(votes, np.zeros(votes.shape, dtype=bool), 2, votes >= 0)
-    assert robustness(panel, n_draws=0).estimates["fleiss_kappa"].value == pytest.approx(expected)
+    panel = Panel.from_arrays(votes, np.zeros(votes.shape, dtype=bool), 2, votes >= 0)
+    assert compute_robustness(panel, n_draws=0).estimates["fleiss_kappa"].value == pytest.approx(
+        expected
+    )
 
 
 def test_weights_make_the_numbers_those_of_all_replies():

@@ -7,7 +7,7 @@ from annotations.exchange.importing import import_word_problems
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.exchange.reading.word_problems import CATEGORY_NAMES
 from annotations.models import QuestionSet
-from evaluation.umwp.storage.questions import list_problems
+from evaluation.umwp.storage.questions import load_word_problems
 from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.umwp.world import PROBLEMS, lines, said_by
 from tests.problems import raises_problem
@@ -19,7 +19,7 @@ def test_problems_become_questions_that_say_whether_they_have_an_answer(question
     assert rows["2"].accepted_answers == ["2.5"]
     assert (rows["3"].answerable, rows["3"].category) == (False, "ambiguous key information")
     assert rows["3"].metadata == {"source": "SVAMP", "relevant_ids": ["1"]}
-    found = list_problems(question_set.latest_version())
+    found = load_word_problems(question_set.latest_version())
     assert [(one.id, one.answers, one.category, one.relevant) for one in found] == [
         ("1", (55.0,), None, ()),
         ("2", (2.5,), None, ()),
@@ -88,5 +88,5 @@ def test_partners_and_categories_of_questions_that_came_another_way_are_read(rit
         external_id="9", text="How many?", position=1, answerable=False,
         category="3: unrealistic", metadata={"relevant_ids": written},
     )  # fmt: skip
-    (found,) = list_problems(made.latest_version())
+    (found,) = load_word_problems(made.latest_version())
     assert (found.relevant, found.category) == (("1", "2"), 3)

@@ -7,9 +7,9 @@ from annotations.exchange.importing import import_answers
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet
 from evaluation.umwp.report.people import build_people_report
-from evaluation.umwp.report.results import build_noticing_report, build_replies_page
-from evaluation.umwp.storage.questions import list_problems
-from evaluation.umwp.views import describe_questions
+from evaluation.umwp.report.results import build_replies_page, build_report
+from evaluation.umwp.storage.questions import load_word_problems
+from evaluation.umwp.views import describe_version_inputs
 from tests.evaluation.core.backends.chat.fake import said
 from tests.evaluation.runs.run_types.texts import numbers_of
 from tests.evaluation.umwp.world import UNKNOWN, done, options, table
@@ -59,7 +59,7 @@ def is_math(owner, **about):
         made.draft().questions.create(
             external_id=name, text="How many?", position=place, accepted_answers=accepted
         )
-    return {one.id: one.is_math for one in list_problems(made.latest_version())}
+    return {one.id: one.is_math for one in load_word_problems(made.latest_version())}
 
 
 def test_accepted_answers_tell_which_questions_are_mathematical(rita):
@@ -73,16 +73,16 @@ def test_accepted_answers_tell_which_questions_are_mathematical(rita):
 
 def test_without_accepted_answers_digits_in_the_wordings_tell(rita):
     made = science(rita, None)
-    assert [one.is_math for one in list_problems(made.latest_version())] == [False, False]
+    assert [one.is_math for one in load_word_problems(made.latest_version())] == [False, False]
     made.latest_version().questions.filter(external_id="q1").update(text="Tom has 3. How many?")
     # A digit in 1 of 2 wordings: half are enough, as a problem without an answer may lack its own.
-    assert [one.is_math for one in list_problems(made.latest_version())] == [True, True]
+    assert [one.is_math for one in load_word_problems(made.latest_version())] == [True, True]
 
 
 def test_the_form_counts_questions_that_are_no_math_before_the_start(rita, question_set):
     version = science(rita).latest_version()
-    assert numbers_of(describe_questions(version).words) == [2, 2, 2]
-    assert numbers_of(describe_questions(question_set.latest_version()).words) == [3, 2]
+    assert numbers_of(describe_version_inputs(version).words) == [2, 2, 2]
+    assert numbers_of(describe_version_inputs(question_set.latest_version()).words) == [3, 2]
 
 
 @pytest.mark.medium
@@ -108,7 +108,7 @@ def test_people_are_counted_without_any_label(client, rita, small, large, chemis
 @pytest.mark.medium
 def test_rows_that_hold_no_number_are_hidden_and_said_to_be(client, rita, small, large, chemist):
     run = done(science(rita), options(small, large, instruction=True))
-    report = build_noticing_report(run)
+    report = build_report(run)
     # Two measures in two forms, over no question: the CSV has them, the page does not.
     assert [row["n"] for row in table(run, "comparisons")] == [0] * 4
     assert (report.compared, report.known_parts) == ([], [])

@@ -12,7 +12,7 @@ from evaluation.core.options import OptionError
 from evaluation.runs.background import runs
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.steps.asking import study_asking as in_turns
-from evaluation.umwp.report.results import build_noticing_report, build_replies_page
+from evaluation.umwp.report.results import build_replies_page, build_report
 from evaluation.umwp.storage.running import estimate_requests
 from tests.evaluation.core.backends.chat.fake import error, said
 from tests.evaluation.umwp.world import done, options, registered, replied, said_by, table
@@ -21,7 +21,7 @@ from tests.evaluation.umwp.world import done, options, registered, replied, said
 def test_models_are_asked_and_the_numbers_are_those_by_hand(question_set, small, server):
     run = done(question_set, options(small))
     assert len(server.bodies) == 5
-    (model,) = build_noticing_report(run).models
+    (model,) = build_report(run).models
     # It noticed 3 and 4, gave up on 5, and answered 1 and 2.
     assert (model.noticed, model.without_answer, model.wrongly, model.with_answer) == (2, 2, 1, 3)
     assert model.precision.value == pytest.approx(2 / 3)
@@ -124,8 +124,8 @@ def test_questions_of_which_nobody_knows_are_asked_and_count_in_nothing(
     assert (found["answerable_unknown"], found["no_number_to_compare"]) == (1, 1)
     assert found["no_text"] == 1
     small_before, small_now = (
-        build_noticing_report(before).models[0],
-        build_noticing_report(run).models[0],
+        build_report(before).models[0],
+        build_report(run).models[0],
     )
     # "word" has an answer: giving up on it counts, its number does not.
     assert small_now.recall == small_before.recall
@@ -138,7 +138,7 @@ def test_without_any_label_the_run_tells_only_what_was_taken_for_what(rita, smal
     made.draft().questions.create(external_id="1", text="Why?", position=1)
     run = done(made, options(small))
     assert [warning["code"] for warning in run.warnings] == ["umwp.no_labels", "umwp.not_math"]
-    (model,) = build_noticing_report(run).models
+    (model,) = build_report(run).models
     assert (model.f1.value, model.f1.reason) == (
         None,
         "no_unanswerable_problem_and_none_taken_for_one",
@@ -199,7 +199,7 @@ def test_what_a_model_does_not_reply_is_counted_and_told(question_set, small, se
     run = done(question_set, options(small))
     assert run.summary["errors"] == 1
     assert [warning["code"] for warning in run.warnings] == ["umwp.incomplete"]
-    (model,) = build_noticing_report(run).models
+    (model,) = build_report(run).models
     assert (model.refusals, model.without_answer) == (1, 1)
     outcomes = build_replies_page(run).counts
     assert outcomes == {"gave_up": 1, "refused": 1, "failed": 1, "right": 2}

@@ -1,6 +1,6 @@
 import pytest
 
-from evaluation.umwp.methods.texts import find_expression, is_word
+from evaluation.umwp.methods.texts import find_variable_expression, is_english_word
 
 EXPRESSIONS = [
     ("He has x + 5 apples.", "x+5"),
@@ -19,7 +19,7 @@ EXPRESSIONS = [
 
 @pytest.mark.parametrize(("reply", "expression"), EXPRESSIONS)
 def test_an_answer_with_a_variable_is_an_expression(reply, expression):
-    assert find_expression(reply) == expression
+    assert find_variable_expression(reply) == expression
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_an_answer_with_a_variable_is_an_expression(reply, expression):
     ],
 )
 def test_units_names_and_solved_variables_are_none(reply):
-    assert find_expression(reply) is None
+    assert find_variable_expression(reply) is None
 
 
 @pytest.mark.parametrize(
@@ -51,17 +51,19 @@ def test_units_names_and_solved_variables_are_none(reply):
     [("The rope is 5cm long.", "5cm"), ("on the 3rd day", "3rd"), ("The total is 3 x 5", "3x5")],
 )
 def test_the_rules_of_the_paper_take_units_for_variables(reply, expression):
-    assert find_expression(reply, "paper") == expression
+    assert find_variable_expression(reply, "paper") == expression
 
 
 def test_only_the_last_three_sentences_count():
     before = "There are x + 5 apples. "
-    assert find_expression(before + "One. Two.") == "x+5"
-    assert find_expression(before + "One. Two. Three.") is None
+    assert find_variable_expression(before + "One. Two.") == "x+5"
+    assert find_variable_expression(before + "One. Two. Three.") is None
 
 
 def test_letters_are_no_words_but_a_and_i():
-    assert [token for token in ("a", "I", "x", "n", "is", "xy", "apples") if is_word(token)] == [
+    assert [
+        token for token in ("a", "I", "x", "n", "is", "xy", "apples") if is_english_word(token)
+    ] == [
         "a",
         "I",
         "is",

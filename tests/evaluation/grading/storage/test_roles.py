@@ -62,6 +62,6 @@ def test_nothing_else_asks_or_measures_them(version):
     prompt = Prompt("closed", TEMPLATES["closed"])
     asked = model_askings.build_question_items(model_askings.load_graded_questions(version), prompt, 1)
     assert [one.id for one in asked] == ["r1", "r2"]
-    assert [one.id for one in maqa.load_questions(version)] == ["r1", "r2"]
-    assert [one.id for one in questions.list_problems(version)] == ["r1", "r2"]
-    assert {one.question for one in questions.list_people_answers(version)} == {"r1", "r2"}
+    assert [one.id for one in maqa.load_graded_questions(version)] == ["r1", "r2"]
+    assert [one.id for one in questions.load_word_problems(version)] == ["r1", "r2"]
+    assert {one.question for one in questions.list_worker_answers(version)} == {"r1", "r2"}

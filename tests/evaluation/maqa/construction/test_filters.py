@@ -4,9 +4,9 @@ import pytest
 
 from annotations.writing.candidates import FILTER_REASONS, VERDICTS
 from evaluation.maqa.construction.asking import (
-    Filters,
-    check_alone,
-    merge_answers,
+    CandidateFilters,
+    check_single_question,
+    drop_repeated_answers,
     parse_batch,
     parse_verdict,
 )
@@ -36,7 +36,7 @@ def several(*texts):
     ],
 )  # fmt: skip
 def test_a_candidate_is_left_out_with_its_reason(reason, question, answers):
-    assert check_alone(question, answers).reason == reason
+    assert check_single_question(question, answers).reason == reason
     assert reason in FILTER_REASONS
 
 
@@ -52,36 +52,39 @@ def test_a_candidate_is_left_out_with_its_reason(reason, question, answers):
     ],
 )
 def test_a_sound_candidate_passes(question, answers):
-    assert check_alone(question, answers) is None
+    assert check_single_question(question, answers) is None
 
 
 def test_the_detail_names_what_a_filter_found():
-    rejection = check_alone("Which three seas touch Germany?", several("Baltic", "North"))
+    rejection = check_single_question("Which three seas touch Germany?", several("Baltic", "North"))
     assert rejection.detail == "“Which three”, 2 answers"
 
 
 def test_a_question_of_the_set_or_of_the_run_is_a_duplicate():
-    filters = Filters(["What seas touch Germany?"])
+    filters = CandidateFilters(["What seas touch Germany?"])
     both = several("Baltic Sea", "North Sea")
     # The same words but for the question word.
-    assert filters.check("Which seas touch Germany?", both).reason == "duplicate"
-    assert filters.check("Which seas touch Denmark?", both) is None
+    assert filters.check_candidate("Which seas touch Germany?", both).reason == "duplicate"
+    assert filters.check_candidate("Which seas touch Denmark?", both) is None
     # 2 of 4 words differ and the answers are equal: shared 2 of (2 + 1 + 1) is .5.
-    again = filters.check("Which seas reach Denmark?", both)
+    again = filters.check_candidate("Which seas reach Denmark?", both)
     assert (again.reason, again.detail) == ("duplicate", "Which seas touch Denmark?")
     # Other answers: another question.
-    assert filters.check("Which seas reach Denmark?", several("a sea", "b sea")) is None
+    assert filters.check_candidate("Which seas reach Denmark?", several("a sea", "b sea")) is None
 
 
 def test_a_candidate_that_is_left_out_makes_no_later_one_a_duplicate():
-    filters = Filters([])
-    assert filters.check("Which seas touch Germany?", several("Baltic")).reason == "single_answer"
-    assert filters.check("Which seas touch Germany?", several("Baltic", "North")) is None
+    filters = CandidateFilters([])
+    assert (
+        filters.check_candidate("Which seas touch Germany?", several("Baltic")).reason
+        == "single_answer"
+    )
+    assert filters.check_candidate("Which seas touch Germany?", several("Baltic", "North")) is None
 
 
 def test_repeated_answers_are_merged():
     answers = (("USA", "United States"), ("The United States",), ("Canada",))
-    assert merge_answers(answers) == (("USA", "United States"), ("Canada",))
+    assert drop_repeated_answers(answers) == (("USA", "United States"), ("Canada",))
 
 
 def test_a_batch_is_read_from_lines():

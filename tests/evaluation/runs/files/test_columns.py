@@ -9,12 +9,12 @@ from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.registry import ScriptedChat
 from evaluation.core.text.items import MultiqaItem
 from evaluation.experts import commands
-from evaluation.maqa.composing import LAYOUT, read_yes_no
+from evaluation.maqa.composing import LAYOUT, read_yes_no_questions
 from evaluation.multiqa.files.evaluation import read_labelled_pairs
 from evaluation.multiqa.files.reading import MultiqaColumns, read_items, read_replies
 from evaluation.multiqa.files.study import _read_typed_wordings
 from evaluation.multiqa.options import MultiqaParameters
-from evaluation.multiqa.run.study import Checker
+from evaluation.multiqa.run.study import RewordingChecker
 from evaluation.runs.flow.metrics import Exclusions
 from tests.readers import TEXT, Holds, Reader, identified, outcomes
 
@@ -39,7 +39,7 @@ def replies_of(path):
 
 def typed_wordings_of(path):
     request = SimpleNamespace(variants=path, columns=MultiqaColumns())
-    checker = Checker(["q"] * len(ITEMS), 1, MultiqaParameters(), 0.0)
+    checker = RewordingChecker(["q"] * len(ITEMS), 1, MultiqaParameters(), 0.0)
     items, everyone = SimpleNamespace(items=ITEMS), range(len(ITEMS))
     found, _ = _read_typed_wordings(request, items, everyone, checker, Exclusions())
     return [(ITEMS[one.item].item, one.text, one.variant, one.reason) for one in found]
@@ -172,7 +172,7 @@ READERS = {
         module="evaluation.experts.commands",
     ),
     "yes/no questions": Reader(
-        read_yes_no,
+        read_yes_no_questions,
         "",
         {
             "question": Holds(

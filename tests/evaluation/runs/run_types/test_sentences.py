@@ -5,7 +5,7 @@ import pytest
 from evaluation.core.options import SITE, build_problem
 from evaluation.eloquent.options import EloquentRunOptions
 from evaluation.maqa.options import MaqaRunOptions
-from evaluation.maqa.report import MeasureResult, _find_best_measure
+from evaluation.maqa.report import MeasureResult, _describe_best_measure
 from evaluation.multiqa.options import MultiqaRunOptions
 from evaluation.umwp.options import UmwpRunOptions
 from tests.sentences import site_sentence, terminal_sentence
@@ -307,4 +307,4 @@ def maqa_measure(auroc, low=None, title="Entropy", n=4, why=""):
     ],
 )
 def test_whether_a_model_knows_when_it_is_right(measures, n, sentence):
-    assert _find_best_measure(measures, n) == sentence
+    assert _describe_best_measure(measures, n) == sentence
