@@ -31,9 +31,10 @@ SPEC is one of {FORMS}
 
 
 def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
-    """Add the arguments, except those in `without`, which the command has already."""
+    """Add the arguments of commands that ask a model, except those named in `without`."""
 
     def add(flag: str, **more: Any) -> None:
+        """Add an argument unless `without` has its name."""
         if flag.removeprefix("--").replace("-", "_") not in without:
             parser.add_argument(flag, **more)
 
@@ -122,7 +123,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
 
 
 def build_ask_settings(options: Mapping[str, Any]) -> AskSettings:
-    """Return the model and limits that the arguments name; CommandError (2) if invalid."""
+    """Return the model, sampling and limits in the arguments; CommandError if they are invalid."""
     values = options["parameters"]
     parameters = {
         "temperature": options["temperature"],
@@ -155,7 +156,7 @@ def build_ask_settings(options: Mapping[str, Any]) -> AskSettings:
 
 
 def _parse_positive(text: str) -> float:
-    """Return the positive number in an argument's text. Raises ArgumentTypeError."""
+    """Return the number above 0 in an argument's text. Raises ArgumentTypeError."""
     number = build_number_type()(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is too little")

@@ -14,7 +14,7 @@ from evaluation.models import ScoreRule
 
 
 class Command(SetCommand):
-    """Admit to a collection only workers with a minimum score in an earlier set."""
+    """Admit only workers with a minimum score in an earlier set to a collection."""
 
     help = (
         "Let only people take part in the published question set SET who scored at least X in the "
@@ -45,7 +45,7 @@ class Command(SetCommand):
         parser.add_argument("--off", action="store_true", help="ask for no score any more")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count the admitted workers, and store the rule unless it is a dry run."""
+        """Count the workers who meet the admission rule, and store the rule unless it is a dry run."""
         question_set = self.question_set(options)
         collection = (
             Collection.objects.filter(version__question_set=question_set)

@@ -27,7 +27,7 @@ UNUSED = ("rules", "bootstrap")
 
 
 class Command(BaseCommand):
-    """Find wordings that occur only in replies without an answer."""
+    """Mine templates: wordings that occur only in replies without an answer."""
 
     help = "Mine templates of UMWP out of labelled replies; half of them measure what was found."
     requires_system_checks = ()
@@ -76,10 +76,10 @@ class Command(BaseCommand):
                 options["output"],
             )
             mined = mine_files(request, bars.show)
-        print_report(self.stdout, _format_mining(mined, request.output))
+        print_report(self.stdout, _format_mining_result(mined, request.output))
 
 
-def _format_mining(mined: MiningResult, output: Path) -> str:
+def _format_mining_result(mined: MiningResult, output: Path) -> str:
     """Return the mined templates with their rates as text, and the output folder."""
     header = ("candidate", "mined", "wrong", "adds", "kept", "wrong", "precision", "new", "reason")
     rows = [
@@ -115,5 +115,5 @@ def _format_mining(mined: MiningResult, output: Path) -> str:
 
 
 def _list_rates(rates: Any) -> tuple[float | None, ...]:
-    """Return the precision, recall and F1 of mined templates, in this order."""
+    """Return the precision, recall and F1 of a set of templates, in this order."""
     return rates.precision, rates.recall, rates.f1
