@@ -51,7 +51,7 @@ class ExportCommand(SetCommand):
         return select_version(self.stdout, question_set, options["in_version"], self.answered)
 
     def find_chosen_run(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
-        """Return the run that the arguments name, None if they name none; exit status 2 if invalid."""
+        """Return the run that the arguments name, or None; exit status 2 if it is invalid."""
         try:
             return find_run(version, options["run"]) if options["run"] else None
         except ChoiceError as error:

@@ -89,7 +89,7 @@ class RunCommand(SetCommand):
     def remove_excluded_workers(
         self, parameters: Parameters, version: QuestionSetVersion, options: dict[str, Any]
     ) -> Parameters:
-        """Return the parameters without the set's excluded workers, unless the options include them."""
+        """Return the parameters without excluded workers, unless the options include them."""
         if not has_exclusions(parameters) or options.get(EXCLUDE) is not None:
             return parameters
         if options["include_excluded"] or not (ids := list_excluded_ids(version)):

@@ -21,7 +21,7 @@ VIEWS = Kind(
     text="evaluation.model_overview.commands.format_run",
     pages="evaluation.model_overview.views.PAGES",
     needs_answers=False,
-    check="evaluation.model_overview.storage.find_problems_at_start",
+    check="evaluation.model_overview.storage.find_start_problems",
     evaluate="evaluation.model_overview.arguments.EVALUATE",
     action="Model overview",
 )

@@ -45,7 +45,7 @@ class Command(SetCommand):
         parser.add_argument("--off", action="store_true", help="ask for no score any more")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count the workers who meet the admission rule, and store the rule unless it is a dry run."""
+        """Count the workers who meet the admission rule; store the rule unless it is a dry run."""
         question_set = self.question_set(options)
         collection = (
             Collection.objects.filter(version__question_set=question_set)

@@ -150,7 +150,7 @@ def _add_question_arguments(parser: CommandParser) -> None:
 
 
 def _build_request(options: dict[str, Any]) -> AskRequest:
-    """Return the request that the arguments describe; CommandError if they contradict each other."""
+    """Return the request that the arguments describe; CommandError if they contradict."""
     chosen = [
         f"--{n.replace('_', '-')}" for n in ("dry_run", "write_batch", "read_batch") if options[n]
     ]

@@ -79,7 +79,7 @@ class Command(RunCommand):
             sys.exit(INCOMPLETE)
 
     def _print_estimates(self, version: Any, options: AskOptions) -> None:
-        """Print the first request and the cost of a run without starting it; CommandError if invalid."""
+        """Print the first request and the cost of a run, without starting it."""
         owner = version.question_set.owner
         problems = find_problems_at_start(version, owner, options)
         if problems:

@@ -124,7 +124,7 @@ class Command(SetCommand):
         return load_content(run, build_options(run.version.question_set.name))
 
     def _find_run(self, options: dict[str, Any]) -> Any:
-        """Return the run with the given id, or the set's official run; exit status 2 if there is none."""
+        """Return the run with the given id, or the set's official run; exit status 2 if none."""
         from evaluation.models import Run
         from evaluation.runs.exports import RECORD, ChoiceError, find_run, find_version
 
@@ -156,7 +156,7 @@ class Command(SetCommand):
 
 
 def _parse_columns(text: str | None) -> ColumnNames:
-    """Return the column names of the graded file in an argument's text; exit status 2 if invalid."""
+    """Return the column names of the graded file in an argument's text; exit status 2 if bad."""
     if text is None:
         return ColumnNames()
     try:

@@ -73,7 +73,7 @@ def check_options(options: dict[str, Any]) -> None:
 
 
 def is_planning_parts(options: dict[str, Any]) -> bool:
-    """Return whether partial payments are to be planned or shown; CommandError for wrong options."""
+    """Return whether partial payments are planned or shown; CommandError for wrong options."""
     if options["parts"] and (options["rule"] or options["round"]):
         raise CommandError(PARTS.text("rule_or_round"), returncode=USAGE)
     if options["increase_places"] and not (options["parts"] and options["send"]):
@@ -235,7 +235,7 @@ class Command(DeskCommand):
     def _plan_by_rule(
         self, version: QuestionSetVersion, user: Any, options: dict[str, Any]
     ) -> None:
-        """Print who gets a bonus by the rule and its cost; plan the bonuses unless it is a dry run."""
+        """Print who gets a bonus by the rule and its cost; plan them unless it is a dry run."""
         if options["amount"] is None:
             raise CommandError("give the amount with --amount", returncode=USAGE)
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
@@ -271,7 +271,7 @@ class Command(DeskCommand):
     def _send_bonuses(
         self, version: QuestionSetVersion, user: Any, options: dict[str, Any]
     ) -> None:
-        """Print the next confirmed bonuses; have the panel pay them if --total confirms their sum."""
+        """Print the next confirmed bonuses; let the panel pay them if --total is their sum."""
         waiting = select_next_bonuses(version, options["round"])
         for n, code in count_left_out(version, options["round"]):
             self.stdout.write(SENDING.text("left_out", said=SENDING.text(code, n=n)))
@@ -325,7 +325,7 @@ class Command(DeskCommand):
     def _send_partial_payments(
         self, version: QuestionSetVersion, user: Any, options: dict[str, Any]
     ) -> None:
-        """Print the next partial payments; have the panel pay them if --total confirms their sum."""
+        """Print the next partial payments; let the panel pay them if --total is their sum."""
         next_parts = select_next_parts(version)
         if next_parts.n_without_id:
             self.stdout.write(SENDING.text("parts_without_id", n=next_parts.n_without_id))
