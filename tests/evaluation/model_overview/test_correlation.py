@@ -8,9 +8,9 @@ from evaluation.core.stats.inference.clustered import compute_clustered_interval
 from evaluation.core.stats.inference.intervals import draw_multiplicities
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.model_overview.methods import (
-    compute_measure_correlations,
     compute_detectable_correlation,
     compute_drawn_ranks,
+    compute_measure_correlations,
 )
 
 NONE = np.nan

@@ -6,9 +6,9 @@ from django.urls import reverse
 
 from annotations.models import Question, QuestionSet
 from evaluation.model_overview.storage import (
+    build_measure_readers,
     combine_source_runs,
     list_overview_run_types,
-    build_measure_readers,
 )
 from tests.evaluation.model_overview.test_run_type import done
 from tests.evaluation.model_overview.world import LINES, told
