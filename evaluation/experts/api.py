@@ -40,7 +40,7 @@ from evaluation.runs.judging.tasks import CannotSettleError, ask_to_settle
 from evaluation.runs.reports.judging import JudgedAnswer
 from evaluation.runs.rest.views import find_experts
 from evaluation.trust.api import FactSerializer
-from evaluation.trust.report.report import build_experts_fact
+from evaluation.trust.report.report import build_experts_check_fact
 
 AboutAudit = build_serializer(
     AuditReport, without=("experts", "of_set", "others", "check", "differ", "foreseen", "parties")
@@ -207,7 +207,7 @@ class AuditViewSet(GradingViewSet):
 
 def _respond(run: Run) -> Response:
     report = build_audit_report(run)
-    fact = build_experts_fact(report.check)
+    fact = build_experts_check_fact(report.check)
     return Response({**AuditSerializer({**_fields(report), "fact": fact}).data})
 
 

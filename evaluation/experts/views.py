@@ -49,7 +49,7 @@ from evaluation.runs.judging.declaration import MOST_SEED
 from evaluation.runs.judging.tasks import CannotSettleError, ask_to_settle
 from evaluation.runs.reports.judging import FEWEST_JUDGED
 from evaluation.runs.result_pages import Context, get_kind_or_404, get_run_or_404
-from evaluation.trust.report.report import build_experts_fact
+from evaluation.trust.report.report import build_experts_check_fact
 
 # Of strata, as the page calls them.
 STRATA = {
@@ -194,7 +194,7 @@ def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Co
         "title": "Expert check",
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
-        "fact": build_experts_fact(report.check),
+        "fact": build_experts_check_fact(report.check),
         "strata": [(STRATA.get(row.code, row.code), row) for row in report.strata],
         "design": dict(Audit.Design.choices).get(report.design or "", ""),
         "form": form or _build_form(people, run, report.n_answers),

@@ -98,11 +98,11 @@ def show_decision(request: HttpRequest, run: Run) -> Context:
         "title": f"Results of {result.about.name}",
         "breadcrumbs": build_breadcrumbs(run)[:1],
         "report": result,
-        "chart": build_people_chart(run, result),
+        "chart": build_linked_decision_chart(run, result),
         "remedies": build_remedies_report(run),
         "outcomes": build_outcomes_report(run),
         "next": _build_next_step(run, result, may),
-        "record": _find_official_run(run),
+        "record": _build_official_run_context(run),
         "new_models": result.trust.changed.of_models and result.step is not Step.ADD_MODELS,
         "add_models": build_link_to_add_models(run) if may else "",
         "may": may,
@@ -112,19 +112,20 @@ def show_decision(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def build_people_chart(run: Run, result: Decision) -> Chart | None:
+def build_linked_decision_chart(run: Run, result: Decision) -> Chart | None:
     """Return the chart of the best workers and those to review, with links; None without any."""
 
-    def link(worker: UUID) -> str:
+    def build_link(worker: UUID) -> str:
+        """Return the link to a worker's page."""
         return build_worker_link(run, worker)
 
     best = [person.row for person in result.best]
     doubtful = [person.row for person in result.look_at[:DRAWN]]
-    return build_decision_chart(best, doubtful, link)
+    return build_decision_chart(best, doubtful, build_link)
 
 
-def _find_official_run(run: Run) -> dict[str, Any]:
-    """Return template values: the run whose grades exports use, and whether it is official."""
+def _build_official_run_context(run: Run) -> dict[str, Any]:
+    """Return template values: the run whose grades exports use, and whether it was chosen."""
     if hasattr(run, "of_record"):
         return {"run": run, "is_chosen": True}
     done = Run.objects.filter(
@@ -135,7 +136,7 @@ def _find_official_run(run: Run) -> dict[str, Any]:
 
 
 def _build_next_step(run: Run, result: Decision, may: bool) -> NextStep:
-    """Return the button of the next step; a link to read for users who may not change the set."""
+    """Return the button of the next step; a link to read for users who may not edit the set."""
     step = result.step
     ids = {"run": run.public_id}
     question_set = run.version.question_set

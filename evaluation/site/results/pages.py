@@ -72,7 +72,7 @@ from evaluation.runs.run_types import Kind, RunSummary
 from evaluation.runs.run_types.data_sheets import build_workbook, build_zip
 from evaluation.sample_size.charts import build_planner_chart
 from evaluation.trust.report.decision import build_decision
-from evaluation.trust.views import build_people_chart
+from evaluation.trust.views import build_linked_decision_chart
 from evaluation.waves import views as waves
 from evaluation.waves.report.comparison import (
     build_model_table,
@@ -281,7 +281,7 @@ def _draw_placement(run: Run) -> Chart:
 # The query has further parameters, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: draw_grades(run, build_run_report(run).n_graded),
-    "decision": lambda run, _: build_people_chart(run, build_decision(run)),
+    "decision": lambda run, _: build_linked_decision_chart(run, build_decision(run)),
     "ranks": lambda run, _: draw_ranks(run, build_run_report(run).n_graded),
     "questions": lambda run, _: draw_disagreement(run, _count_questions(run)),
     "convergence": lambda run, _: build_convergence_chart(read_summary(run).trace),
