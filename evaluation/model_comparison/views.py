@@ -21,7 +21,7 @@ from evaluation.core.charts.chart import Chart, Layout, Row, draw_axis, draw_row
 from evaluation.core.charts.svg import Drawing, build_scale, format_interval, format_number
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.core.stats.inference.significance import Correction
-from evaluation.crowd_vs_llm.report import build_report
+from evaluation.crowd_vs_llm.report import build_panels_report
 from evaluation.grading.facts.report import build_run_facts
 from evaluation.grading.results.charts.models import build_placement_chart
 from evaluation.grading.results.pages import grading_file, grading_page
@@ -164,7 +164,7 @@ def build_leaderboard_context(run: Run, correction: Correction, runs: list[Run])
         "report": report,
         "corrected_by": CORRECTED_BY[correction],
         "panels": panels,
-        "panels_said": build_report(panels).said[0] if panels else "",
+        "panels_said": build_panels_report(panels).said[0] if panels else "",
         "panels_start": build_start_link(kind, run.version.question_set) if kind else "",
         "chart": build_placement_chart(placed.models, placed.ceiling, placed.crowd),
         "shown_columns": COLUMNS_SHOWN,

@@ -44,8 +44,10 @@ urlpatterns = [
     path(f"{SET}judging/<uuid:task_id>/", judging.show_or_save_judgement, name="judge"),
     path(f"{SET}judging/<uuid:task_id>/undo/", judging.undo_judgement, name="judge-undo"),
     path(f"{SET}export/", exporting.show_exports, name="export"),
-    path(f"{SET}export/answers/<slug:what>/", exporting.send_answers, name="export-answers"),
-    path(f"{SET}export/questions/<slug:what>/", exporting.send_items, name="export-items"),
+    path(f"{SET}export/answers/<slug:what>/", exporting.send_answer_export, name="export-answers"),
+    path(
+        f"{SET}export/questions/<slug:what>/", exporting.send_question_export, name="export-items"
+    ),
     path(f"{SET}models/<uuid:model_id>/", models.show_model_answers, name="model-answers"),
     path(f"{SET}collecting/", collecting.show_collection, name="collecting"),
     path(f"{SET}collecting/live/", collecting.show_live_part, name="collecting-live"),
@@ -62,7 +64,7 @@ urlpatterns = [
     path("runs/", runs.show_runs, name="runs"),
     path(RUN, runs.show_run, name="run"),
     path(f"{RUN}status.json", runs.send_run_status, name="run-status"),
-    path(f"{RUN}standing/", runs.show_run_standing, name="run-standing"),
+    path(f"{RUN}standing/", runs.show_run_type_status, name="run-standing"),
     path(f"{RUN}cancel/", runs.cancel_run, name="run-cancel"),
     path(f"{RUN}pause/", runs.pause_run, name="run-pause"),
     path(f"{RUN}resume/", runs.resume_run, name="run-resume"),

@@ -47,7 +47,9 @@ class Declaration:
         self.function, self.command = function, command
         self.kind: Kind = kinds[command]
         parser = _Parser(prog=function)
-        self._parser = add_run_type_parsers(parser, {command: (self.kind, self.kind.evaluate)})[command]
+        self._parser = add_run_type_parsers(parser, {command: (self.kind, self.kind.evaluate)})[
+            command
+        ]
         self.actions = {
             action.dest: action for action in self._parser._actions if action.dest not in HIDDEN
         }

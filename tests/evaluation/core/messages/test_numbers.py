@@ -3,7 +3,7 @@
 import pytest
 
 from evaluation.core.messages.message import format_count
-from evaluation.site.overview import Count
+from evaluation.site.overview import LabelledCount
 from evaluation.templatetags.words import probability
 
 
@@ -20,5 +20,5 @@ def test_one_thing_is_not_told_in_the_plural():
     assert format_count(1, "model") == "1 model"
     assert format_count(0, "model") == "0 models"
     assert format_count(2000, "answer") == "2,000 answers"
-    assert Count("question sets", 1).noun == "question set"
-    assert Count("question sets", 0).noun == "question sets"
+    assert LabelledCount("question sets", 1).noun == "question set"
+    assert LabelledCount("question sets", 0).noun == "question sets"
