@@ -46,7 +46,7 @@ from evaluation.models import LanguageModel, LLMResponse, Removal
 from evaluation.runs.flow.asking.options import LOCAL, parse_url
 from evaluation.runs.reports.across import list_notes
 from evaluation.runs.reports.lists import ModelFilter, annotate_answers
-from evaluation.workers.views import send_chart
+from evaluation.workers.views import build_chart_download
 
 BY_QUESTION = Keyset(
     "questions",
@@ -269,7 +269,7 @@ def send_model_chart(request: HttpRequest, model_id: UUID) -> HttpResponse:
     chart = build_history_chart(build_model_history(request.user, language_model), language_model)
     if chart is None:
         raise Http404("there is no such picture")
-    return send_chart(
+    return build_chart_download(
         chart,
         f"model-{language_model.name}",
         " ".join(filter(None, [language_model.name, language_model.notice])),

@@ -180,7 +180,7 @@ def add_prompt(request: HttpRequest) -> HttpResponse:
 def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
     """Show the form of a prompt's next version; POST stores it as a new version."""
     changed = get_editable(request, StoredPrompt.objects.all(), prompt_id)
-    latest = changed.latest()
+    latest = changed.find_latest_version()
     begin = {name: getattr(latest, name) for name in ("strategy", "system", "template")}
     form = PromptForm(request.POST or None, named=False, initial=begin)
     if request.method == "POST" and form.is_valid():

@@ -68,7 +68,7 @@ class Command(SetCommand):
         owner = question_set.owner.get_username()
         earlier = self.question_set({**options, "question_set": options["earlier"], "owner": owner})
         asked = (at_least, options["end"], options["score"])
-        selection = recruiting.select_admitted(collection, earlier, *asked)
+        selection = recruiting.find_admitted_workers(collection, earlier, *asked)
         if selection.run is None:
             raise CommandError(f"{earlier} has no grading that is done", returncode=USAGE)
         self.stdout.write(
@@ -76,5 +76,5 @@ class Command(SetCommand):
             f"{selection.n_too_few:,} gave too few answers for a score"
         )
         if not options["count"]:
-            rule = recruiting.set_rule(collection, earlier, *asked)
+            rule = recruiting.store_rule(collection, earlier, *asked)
             self.stdout.write(f"{rule.n_admitted:,} are admitted by their score from now on")

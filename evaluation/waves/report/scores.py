@@ -17,7 +17,14 @@ from evaluation.core.stats.inference.correlations import Retest, compute_retest_
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.models import AnswerScore, LLMAnswerScore, LLMScore, Run, WorkerGrade, text_hash
+from evaluation.models import (
+    AnswerScore,
+    LLMAnswerScore,
+    LLMScore,
+    Run,
+    WorkerGrade,
+    compute_text_hash,
+)
 
 
 @dataclass(frozen=True)
@@ -259,7 +266,7 @@ def _load_answers(run: Run, common: Collection[str]) -> dict[int, dict[str, _Ans
         *("llm_response__status", "llm_response__text", "score"),
     ).iterator():
         if question in common:
-            text_key = text_hash(f"{status} {text}")
+            text_key = compute_text_hash(f"{status} {text}")
             answers.setdefault(model, {})[question] = _Answer(text_key, score)
     return answers
 

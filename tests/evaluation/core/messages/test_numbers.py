@@ -4,7 +4,7 @@ import pytest
 
 from evaluation.core.messages.message import format_count
 from evaluation.site.overview import LabelledCount
-from evaluation.templatetags.words import probability
+from evaluation.templatetags.words import format_p_value
 
 
 @pytest.mark.parametrize(
@@ -12,8 +12,8 @@ from evaluation.templatetags.words import probability
     [(None, "–"), (1.0, "1.000"), (0.0314, "0.031"), (0.001, "0.001"), (0.0009, "< 0.001")],
 )
 def test_a_p_value_is_never_shown_as_nought(p, shown):
-    assert probability(p) == shown
-    assert probability(1e-300) == "< 0.001"
+    assert format_p_value(p) == shown
+    assert format_p_value(1e-300) == "< 0.001"
 
 
 def test_one_thing_is_not_told_in_the_plural():
