@@ -69,7 +69,7 @@ class ModelPanelScores:
 class PanelQuestion:
     """A question with the answer nearest to each panel's consensus.
 
-    `text` and the best responses are shortened; "" if a panel has none.
+    `text` and the nearest answers (`of_people` etc.) are shortened; "" if a panel has none.
     """
 
     question: UUID

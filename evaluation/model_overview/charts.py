@@ -36,7 +36,7 @@ def build_views_chart(
 ) -> Chart | None:
     """Return the chart of each model's measures by question; None if all are of one aspect.
 
-    `link` leads from the place of a model to its page.
+    `link` returns the URL of the page of the model at an index.
     """
     disagreement = compute_aspect_disagreement(together)
     if np.isnan(disagreement.strength).all():

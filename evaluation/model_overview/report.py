@@ -42,7 +42,7 @@ from evaluation.runs.reports.lists import Table
 class ViewRow:
     """A measure of models (a "view" on the pages) with its texts for readers and its source run.
 
-    `leads` is true for the main view of its aspect (`side`); `better` is "higher", "lower" or "".
+    `leads` is true for the main measure of its aspect (`side`); `better` is "higher", "lower" or "".
     """
 
     name: str
@@ -250,7 +250,7 @@ ANSWERS_SHOWN = 50
 class ReportedDisagreement:
     """An answer on which measures disagree, with shortened texts ("" if missing).
 
-    `best` and `worst` are sentences about the two views that are farthest apart.
+    `best` and `worst` are sentences about the two measures that are farthest apart.
     """
 
     model: str
@@ -271,7 +271,7 @@ class DisagreementsPage(ComputedPage[ReportedDisagreement]):
 class AnswerMeasures:
     """Values of one model's answer to one question in every measure; None if unknown.
 
-    `strength` is how far the sides are apart, None with fewer than two; `place` that of the model.
+    `strength` is how far the aspects are apart, None with fewer than two; `place` that of the model.
     """
 
     question: str

@@ -235,7 +235,7 @@ class LLMResponse(Record):
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the answer; compute the hash of its request if it is missing.
 
-        Compute a missing request hash (`bulk_create` needs it set beforehand).
+        `bulk_create` does not call this method: it needs the hash set beforehand.
         """
         self.request = self.request or compute_request_hash(self.prompt, self.parameters)
         super().save(*args, **kwargs)

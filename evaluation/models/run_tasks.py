@@ -115,9 +115,9 @@ class RunTask(Scoped):
 
     @classmethod
     def cancel_open_tasks(cls, **of: Any) -> int:
-        """Cancel the open tasks that the filter `of` selects, such as `run=run`; return a count.
+        """Cancel the open tasks that the filter `of` selects, and return their number.
 
-        Return their number.
+        `of` is for example `run=run`.
         """
         return cls._default_manager.filter(state__in=OPEN, **of).update(
             state=cls.State.CANCELLED, payload=None, lease_until=None, ended_at=Now()

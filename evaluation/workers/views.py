@@ -130,10 +130,7 @@ def build_history_chart(history: WorkerHistory) -> Chart | None:
 
 
 def _get_worker_or_404(request: HttpRequest, worker_id: UUID) -> Any:
-    """Return a worker the user may see, with `may_change` annotated; raise Http404 if hidden.
-
-    404 if not visible.
-    """
+    """Return a worker the user may see, with `may_change` annotated; raise Http404 if hidden."""
     return get_visible_or_404(
         request, Worker.objects.annotate_right_to_change(request.user), worker_id
     )

@@ -132,7 +132,7 @@ class RequestTotals:
     def from_estimates(cls, estimates: Sequence[Estimate]) -> RequestTotals:
         """Return the totals of the models' estimates; the time is that of the slowest model.
 
-        The time is that of the slowest model, because the models are asked in parallel.
+        The models are asked in parallel.
         """
         pending = [estimate for estimate in estimates if not estimate.reason and estimate.to_ask]
         costs, durations = (

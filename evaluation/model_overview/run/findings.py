@@ -53,7 +53,7 @@ class ModelResultRow:
     """A row of models.csv: one model's mean in one measure, its difference (`gain`) and its rank.
 
     `gain` is the mean difference to the other models' mean on the same `n_gain` questions; `place`
-    is the rank of the mean among `n_models`, 1 is best; None in a view without a better direction.
+    is the rank of the mean among `n_models`, 1 is best; None in a measure without a better direction.
     """
 
     model: str
@@ -76,7 +76,7 @@ class DisagreementRow:
     """A row of disagreements.csv: an answer, and the two measures that rank it most differently.
 
     `strength` is the difference of their places among all answers, 0 to 1; the places are shares
-    of answers that are worse in the view.
+    of answers that are worse in the measure.
     """
 
     model: str

@@ -402,7 +402,7 @@ class VisibleWorkers:
     def select_open_alarm_rows(self) -> QuerySet[Any, Any]:
         """Return (worker, alarm) rows of alarms about workers that no remedy has settled.
 
-        Alarms that a remedy settled are left out, so that later runs do not count them again.
+        So later runs do not count a settled alarm again. Alarms are those of official runs.
         """
         settled = Alarm.objects.filter(NO_EVIDENCE, run__in=list(self.counted.runs))
         return self.select_alarm_rows().exclude(alarm__in=settled.values("pk"))
