@@ -14,7 +14,7 @@ from evaluation.runs.background.work import work_one_turn
     name="evaluation.tasks.work", ignore_result=True, acks_late=True, reject_on_worker_lost=True
 )
 def work_on_oldest_run() -> None:
-    """Work on the oldest free run for some minutes; store and re-raise a failure ."""
+    """Work on the oldest free run for some minutes; store and re-raise a failure."""
     work_one_turn(lane=request_process.get_own_lane())
 
 

@@ -171,7 +171,7 @@ def compare_panel_files(
             "Give answers of models: a panel of models needs at least one.",
         ) from None
     hashes = {**answers.hashes, "models": models.sha256, **vector_hashes}
-    return PanelFilesResult(comparison, comparison.summarize(), answers, models, hashes)
+    return PanelFilesResult(comparison, comparison.build_summary(), answers, models, hashes)
 
 
 def _list_column_names(row: Any) -> tuple[str, ...]:

@@ -167,12 +167,12 @@ def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQue
     }
     # The best response of both is a worker's or a model's, so its text is in one of two tables.
     both_is_model = {row["nearest_both"]: row["nearest_both_is_model"] for row in rows}
-    people = _load_texts(
+    people = _load_answer_texts(
         Response.objects,
         [row["nearest_people"] for row in rows]
         + [key for key, m in both_is_model.items() if not m],
     )
-    models = _load_texts(
+    models = _load_answer_texts(
         LLMResponse.objects,
         [row["nearest_models"] for row in rows] + [key for key, m in both_is_model.items() if m],
     )
@@ -245,7 +245,7 @@ def _load_stored_question_rows(run: Run) -> list[dict[str, Any]]:
     return data or []
 
 
-def _load_texts(rows: Any, keys: list[int | None]) -> dict[int, str]:
+def _load_answer_texts(rows: Any, keys: list[int | None]) -> dict[int, str]:
     """Return the beginnings of answer texts by primary key, without withdrawn answers."""
     texts = rows.filter(pk__in=[key for key in keys if key is not None]).values_list(
         "pk", select_beginning("text", ANSWER_SHOWN)

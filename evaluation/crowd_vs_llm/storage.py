@@ -48,7 +48,7 @@ def compare_panels(turn: Turn) -> None:
     except NoModelsError:
         raise RunInputError("run.no_answer_of_a_model") from None
     public = {str(key): str(model.public_id) for key, model in models.items()}
-    summary = _replace_model_keys(comparison.summarize(), public)
+    summary = _replace_model_keys(comparison.build_summary(), public)
     rows, input_hash = _build_question_rows(comparison), inputs.hash()
     with turn.open_fenced_transaction():
         # An attempt that was interrupted may have stored rows already.

@@ -210,10 +210,10 @@ def _build_audit_response(run: Run) -> Response:
     """Return the response with the expert check of a run."""
     report = build_audit_report(run)
     fact = build_experts_check_fact(report.check)
-    return Response({**AuditSerializer({**_list_report_fields(report), "fact": fact}).data})
+    return Response({**AuditSerializer({**_get_report_values(report), "fact": fact}).data})
 
 
-def _list_report_fields(report: AuditReport) -> dict[str, Any]:
+def _get_report_values(report: AuditReport) -> dict[str, Any]:
     """Return the report's field values by name."""
     return {name: getattr(report, name) for name in report.__dataclass_fields__}
 

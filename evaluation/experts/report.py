@@ -350,7 +350,7 @@ def build_experts_report(run: Run) -> ExpertsReport:
     judged = load_judged_answers(run, audit)
     weights = compute_weights(judged, audit)
     graded = [
-        GradedAnswer(_build_answer(answer), answer.grades, answer.settled, weight)
+        GradedAnswer(_convert_to_scored_answer(answer), answer.grades, answer.settled, weight)
         for answer, weight in zip(judged, weights, strict=True)
     ]
     answers = list(_load_answers(run, judged)) if judged else []
@@ -364,7 +364,7 @@ def build_experts_report(run: Run) -> ExpertsReport:
     return ExpertsReport(build_about(run), audit is not None, findings)
 
 
-def _build_answer(judged_answer: JudgedAnswer) -> ScoredAnswer:
+def _convert_to_scored_answer(judged_answer: JudgedAnswer) -> ScoredAnswer:
     """Return a judged answer as an answer with author, question and score."""
     return ScoredAnswer(
         _get_author_id(judged_answer),

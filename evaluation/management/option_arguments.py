@@ -50,8 +50,8 @@ def add_option_arguments(
     }
     for name, option in parameters.options().items():
         if (FILES if files else DATABASE) in option.places and name not in without:
-            text = _build_help(parameters, option)
-            more = build_argument_keywords(option, _build_parser(parameters, option), files)
+            text = _build_argument_help(parameters, option)
+            more = build_argument_keywords(option, _build_text_parser(parameters, option), files)
             apart.get(option.group, parser).add_argument(
                 build_flag(option), dest=name, **{"help": text, **more}
             )
@@ -93,7 +93,7 @@ class BadArgumentError(argparse.ArgumentTypeError):
         self.problem = error.problems[0]
 
 
-def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str], Any]:
+def _build_text_parser(parameters: type[Parameters], option: Option) -> Callable[[str], Any]:
     """Return a function that parses an argument's text as this option."""
 
     def parse_text(text: str) -> Any:
@@ -108,7 +108,7 @@ def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str
     return parse_text
 
 
-def _build_help(parameters: type[Parameters], option: Option) -> str:
+def _build_argument_help(parameters: type[Parameters], option: Option) -> str:
     """Return the help text of an argument, with its default."""
     text = TERMINAL.described(parameters, option.name)
     if isinstance(option, Text) and option.suggestions:

@@ -37,12 +37,12 @@ from evaluation.model_overview.run.findings import (
     OverviewResults,
     ViewsSummary,
     build_disagreement_rows,
-    compute_results,
+    compute_overview_results,
 )
 from evaluation.model_overview.run.gathering import (
+    MeasureSource,
     MetricsBuilder,
     NoObservationsError,
-    Source,
     ViewsParameters,
 )
 from evaluation.model_overview.storage import list_overview_file_types
@@ -168,7 +168,7 @@ def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> 
                 f"no view of a model is known of what made this folder ({kind or 'not given'})",
                 f"Folders of {', '.join(request.kinds)} are read; KIND=DIR names the evaluation.",
             )
-        source = Source(kind, run_type.title, str(path), str(made.get("signature", "")))
+        source = MeasureSource(kind, run_type.title, str(path), str(made.get("signature", "")))
         gathering.add_source(source, _read_observations(path, run_type.views, hashes))
     try:
         together = gathering.build_metrics()
@@ -178,7 +178,7 @@ def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> 
             "no model has a number for a question",
             "Evaluate models first: evaluate aqer takes their answers with --models.",
         ) from None
-    views = compute_results(together, request.parameters, progress)
+    views = compute_overview_results(together, request.parameters, progress)
     return FolderOverview(views, ViewsSummary.from_results(views), texts, hashes)
 
 

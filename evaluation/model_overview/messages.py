@@ -68,7 +68,7 @@ def _format_interval(values: Mapping[str, Any], low: str = "low", high: str = "h
     )
 
 
-def _format_sample(values: Mapping[str, Any]) -> str:
+def _format_sample_size(values: Mapping[str, Any]) -> str:
     """Return the numbers of questions and models behind a correlation as a phrase."""
     models = "" if values["models"] == 1 else f" and {values['models']} models"
     return f"{format_count(values['questions'], 'question')}{models}"
@@ -77,7 +77,7 @@ def _format_sample(values: Mapping[str, Any]) -> str:
 def _format_correlation(values: Mapping[str, Any]) -> str:
     """Return a rank correlation with its interval and sample as a phrase."""
     correlation = _format_two_decimals(values["value"])
-    interval, sample = _format_interval(values), _format_sample(values)
+    interval, sample = _format_interval(values), _format_sample_size(values)
     return f"rank correlation {correlation}, {interval}, {sample}"
 
 

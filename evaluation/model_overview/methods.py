@@ -1,4 +1,4 @@
-"""Statistics of views (measures of models): correlations, disagreement on an answer, means.
+"""Statistics of measures of models (views): correlations, disagreement on an answer, means.
 
 The correlation is Spearman's over the questions of each model, averaged over models. Answers of all
 models pooled would also correlate because one model is better than another in both views, which is

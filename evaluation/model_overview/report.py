@@ -104,7 +104,7 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class ModelEvidenceReport:
-    """ClaimEvidence about one model from all measures; `place` is its index in its page's URL."""
+    """Evidence about one model from all measures; `place` is its index in its page's URL."""
 
     model: str
     place: int

@@ -16,12 +16,12 @@ from annotations.models import QuestionSetVersion
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats
-from evaluation.model_overview.run.findings import ViewsSummary, compute_results
+from evaluation.model_overview.run.findings import ViewsSummary, compute_overview_results
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
+    MeasureSource,
     MetricsBuilder,
     NoObservationsError,
-    Source,
     ViewsParameters,
 )
 from evaluation.models import Run, RunData
@@ -61,7 +61,7 @@ def compute_overview_run(turn: Turn, providers: Iterable[MeasureReader]) -> None
         together = combine_source_runs(run.version, providers, turn)
     except NoObservationsError:
         raise RunInputError("run.nothing_to_view") from None
-    views = compute_results(together, parameters, turn.report)
+    views = compute_overview_results(together, parameters, turn.report)
     input_hash = together.compute_hash()
     with turn.open_fenced_transaction():
         turn.keep(CELLS, _convert_to_json(together))
@@ -98,7 +98,7 @@ def combine_source_runs(
     total, done = sum(map(len, by_kind.values())), 0
     for kind, provider in known.items():
         seen: set[str] = set()
-        sources: tuple[Source, list[ViewedObservation]] | None = None
+        sources: tuple[MeasureSource, list[ViewedObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
                 turn.report("loading", done, total)
@@ -109,7 +109,7 @@ def combine_source_runs(
                 if seen
                 else observations
             )
-            source = Source(kind, provider.title, str(run.public_id), run.signature)
+            source = MeasureSource(kind, provider.title, str(run.public_id), run.signature)
             models = {one.observation.model for one in new if one.observation.value is not None} - {
                 ""
             }

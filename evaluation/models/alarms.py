@@ -35,7 +35,7 @@ from evaluation.models.language_models import LLMResponse
 from evaluation.models.runs import Run
 
 
-class Alarm(Result):
+class Alarm(RunResult):
     """An alarm of a run; platform/docs/alarms.md lists the kinds and their statistics.
 
     The message is a code with values (`Message`), in runs older than codes a sentence; it names no
@@ -138,7 +138,7 @@ class AlarmReview(Record):
         return f"{self.state}: {self.alarm}"
 
 
-class CrowdFact(Result):
+class CrowdFact(RunResult):
     """A value (such as a year) that workers state in answers to a question; a row of facts.csv.
 
     Of the `of` workers who state a value of this kind, `mentions` state this one. `place` is the
@@ -180,7 +180,7 @@ class CrowdFact(Result):
         return f"{self.value} in {self.run_id}"
 
 
-class AnswerFact(Result):
+class AnswerFact(RunResult):
     """A value that one answer states for a kind of fact; one row of answer_facts.csv.
 
     `of` other workers state the slot, `mentions` of them the same value. `crowd` is the agreed
@@ -362,7 +362,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def record_exclusions(cls, run: Run) -> None:
-        """Record with a run the decisions that exclude its `exclude_workers` from the set.
+        """Record the decisions behind the workers that a run excludes, for the run's pages.
 
         The run's pages show them with reason, author and time. Workers that the options name
         without a decision get no record.

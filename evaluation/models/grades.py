@@ -42,7 +42,7 @@ def build_condition_or_null(condition: Q, *fields: str) -> Q:
     return condition
 
 
-class Result(Scoped):
+class RunResult(Scoped):
     """Base class of result rows of a run; visible to users who may see the set's answers."""
 
     access = Access(question_set="run__version__question_set", readers=VIEWERS)
@@ -74,7 +74,7 @@ class FactCounts(models.Model):
         abstract = True
 
 
-class WorkerGrade(FactCounts, Result):
+class WorkerGrade(FactCounts, RunResult):
     """Result for a worker in a run; one row of workers.csv.
 
     `weights` and `grades` hold the voting weight and the grade after each of the iterations that
@@ -180,7 +180,7 @@ class WorkerGrade(FactCounts, Result):
         return rows.exclude(pk__in=cls.select_excluded(run).values("pk"))
 
 
-class ExemplaryAnswer(Result):
+class ExemplaryAnswer(RunResult):
     """Exemplary answer of a question in a run; one row of exemplars.csv, with its vector.
 
     `vector` holds `dimension` numbers as float32, little-endian; both are empty (None) where the
@@ -258,7 +258,7 @@ class ExemplaryAnswer(Result):
         return f"{self.question} in {self.run}"
 
 
-class AnswerScore(Result):
+class AnswerScore(RunResult):
     """Score of a worker's answer in a run; one row of answers.csv.
 
     `place` is the position on the map of answers: x and y on the axes of the run, x and y on those
@@ -290,7 +290,7 @@ class AnswerScore(Result):
         return f"score of {self.response_id} in {self.run_id}"
 
 
-class LLMScore(FactCounts, Result):
+class LLMScore(FactCounts, RunResult):
     """Result for a language model in a run; `reason` explains missing numbers."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_scores")
@@ -344,7 +344,7 @@ class LLMScore(FactCounts, Result):
         return f"{self.model} in {self.run}"
 
 
-class LLMAnswerScore(Result):
+class LLMAnswerScore(RunResult):
     """Score of a model's answer in a run; `reason` explains a missing score.
 
     `place` is that of `AnswerScore`.
@@ -377,7 +377,7 @@ class LLMAnswerScore(Result):
         return f"score of {self.llm_response_id} in {self.run_id}"
 
 
-class LLMComparison(Result):
+class LLMComparison(RunResult):
     """Comparison of two language models in a run, on the questions both were scored on.
 
     `difference` is the mean of model A less model B, its interval that of this pair alone,
@@ -421,7 +421,7 @@ class LLMComparison(Result):
         return f"{self.model_a} against {self.model_b} in {self.run_id}"
 
 
-class RunData(Result):
+class RunData(RunResult):
     """Named JSON value of a run, such as the numbers of a chart or the rows of a table.
 
     Also intermediate results for the next turn (`evaluation.runs.steps.checkpoints.Turn.keep`).
@@ -442,7 +442,7 @@ class RunData(Result):
         return f"{self.name} of {self.run_id}"
 
 
-class DrawPart(Result):
+class DrawPart(RunResult):
     """Some bootstrap draws of an unfinished run; deleted when the run ends.
 
     `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw

@@ -94,9 +94,9 @@ def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) ->
         "task": task,
         "task_id": task_id,
         "judging": declared,
-        "keys": _describe_keys(declared),
+        "keys": _describe_choice_keys(declared),
         "given": _find_given_code(declared, task),
-        "last": _find_last_judged(question_set, expert, task_id),
+        "last": _find_last_judged_task(question_set, expert, task_id),
         "problem": problem,
     }
     status = 400 if problem else 200
@@ -116,7 +116,7 @@ def undo_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpRes
     return redirect("admin:judge", question_set.public_id, task_id)
 
 
-def _find_last_judged(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
+def _find_last_judged_task(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
     """Return the task that the expert judged last; None if it is the shown one."""
     last = door.find_last_judged(question_set, expert)
     return None if last == shown_task else last
@@ -142,7 +142,7 @@ def _find_given_code(judging: Judging, task: Task) -> str:
     return judging.code_of(task.grade, task.label)
 
 
-def _describe_keys(judging: Judging) -> str:
+def _describe_choice_keys(judging: Judging) -> str:
     """Return a phrase that names the keyboard keys of the choices."""
     pressed = [choice.pressed for choice in judging.choices if len(choice.pressed) == 1]
     before = {choice.pressed[0] for choice in judging.choices if len(choice.pressed) == 2}

@@ -17,7 +17,7 @@ from evaluation.grading.results.api.results import ModelRowSerializer
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.reports.planner import PlannerReport, build_planner_report
 from evaluation.trust.report import Fact, TrustReport, build_trust_report
-from evaluation.trust.report.decision import Decision, ListedWorker, Step, build_decision
+from evaluation.trust.report.decision import Decision, ListedWorker, RecommendedStep, build_decision
 
 FactSerializer = build_serializer(
     Fact,
@@ -60,7 +60,7 @@ class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
     best = PersonSerializer(many=True)
     look_at = PersonSerializer(many=True)
     models = ModelRowSerializer(many=True)
-    step = serializers.ChoiceField(choices=list(Step))
+    step = serializers.ChoiceField(choices=list(RecommendedStep))
 
 
 @extend_schema(tags=["results"])

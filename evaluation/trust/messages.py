@@ -92,7 +92,7 @@ def _format_answered_alarms(values: Mapping[str, Any]) -> str:
     return f"{one} answered by a remedy of this run{more}; no other is open."
 
 
-def _append_unchecked(sentence: Sentence) -> Sentence:
+def _append_unchecked_alarms(sentence: Sentence) -> Sentence:
     """Return a message template: `sentence`, then the alarm checks that had too little data."""
 
     def format_both(values: Mapping[str, Any]) -> str:
@@ -229,11 +229,11 @@ FACTS: Mapping[str, FactTemplates] = {
         "Not known: the run was computed before Crowdgrade looked for it.", "Grade again."
     ),
     "alarms.ring": FactTemplates(
-        _append_unchecked(_build_counted_sentence("1 alarm.", "{count} alarms.")),
+        _append_unchecked_alarms(_build_counted_sentence("1 alarm.", "{count} alarms.")),
         "Read the evidence of each alarm before you pay, reject or publish anything.",
     ),
     "alarms.notices": FactTemplates(
-        _append_unchecked(
+        _append_unchecked_alarms(
             _build_counted_sentence(
                 "No alarms; 1 notice to review.",
                 "No alarms; {count} notices to review.",
@@ -242,13 +242,13 @@ FACTS: Mapping[str, FactTemplates] = {
         "Review the evidence.",
     ),
     "alarms.unchecked": FactTemplates(
-        _append_unchecked("No alarm was raised by the checks that ran."),
+        _append_unchecked_alarms("No alarm was raised by the checks that ran."),
         "Ask the same people more questions, or more people. Until then read the answers of the "
         "best workers side by side.",
     ),
-    "alarms.answered": FactTemplates(_append_unchecked(_format_answered_alarms)),
+    "alarms.answered": FactTemplates(_append_unchecked_alarms(_format_answered_alarms)),
     "alarms.dismissed": FactTemplates(
-        _append_unchecked(
+        _append_unchecked_alarms(
             _build_counted_sentence(
                 "1 alarm was dismissed, with a reason; no other is open.",
                 "{count} alarms were dismissed, with reasons; no other is open.",

@@ -138,7 +138,7 @@ class PanelComparison:
     @property
     def warnings(self) -> list[Message]:
         """Warnings about the embedding and the limits of panels of models."""
-        return [*self.embedded.warnings, *self.summarize().cautions]
+        return [*self.embedded.warnings, *self.build_summary().cautions]
 
     def build_signature(self, input_hash: str) -> str:
         """Return the signature of a run: options, embedding, input hash, and version."""
@@ -154,7 +154,7 @@ class PanelComparison:
         }
         return "|".join(["panels", *(f"{name}:{value}" for name, value in parts.items())])
 
-    def summarize(self) -> PanelsSummary:
+    def build_summary(self) -> PanelsSummary:
         """Return the summary of the comparison to store, with model ids as text."""
         models = self.inputs.models
         info = self.embedded.info

@@ -291,7 +291,7 @@ DEFAULTS: dict[str, Any] = {"temperature": 0.0, "max_tokens": 256}
 EXAMPLE = "Why does the Moon always show us the same side?"
 
 
-class TryForm(forms.Form):
+class TrialForm(forms.Form):
     """Form of a trial: a question, a prompt and a passage to ask a model once."""
 
     question = forms.CharField(
@@ -380,7 +380,7 @@ class PreparedTrial:
     parameters: Any
     fault: str = ""
 
-    def run(self) -> Trial:
+    def ask_model(self) -> Trial:
         """Ask the model and return the result; errors become part of it."""
         if self.chat is None:
             return Trial(self.messages, None, None, self.fault)
@@ -395,7 +395,7 @@ class PreparedTrial:
         return Trial(self.messages, None, result.seconds, fault.message, remedy)
 
 
-def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
+def prepare_trial(model: LanguageModel, form: TrialForm) -> PreparedTrial:
     """Return the trial of a valid form, ready to run in another thread."""
     messages: tuple[Message, ...] = ()
     try:
@@ -467,7 +467,7 @@ def start_trial(user_id: int, prepared: PreparedTrial, values: Mapping[str, str]
     def run_trial() -> None:
         """Run the trial, store its result in the cache, and free its place."""
         try:
-            cache.set(key, replace(pending, result=prepared.run()), KEPT_SECONDS)
+            cache.set(key, replace(pending, result=prepared.ask_model()), KEPT_SECONDS)
         finally:
             cache.delete(of_user)
             places.release()

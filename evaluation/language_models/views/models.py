@@ -37,7 +37,7 @@ from evaluation.language_models.views import model_form
 from evaluation.language_models.views.model_form import (
     ModelForm,
     NoteForm,
-    TryForm,
+    TrialForm,
     build_name_taken_error,
     prepare_trial,
 )
@@ -124,7 +124,7 @@ def show_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     trial = model_form.load_trial(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
         return render_model_page(request, language_model)
-    form = TryForm(request.user, initial=dict(trial.asked))
+    form = TrialForm(request.user, initial=dict(trial.asked))
     response = render_model_page(
         request, language_model, form, trial.result, asking=trial.is_pending
     )
@@ -147,7 +147,7 @@ def build_trial_address(model: LanguageModel, trial: str) -> str:
 def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Ask a model one question in the background, and redirect to its reply."""
     language_model = get_editable(request, LanguageModel.objects.all(), model_id)
-    form = TryForm(request.user, request.POST)
+    form = TrialForm(request.user, request.POST)
     if not form.is_valid():
         return render_model_page(request, language_model, form, status=400)
     try:
@@ -222,7 +222,7 @@ def show_model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> Ht
 def render_model_page(
     request: HttpRequest,
     model: LanguageModel,
-    form: TryForm | None = None,
+    form: TrialForm | None = None,
     trial: Any = None,
     status: int = 200,
     note: NoteForm | None = None,
@@ -250,7 +250,7 @@ def render_model_page(
         "sets": sets,
         "history": history,
         "chart": build_history_chart(history, model),
-        "form": form or TryForm(request.user),
+        "form": form or TrialForm(request.user),
         "trial": trial,
         "asking": asking,
         "seconds": LOOK_AGAIN,

@@ -105,8 +105,8 @@ def _format_mining_result(mined: MiningResult, output: Path) -> str:
         format_table(
             ("templates", "precision", "recall", "f1"),
             [
-                (f"the {len(mined.templates)} there are", *_list_rates(before)),
-                (f"with {len(mined.chosen)} more", *_list_rates(after)),
+                (f"the {len(mined.templates)} there are", *_list_template_rates(before)),
+                (f"with {len(mined.chosen)} more", *_list_template_rates(after)),
             ],
         ),
         f"Written into {output}: {', '.join(MINING_FILES)}",
@@ -114,6 +114,6 @@ def _format_mining_result(mined: MiningResult, output: Path) -> str:
     return "\n\n".join(lines)
 
 
-def _list_rates(rates: Any) -> tuple[float | None, ...]:
+def _list_template_rates(rates: Any) -> tuple[float | None, ...]:
     """Return the precision, recall and F1 of a set of templates, in this order."""
     return rates.precision, rates.recall, rates.f1

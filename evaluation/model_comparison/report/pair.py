@@ -344,7 +344,7 @@ def build_pair_detail(
         n_equal=int(np.count_nonzero(np.abs(gaps) <= SAME)),
         right=load_correctness(run, first, second),
         groupings=build_groupings(table.questions, one, other, _get_bootstrap_seed(run)),
-        notices=_list_notices(list(models.values())),
+        notices=_list_model_notices(list(models.values())),
     )
     return detail, table
 
@@ -399,6 +399,6 @@ def _get_bootstrap_seed(run: Run) -> int:
     return int(run.parameters.get("seed", 0))
 
 
-def _list_notices(models: list[LanguageModel]) -> list[str]:
+def _list_model_notices(models: list[LanguageModel]) -> list[str]:
     """Return the models' notices without duplicates."""
     return list(dict.fromkeys(model.notice for model in models if model.notice))

@@ -210,15 +210,15 @@ class ScoreTable:
     @classmethod
     def from_run(cls, run: Run, models: list[UUID] | None = None) -> Self:
         """Return the table of some models' scores in a run (default: all); three queries."""
-        return cls._load(run, models, ())[0]
+        return cls._load_table(run, models, ())[0]
 
     @classmethod
     def from_run_with_costs(cls, run: Run) -> tuple[Self, Mapping[int, Costs]]:
         """Return the table of all models' scores in a run, and the costs of their answers."""
-        return cls._load(run, None, build_cost_columns("llm_response__extra"))
+        return cls._load_table(run, None, build_cost_columns("llm_response__extra"))
 
     @classmethod
-    def _load(
+    def _load_table(
         cls, run: Run, models: list[UUID] | None, cost_columns: Sequence[KeyTextTransform]
     ) -> tuple[Self, Mapping[int, Costs]]:
         """Return models' scores, and answers' costs from `cost_columns`, if any; three queries."""

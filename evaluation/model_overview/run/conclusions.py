@@ -132,7 +132,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class ModelEvidence:
-    """ClaimEvidence about one model from all measures; `place` is its index in the summary."""
+    """Evidence about one model from all measures; `place` is its index in the summary."""
 
     model: str
     place: int

@@ -1,4 +1,4 @@
-"""Correlations, ranks and disagreements of views (measures), and the summary a run stores."""
+"""Correlations, ranks and disagreements of measures, and the summary a run stores."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from evaluation.model_overview.methods import (
 )
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
+    MeasureSource,
     ModelValue,
-    Source,
     ViewsParameters,
 )
 from evaluation.runs.flow.stored import RunSummary, Side, View
@@ -110,7 +110,7 @@ class OverviewResults:
         return compute_aspect_disagreement(self.together)
 
 
-def compute_results(
+def compute_overview_results(
     together: AlignedMetrics, parameters: ViewsParameters, progress: Progress | None = None
 ) -> OverviewResults:
     """Return the correlations of measures, and models' means and ranks, from combined values."""
@@ -286,7 +286,7 @@ class ViewsSummary(RunSummary):
     repeated : number of rows that repeat an earlier one.
     """
 
-    sources: tuple[Source, ...] = ()
+    sources: tuple[MeasureSource, ...] = ()
     views: tuple[SummaryMeasure, ...] = ()
     model_views: tuple[SummaryMeasure, ...] = ()
     models: tuple[str, ...] = ()

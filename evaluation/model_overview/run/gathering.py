@@ -20,7 +20,7 @@ Reasons = dict[tuple[int, int, int], str]
 
 
 @dataclass(frozen=True)
-class Source:
+class MeasureSource:
     """The run or folder from which measures of models were read.
 
     Attributes
@@ -63,7 +63,7 @@ class AlignedMetrics:
         source. repeated : number of rows that repeat an earlier one; they do not count.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[MeasureSource, ...]
     views: tuple[View, ...]
     source_of: tuple[int, ...]
     models: tuple[str, ...]
@@ -132,12 +132,14 @@ class MetricsBuilder:
     """
 
     questions: Sequence[str] = ()
-    sources: list[Source] = field(default_factory=list)
+    sources: list[MeasureSource] = field(default_factory=list)
     _told: dict[str, dict[tuple[str, str], tuple[float | None, str]]] = field(default_factory=dict)
     _views: dict[str, tuple[View, int]] = field(default_factory=dict)
     _repeated: int = 0
 
-    def add_source(self, source: Source, viewed_observations: Iterable[ViewedObservation]) -> None:
+    def add_source(
+        self, source: MeasureSource, viewed_observations: Iterable[ViewedObservation]
+    ) -> None:
         """Add the numbers of a source; of repeated numbers the first counts."""
         self.sources.append(source)
         source_index = len(self.sources) - 1

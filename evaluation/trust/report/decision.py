@@ -44,7 +44,7 @@ ASKED_FOR = 50
 NO_WORKER = UUID(int=0)
 
 
-class Step(StrEnum):
+class RecommendedStep(StrEnum):
     """Recommended next step of a requester; the first one that applies is chosen."""
 
     GRADE_AGAIN = "grade_again"
@@ -99,7 +99,7 @@ class Decision:
     models: list[ModelRow]
     n_models: int
     models_said: Message
-    step: Step
+    step: RecommendedStep
 
     @property
     def concerns(self) -> list[Fact]:
@@ -295,18 +295,18 @@ def _load_pairs_of_leader(run: Run, models: list[ModelRow]) -> list[ModelPair]:
     return [] if leader is None else read_pairs(run, model=leader.model)
 
 
-def _choose_step(trust: TrustReport, n_models: int, n_questions: int) -> Step:
+def _choose_step(trust: TrustReport, n_models: int, n_questions: int) -> RecommendedStep:
     """Return the recommended next step: first to correct the data, then to add missing data."""
     level = {fact.name: fact.level for fact in trust.facts}
     if "changes" in level:
-        return Step.GRADE_AGAIN
+        return RecommendedStep.GRADE_AGAIN
     # More people cannot help there: a rank needs answers to as many questions.
     if n_questions < FEWEST_QUESTIONS:
-        return Step.ASK_QUESTIONS
+        return RecommendedStep.ASK_QUESTIONS
     if "bad" in (level["workers"], level["answers"], level["support"]):
-        return Step.ASK_PEOPLE
+        return RecommendedStep.ASK_PEOPLE
     if level["alarms"] == "bad":
-        return Step.READ_ALARMS
+        return RecommendedStep.READ_ALARMS
     if trust.changed.of_models:
-        return Step.ADD_MODELS
-    return Step.TAKE_AWAY if n_models else Step.ASK_MODELS
+        return RecommendedStep.ADD_MODELS
+    return RecommendedStep.TAKE_AWAY if n_models else RecommendedStep.ASK_MODELS

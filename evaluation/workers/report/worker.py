@@ -198,7 +198,7 @@ def _select_grade_rows(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGr
         run=OuterRef("run"), support=True, leave_one_out__isnull=False
     ).order_by()
 
-    def count(rows: QuerySet[WorkerGrade]) -> Subquery:
+    def build_count_subquery(rows: QuerySet[WorkerGrade]) -> Subquery:
         """Return the subquery that counts these rows by run."""
         return Subquery(rows.values("run").annotate(n=Count("pk")).values("n"))
 
@@ -206,9 +206,9 @@ def _select_grade_rows(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGr
     return WorkerGrade.objects.filter(run__in=runs, worker=worker).values(
         "run_id",
         "support",
-        n_crowd=count(crowd),
-        n_lower=count(crowd.filter(leave_one_out__lt=own)),
-        n_equal=count(crowd.filter(leave_one_out=own)),
+        n_crowd=build_count_subquery(crowd),
+        n_lower=build_count_subquery(crowd.filter(leave_one_out__lt=own)),
+        n_equal=build_count_subquery(crowd.filter(leave_one_out=own)),
     )
 
 
@@ -270,7 +270,7 @@ def _load_worker_alarms(workers: VisibleWorkers, worker: Worker) -> _WorkerAlarm
 OFFERED = 200
 
 
-def _build_order(
+def _build_sort_order(
     name: str, *fields: str, label: str, value: str = "", texts: tuple[str, ...] = ()
 ) -> Order:
     """Return a sort order of the worker list; `value` names the number that must be annotated."""
@@ -310,26 +310,32 @@ class WorkerFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         "-new": Order(Keyset("workers-new", ("-public_id",)), "Newest first"),
-        "-seen": _build_order(
+        "-seen": _build_sort_order(
             "-seen", "-value", label="Last seen first", value="x", texts=("value",)
         ),
-        "seen": _build_order(
+        "seen": _build_sort_order(
             "seen", "value", label="Not seen for longest", value="x", texts=("value",)
         ),
-        "name": _build_order("name", "external_id", label="Name, A to Z", texts=("external_id",)),
-        "-name": _build_order(
+        "name": _build_sort_order(
+            "name", "external_id", label="Name, A to Z", texts=("external_id",)
+        ),
+        "-name": _build_sort_order(
             "-name", "-external_id", label="Name, Z to A", texts=("external_id",)
         ),
-        "-latest": _build_order("-latest", "-value", label="Latest score, best first", value="x"),
-        "latest": _build_order("latest", "value", label="Latest score, worst first", value="x"),
-        "-mean": _build_order("-mean", "-value", label="Mean score, best first", value="x"),
-        "mean": _build_order("mean", "value", label="Mean score, worst first", value="x"),
-        "-alarms": _build_order("-alarms", "-value", label="Most alarms first", value="x"),
-        "-sets": _build_order("-sets", "-value", label="Most sets first", value="x"),
-        "sets": _build_order("sets", "value", label="Fewest sets first", value="x"),
-        "-answers": _build_order("-answers", "-value", label="Most answers first", value="x"),
-        "answers": _build_order("answers", "value", label="Fewest answers first", value="x"),
-        "-notes": _build_order("-notes", "-value", label="Most notes first", value="x"),
+        "-latest": _build_sort_order(
+            "-latest", "-value", label="Latest score, best first", value="x"
+        ),
+        "latest": _build_sort_order(
+            "latest", "value", label="Latest score, worst first", value="x"
+        ),
+        "-mean": _build_sort_order("-mean", "-value", label="Mean score, best first", value="x"),
+        "mean": _build_sort_order("mean", "value", label="Mean score, worst first", value="x"),
+        "-alarms": _build_sort_order("-alarms", "-value", label="Most alarms first", value="x"),
+        "-sets": _build_sort_order("-sets", "-value", label="Most sets first", value="x"),
+        "sets": _build_sort_order("sets", "value", label="Fewest sets first", value="x"),
+        "-answers": _build_sort_order("-answers", "-value", label="Most answers first", value="x"),
+        "answers": _build_sort_order("answers", "value", label="Fewest answers first", value="x"),
+        "-notes": _build_sort_order("-notes", "-value", label="Most notes first", value="x"),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Worker", "name", "-name"),

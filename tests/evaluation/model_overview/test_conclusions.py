@@ -19,12 +19,12 @@ from evaluation.model_overview.run.findings import (
     ViewsSummary,
     build_disagreement_rows,
     compute_aspect_disagreement,
-    compute_results,
+    compute_overview_results,
 )
 from evaluation.model_overview.run.gathering import (
+    MeasureSource,
     MetricsBuilder,
     NoObservationsError,
-    Source,
     ViewsParameters,
 )
 from evaluation.runs.flow.stored import Observation, Side, View, ViewedObservation
@@ -35,7 +35,7 @@ PEOPLE = View("crowd_percentile", Side.CROWD, "People", "Of people.", of="model"
 STATED = View("stated", Side.UNCERTAINTY, "Stated", "As it says.", better="")
 ENTROPY = View("entropy", Side.UNCERTAINTY, "Entropy", "How unsure.", better="lower")
 STEADY = View("steady", Side.ROBUSTNESS, "Steady", "How steady.", 0.0, 1.0)
-SOURCE = Source("made", "Made", "run", "made|1")
+SOURCE = MeasureSource("made", "Made", "run", "made|1")
 N = 12
 
 
@@ -73,7 +73,9 @@ def world(n=N):
 
 
 def found(together, draws=60):
-    return ViewsSummary.from_results(compute_results(together, ViewsParameters(bootstrap=draws)))
+    return ViewsSummary.from_results(
+        compute_overview_results(together, ViewsParameters(bootstrap=draws))
+    )
 
 
 def codes(summary):
@@ -252,9 +254,9 @@ def test_views_of_questions_alone_are_no_model():
 
 def test_the_hash_is_of_what_was_told_and_not_of_who_told_it():
     first = MetricsBuilder()
-    first.add_source(Source("a", "A", "1", "a|"), told(NEAR, "Elk", [1, None, 3]))
+    first.add_source(MeasureSource("a", "A", "1", "a|"), told(NEAR, "Elk", [1, None, 3]))
     second = MetricsBuilder()
-    second.add_source(Source("b", "B", "2", "b|"), told(NEAR, "Elk", [1, None, 3]))
+    second.add_source(MeasureSource("b", "B", "2", "b|"), told(NEAR, "Elk", [1, None, 3]))
     third = MetricsBuilder()
     third.add_source(SOURCE, told(NEAR, "Elk", [1, None, 4]))
     hashes = [one.build_metrics().compute_hash() for one in (first, second, third)]
