@@ -42,7 +42,7 @@ from evaluation.runs.reports.lists import Table
 class ViewRow:
     """A measure of models (a "view" on the pages) with its texts for readers and its source run.
 
-    `leads` is true for the main measure of its aspect (`side`); `better` is "higher", "lower" or "".
+    `leads`: whether it is its aspect's (`side`) main measure. `better`: "higher", "lower" or "".
     """
 
     name: str
@@ -271,7 +271,7 @@ class DisagreementsPage(ComputedPage[ReportedDisagreement]):
 class AnswerMeasures:
     """Values of one model's answer to one question in every measure; None if unknown.
 
-    `strength` is how far the aspects are apart, None with fewer than two; `place` that of the model.
+    `strength`: how far the aspects are apart, None with one or none. `place`: index of the model.
     """
 
     question: str

@@ -30,7 +30,7 @@ from annotations.models import (
     Worker,
 )
 from annotations.models.base import AppendOnly
-from evaluation.models.grades import Result, WorkerGrade
+from evaluation.models.grades import RunResult, WorkerGrade
 from evaluation.models.language_models import LLMResponse
 from evaluation.models.runs import Run
 

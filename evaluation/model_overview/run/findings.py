@@ -53,7 +53,7 @@ class ModelResultRow:
     """A row of models.csv: one model's mean in one measure, its difference (`gain`) and its rank.
 
     `gain` is the mean difference to the other models' mean on the same `n_gain` questions; `place`
-    is the rank of the mean among `n_models`, 1 is best; None in a measure without a better direction.
+    is the rank of the mean among `n_models`, 1 is best; None if neither direction is better.
     """
 
     model: str
