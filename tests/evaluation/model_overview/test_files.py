@@ -55,7 +55,7 @@ def views(*arguments):
     return manage("evaluate", "views", *arguments, "--bootstrap", "50")
 
 
-def index_by_name(told):
+def place_of(told):
     """What a refusal is about: what stands before its first colon."""
     return told.removeprefix("CommandError: ").partition(": ")[0]
 
@@ -121,7 +121,7 @@ def test_a_folder_without_a_summary_is_named_by_its_kind(graded, alike, tmp_path
     (alike / "summary.json").unlink()
     ran = views(graded, alike, "--output", tmp_path / "out")
     assert ran.code == 2
-    assert index_by_name(ran.err) == str(alike / "summary.json")
+    assert place_of(ran.err) == str(alike / "summary.json")
     ran = views(graded, f"eloquent={alike}", "--output", tmp_path / "out")
     assert ran.code == 0, ran.err
 
@@ -133,7 +133,7 @@ def test_a_folder_of_another_kind_is_refused(graded, tmp_path, settings):
     (tmp_path / "sure" / "summary.json").write_text('{"signature": "sure|x"}')
     ran = views(graded, tmp_path / "sure", "--output", tmp_path / "out")
     assert ran.code == 2
-    assert index_by_name(ran.err) == str(tmp_path / "sure" / "summary.json")
+    assert place_of(ran.err) == str(tmp_path / "sure" / "summary.json")
     assert "(sure)" in ran.err
 
 
@@ -157,17 +157,17 @@ def test_a_cell_that_is_no_number_is_named(graded, alike, tmp_path, cell):
 def test_missing_tables_columns_and_folders_are_named(graded, alike, tmp_path):
     out = ("--output", tmp_path / "out")
     ran = views(tmp_path / "nowhere", *out)
-    assert (ran.code, index_by_name(ran.err)) == (2, str(tmp_path / "nowhere"))
+    assert (ran.code, place_of(ran.err)) == (2, str(tmp_path / "nowhere"))
     (alike / "items.csv").write_text("item,score\nq1,3\n")
     ran = views(graded, alike, *out)
     assert ran.code == 2
     assert "system" in ran.err
     (alike / "items.csv").unlink()
     ran = views(graded, alike, *out)
-    assert (ran.code, index_by_name(ran.err), " items.csv." in ran.err) == (2, str(alike), True)
+    assert (ran.code, place_of(ran.err), " items.csv." in ran.err) == (2, str(alike), True)
     before = {path.name: path.read_bytes() for path in graded.iterdir()}
     ran = views(graded, "--output", graded)
-    assert (ran.code, index_by_name(ran.err)) == (2, str(graded))
+    assert (ran.code, place_of(ran.err)) == (2, str(graded))
     assert {path.name: path.read_bytes() for path in graded.iterdir()} == before
 
 
@@ -179,7 +179,7 @@ def test_a_grading_without_models_is_refused(tmp_path):
     )
     ran = views(tmp_path / "alone", "--output", tmp_path / "out")
     assert ran.code == 2
-    assert index_by_name(ran.err) == str(tmp_path / "alone")
+    assert place_of(ran.err) == str(tmp_path / "alone")
     assert not (tmp_path / "out").exists()
 
 
