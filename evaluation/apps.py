@@ -12,7 +12,7 @@ class EvaluationConfig(AppConfig):
     name = "evaluation"
 
     def ready(self) -> None:
-        """Connect receivers of withdrawn answers, payment decisions and submissions."""
+        """Connect the receivers of withdrawn answers, payment decisions and submissions."""
         from annotations.answering.submission_signal import submission_stored
         from annotations.answering.withdrawals import withdrawing
         from annotations.ledger.decision_signal import decisions_stored
@@ -23,15 +23,15 @@ class EvaluationConfig(AppConfig):
 
 
 def erase_copies(sender: Any, **sent: Any) -> None:
-    """Signal receiver that erases copies of a worker's withdrawn answers; imports lazily."""
+    """Erase copies of a worker's withdrawn answers (signal receiver)."""
     import_string("evaluation.deletion.storage.erasing.request_copy_erasure")(sender, **sent)
 
 
 def mirror_decisions(sender: Any, decisions: Any, **sent: Any) -> None:
-    """Signal receiver that records payment decisions as verdicts; imports lazily."""
+    """Record payment decisions as verdicts about workers (signal receiver)."""
     import_string("evaluation.triage.storage.copy_decisions_to_verdicts")(decisions)
 
 
 def record_submission(sender: Any, submission: Any, **sent: Any) -> None:
-    """Signal receiver that records an event if a collection is full now; imports lazily."""
+    """Record a webhook event if a submission has filled its collection (signal receiver)."""
     import_string("evaluation.webhooks.storage.record_full_collection")(submission)

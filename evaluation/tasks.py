@@ -10,13 +10,15 @@ from evaluation.runs.background.work import work_one_turn
 
 
 # Both flags: with acks_late alone the message is lost if only the child process of a pool dies.
-@shared_task(ignore_result=True, acks_late=True, reject_on_worker_lost=True)
-def work() -> None:
+@shared_task(
+    name="evaluation.tasks.work", ignore_result=True, acks_late=True, reject_on_worker_lost=True
+)
+def work_on_oldest_run() -> None:
     """Work on the oldest free run for some minutes; store and re-raise a failure."""
     work_one_turn(lane=request_process.get_own_lane())
 
 
-@shared_task(ignore_result=True)
-def ring_again() -> None:
-    """Send a new message if runs are waiting because a message was lost or a process died."""
+@shared_task(name="evaluation.tasks.ring_again", ignore_result=True)
+def notify_processes_again() -> None:
+    """Notify background processes again if runs are queued but no process works on them."""
     wake_process_if_needed(request_process.get_own_lane())

@@ -74,7 +74,7 @@ class AdmissionCountSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["collecting"])
 class ScoreRuleViewSet(ApiViewSet):
-    """Admission of workers by their score in an earlier question set."""
+    """Endpoints of the admission of workers by their score in an earlier question set."""
 
     queryset = Collection.objects.all()
     serializer_class = AdmissionRuleSerializer
@@ -84,7 +84,7 @@ class ScoreRuleViewSet(ApiViewSet):
         summary="Read by what earlier score people are admitted",
     )
     def retrieve(self, request: Request, set_id: UUID) -> Response:
-        """Return the admission rule."""
+        """Return the admission rule of a set's collection and its effect."""
         return self._build_response(self._find_collection(set_id))
 
     @extend_schema(
@@ -97,7 +97,7 @@ class ScoreRuleViewSet(ApiViewSet):
     def update(self, request: Request, set_id: UUID) -> Response:
         """Store an admission rule; repeating it updates the list of admitted workers."""
         collection = self._find_collection(set_id)
-        recruiting.set_rule(collection, **self._read_rule(collection))
+        recruiting.store_rule(collection, **self._read_rule(collection))
         return self._build_response(collection)
 
     @extend_schema(
@@ -107,7 +107,7 @@ class ScoreRuleViewSet(ApiViewSet):
         responses={200: AdmissionRuleSerializer},
     )
     def destroy(self, request: Request, set_id: UUID) -> Response:
-        """Delete the admission rule."""
+        """Delete the admission rule; return the empty rule."""
         collection = self._find_collection(set_id)
         recruiting.delete_rule(collection)
         return self._build_response(collection)
@@ -120,9 +120,9 @@ class ScoreRuleViewSet(ApiViewSet):
         responses=AdmissionCountSerializer,
     )
     def count(self, request: Request, set_id: UUID) -> Response:
-        """Return the number of workers a rule would admit, without storing it."""
+        """Return the number of workers that a rule would admit, without storing it."""
         collection = self._find_collection(set_id)
-        selection = recruiting.select_admitted(collection, **self._read_rule(collection))
+        selection = recruiting.find_admitted_workers(collection, **self._read_rule(collection))
         counts = {
             "admitted": len(selection.ids),
             "graded": selection.n_graded,
@@ -142,7 +142,7 @@ class ScoreRuleViewSet(ApiViewSet):
         return newest_collection
 
     def _read_rule(self, collection: Collection) -> dict[str, Any]:
-        """Return the rule in the request's body, with the earlier set's row. Raises ApiProblem."""
+        """Return the rule in the request's body, with the earlier set itself. Raises ApiProblem."""
         values: dict[str, Any] = dict(self.validate_body(ScoreRuleSerializer).validated_data)
         sets = recruiting.select_earlier_sets(self.request, collection.version.question_set)
         earlier = sets.filter(public_id=values["earlier"]).first()

@@ -27,7 +27,7 @@ End = ScoreRule.End
 
 @dataclass(frozen=True, slots=True)
 class AdmittedWorkers:
-    """Workers who meet an admission rule now.
+    """The workers who meet an admission rule now, with their number in the grading.
 
     Attributes
     ----------
@@ -43,8 +43,8 @@ class AdmittedWorkers:
     run: Run | None
 
 
-def select_gradings(question_set: QuestionSet | int) -> QuerySet[Run]:
-    """Return the finished gradings of a set, without interim gradings."""
+def select_finished_gradings(question_set: QuestionSet | int) -> QuerySet[Run]:
+    """Return a queryset of the finished gradings of a set, without interim gradings."""
     return Run.objects.filter(
         version__question_set=question_set,
         kind=GRADING,
@@ -54,7 +54,7 @@ def select_gradings(question_set: QuestionSet | int) -> QuerySet[Run]:
 
 
 def select_earlier_sets(request: UserRequest, question_set: QuestionSet) -> QuerySet[QuestionSet]:
-    """Return the owner's other sets whose grades the user may see."""
+    """Return a queryset of the owner's other sets whose grades the user may see."""
     graded = select_visible(request, Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     return (
         select_visible(request, QuestionSet.objects.filter(owner=question_set.owner_id))
@@ -64,14 +64,14 @@ def select_earlier_sets(request: UserRequest, question_set: QuestionSet) -> Quer
     )
 
 
-def select_admitted(
+def find_admitted_workers(
     collection: Collection, earlier: QuestionSet, at_least: float, end: str, score: str = RAW
 ) -> AdmittedWorkers:
     """Return the workers that a rule would admit now; store nothing.
 
     Workers are those of the collection's panel, and those of files that name no panel.
     """
-    run = choose_official_or_newest(select_gradings(earlier))
+    run = choose_official_or_newest(select_finished_gradings(earlier))
     if run is None:
         return AdmittedWorkers([], 0, 0, None)
     rows = list(
@@ -89,10 +89,10 @@ def select_admitted(
     return AdmittedWorkers(list(ids), len(rows), too_few, run)
 
 
-def set_rule(
+def store_rule(
     collection: Collection, earlier: QuestionSet, at_least: float, end: str, score: str = RAW
 ) -> ScoreRule:
-    """Store an admission rule; repeating it only updates the list of admitted workers."""
+    """Store a collection's admission rule and apply it; repeating it updates the workers."""
     with transaction.atomic():
         rule, _ = ScoreRule.objects.update_or_create(
             collection=collection,
@@ -117,7 +117,9 @@ def delete_rule(collection: Collection) -> None:
 def apply_rule(rule: ScoreRule) -> AdmittedWorkers:
     """Update the list of admitted workers: add those who meet the rule, remove those who do not."""
     with transaction.atomic():
-        result = select_admitted(rule.collection, rule.earlier, rule.at_least, rule.end, rule.score)
+        result = find_admitted_workers(
+            rule.collection, rule.earlier, rule.at_least, rule.end, rule.score
+        )
         what = "score" if rule.score == RAW else rule.get_score_display()
         note = f"{what} in {rule.earlier.name}"[:200]
         collecting.replace_admissions_by_score(rule.collection, result.ids, note)
@@ -128,12 +130,12 @@ def apply_rule(rule: ScoreRule) -> AdmittedWorkers:
 
 
 def apply_rules_of_set(earlier: QuestionSet | int) -> int:
-    """Apply the rules on a set's scores again, after a new official run; return their number."""
+    """Apply the rules on a set's scores again if its official run changed; return their number."""
     rules = ScoreRule.objects.filter(earlier=earlier, collection__closed_at=None)
     rules = rules.select_related("collection__version__question_set", "earlier")
     if not rules:
         return 0
-    counts = choose_official_or_newest(select_gradings(earlier))
+    counts = choose_official_or_newest(select_finished_gradings(earlier))
     # A rule of the same grading would give the same list; it is not applied again.
     stale = [score_rule for score_rule in rules if counts is None or score_rule.run_id != counts.pk]
     for rule in stale:

@@ -20,7 +20,7 @@ from evaluation.admission import storage as recruiting
 from evaluation.models import ScoreRule
 
 
-class RuleForm(forms.Form):
+class AdmissionRuleForm(forms.Form):
     """Form of an admission rule: earlier set, compared number and minimum."""
 
     earlier: forms.ModelChoiceField[QuestionSet] = forms.ModelChoiceField(
@@ -60,7 +60,7 @@ class RuleForm(forms.Form):
 
 
 def show_admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the admission rule and the effect of another one; a POST stores or deletes it."""
+    """Show the admission rule and the effect of another one; POST stores or deletes it."""
     question_set = get_editable_set_with_answers(request, set_id)
     collection = (
         Collection.objects.filter(version__question_set=question_set)
@@ -81,19 +81,19 @@ def show_admission(request: HttpRequest, set_id: UUID) -> HttpResponse:
         if rule
         else None
     )
-    form = RuleForm(earlier, request.POST or None, initial=initial)
+    form = AdmissionRuleForm(earlier, request.POST or None, initial=initial)
     counted = None
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
         if request.POST.get("do") == "save":
-            rule = recruiting.set_rule(collection, **values)
+            rule = recruiting.store_rule(collection, **values)
             messages.success(
                 request,
                 f"Saved. {rule.n_admitted:,} admitted now by their score; the list follows the "
                 "grading that counts for that set.",
             )
             return redirect("admin:collecting-admission", set_id)
-        counted = recruiting.select_admitted(collection, **values)
+        counted = recruiting.find_admitted_workers(collection, **values)
     context = {
         "title": "Admit by score",
         "subtitle": question_set.name,

@@ -49,7 +49,7 @@ class JudgingReportSerializer(AboutJudging):  # type: ignore[misc, valid-type]
 
 
 class AskExpertsSerializer(StrictSerializer):
-    """Request body to assign experts: sample size, seed and experts."""
+    """Request body to draw a sample and assign experts: size, seed and experts."""
 
     count = serializers.IntegerField(
         min_value=1,
@@ -71,7 +71,7 @@ class AskExpertsSerializer(StrictSerializer):
 
 
 class ToJudgeSerializer(serializers.Serializer[Any]):
-    """Progress of an expert's tasks on one scale."""
+    """Progress of an expert's judging tasks on one scale."""
 
     scale = ScaleSerializer(source="judging")
     total = serializers.IntegerField(source="progress.total")
@@ -82,7 +82,7 @@ class ToJudgeSerializer(serializers.Serializer[Any]):
 
 
 class ToJudgeListSerializer(serializers.Serializer[Any]):
-    """An expert's open and finished tasks in a question set."""
+    """An expert's open and finished judging tasks in a question set, by scale."""
 
     results = ToJudgeSerializer(many=True)
 
@@ -105,7 +105,7 @@ class JudgementSerializer(StrictSerializer):
 
 
 class JudgedSerializer(serializers.Serializer[Any]):
-    """The saved judgement."""
+    """Response to a judgement: the saved choice, and the next task."""
 
     choice = serializers.CharField()
     next = serializers.UUIDField(allow_null=True, help_text="Null where everything is judged.")
@@ -113,7 +113,7 @@ class JudgedSerializer(serializers.Serializer[Any]):
 
 @extend_schema(tags=["results"], parameters=[NAME])
 class RunJudgingViewSet(FinishedRunViewSet):
-    """API endpoint of a run's sample for experts to judge, and the experts assigned."""
+    """Endpoints of a run's sample for experts to judge, and of the experts assigned."""
 
     @extend_schema(
         operation_id="results_judging",
@@ -123,7 +123,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
         responses=JudgingReportSerializer,
     )
     def judging(self, request: Request, run_id: Any, name: str) -> Response:
-        """Return the state of one judging of a run."""
+        """Return the state of one judging of a run: sample, experts, agreement."""
         run, judging = self._find_judging(request, run_id, name)
         return Response(JudgingReportSerializer(build_judging_report(run, judging)).data)
 
@@ -150,7 +150,7 @@ class RunJudgingViewSet(FinishedRunViewSet):
         return Response(JudgingReportSerializer(build_judging_report(run, judging)).data)
 
     def _find_judging(self, request: Request, run_id: Any, name: str) -> tuple[Run, Judging]:
-        """Return the finished run and the named judging. Raises Http404."""
+        """Return the finished run and its judging with this name. Raises Http404."""
         run = self.get_finished_run(request, run_id, summary=RunSummary)
         for judging in self.get_kind(run).judging:
             if judging.name == name:
@@ -159,21 +159,21 @@ class RunJudgingViewSet(FinishedRunViewSet):
 
 
 class InboxRowSerializer(ToJudgeSerializer):
-    """Progress of an expert's tasks in one set on one scale."""
+    """Progress of an expert's judging tasks in one set on one scale."""
 
     question_set = serializers.UUIDField(source="question_set.public_id")
     name = serializers.CharField(source="question_set.name", help_text="Of the set.")
 
 
 class InboxSerializer(serializers.Serializer[Any]):
-    """All tasks of an expert, unfinished ones first."""
+    """All judging tasks of an expert, unfinished ones first."""
 
     results = InboxRowSerializer(many=True)
 
 
 @extend_schema(tags=["answers"])
 class JudgingViewSet(ApiViewSet):
-    """Judging tasks of the requesting expert."""
+    """Endpoints of the requesting expert's judging tasks."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
@@ -184,7 +184,7 @@ class JudgingViewSet(ApiViewSet):
         responses=InboxSerializer,
     )
     def inbox(self, request: Request) -> Response:
-        """Return the expert's tasks of all sets."""
+        """Return the expert's judging tasks of all sets, by set and scale."""
         sets = select_visible(request, QuestionSet.objects.all())
         rows = []
         for entry in load_inbox(sets, get_user_id(request)):
@@ -206,7 +206,7 @@ class JudgingViewSet(ApiViewSet):
         responses=ToJudgeListSerializer,
     )
     def queues(self, request: Request, set_id: Any) -> Response:
-        """Return the expert's tasks in a set, by scale."""
+        """Return the expert's judging tasks in a set, by scale."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         rows = []
         for queue in door.load_judging_queues(question_set, get_user_id(request)):
@@ -223,7 +223,7 @@ class JudgingViewSet(ApiViewSet):
         responses=TaskSerializer,
     )
     def task(self, request: Request, set_id: Any, task_id: UUID) -> Response:
-        """Return a judging task."""
+        """Return a judging task with its texts and the expert's choice."""
         _, judging, task = self._find_task(request, set_id, task_id)
         code = judging.find_code(task.grade, task.label)
         return Response(
@@ -256,7 +256,7 @@ class JudgingViewSet(ApiViewSet):
         responses={204: None},
     )
     def undo(self, request: Request, set_id: Any, task_id: UUID) -> Response:
-        """Delete a judgement."""
+        """Delete the expert's judgement, so that the task is open again."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         try:
             door.delete_judgement(question_set, get_user_id(request), task_id)
@@ -267,7 +267,7 @@ class JudgingViewSet(ApiViewSet):
     def _find_task(
         self, request: Request, set_id: Any, task_id: UUID
     ) -> tuple[QuestionSet, Judging, door.JudgingTask]:
-        """Return set, judging and task of a request. Raises Http404."""
+        """Return the set, the judging and the task that a request names. Raises Http404."""
         question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
         task = door.load_judging_task(question_set, get_user_id(request), task_id)
         if task is None:

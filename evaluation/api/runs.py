@@ -166,7 +166,7 @@ ARCHIVED = OpenApiParameter(
 )
 @extend_schema(tags=["runs"])
 class RunViewSet(ApiViewSet):
-    """Runs (computations over a version of a question set), which are never overwritten."""
+    """Endpoints of runs: computations over a version, which are never overwritten."""
 
     queryset = Run.objects.all()
     lookup_url_kwarg = "run_id"
@@ -191,7 +191,7 @@ class RunViewSet(ApiViewSet):
 
     @make_repeatable
     def create(self, request: Request) -> Response:
-        """Start a run."""
+        """Queue a run over a version, and return it with its URL (status 202)."""
         asks = require_requester(request)
         values = self.validate_body(find_request_serializer(request.data)).validated_data
         sets = select_visible(request, QuestionSet.objects.all())
@@ -260,7 +260,7 @@ class RunViewSet(ApiViewSet):
 
     @action(detail=True, methods=["post"])
     def pause(self, request: Request, run_id: Any) -> Response:
-        """Pause a run."""
+        """Pause a queued or running run."""
         run = get_editable(request, self._select_runs(), run_id)
         if not lifecycle.pause_run(run) and run.state != Run.State.PAUSED:
             raise ApiProblem("conflict", f"The run had ended before: it is {run.state}.")
@@ -315,14 +315,14 @@ class TableSerializer(serializers.Serializer[Any]):
 
 
 class TableListSerializer(serializers.Serializer[Any]):
-    """List of the tables that the run's type declares."""
+    """List of the tables of a run."""
 
     results = TableSerializer(many=True)
 
 
 @extend_schema(tags=["results"])
 class TableViewSet(FinishedRunViewSet):
-    """Result tables of a run of any type."""
+    """Endpoints of the result tables of a run of any type."""
 
     content_negotiation_class = FileNegotiation
 
@@ -398,7 +398,7 @@ PSEUDONYMS = OpenApiParameter(
 
 
 def describe_export(summary: str, *parameters: OpenApiParameter) -> Callable[[Action], Action]:
-    """Return the decorator with the schema of one exported file."""
+    """Return the decorator that describes the endpoint of one exported file in the schema."""
     decorator: Callable[[Action], Action] = extend_schema(
         summary=summary,
         tags=["exports"],
@@ -413,7 +413,7 @@ def describe_export(summary: str, *parameters: OpenApiParameter) -> Callable[[Ac
 
 
 class ExportViewSet(ApiViewSet):
-    """Exports of all stored data in long format, which the imports can read again."""
+    """Endpoints of exports of all stored data in long format, which imports can read again."""
 
     queryset = QuestionSet.objects.all()
     lookup_url_kwarg = "set_id"
@@ -459,7 +459,7 @@ class ExportViewSet(ApiViewSet):
     def _choose_version(
         self, question_set: QuestionSet, *, answered: bool = False
     ) -> QuestionSetVersion:
-        """Return the version that the request names. Raises ApiProblem if the set is empty."""
+        """Return the version that the request names; raise ApiProblem if the set is empty."""
         version = find_requested_version(self.request, question_set, answered=answered)
         if version is None:
             raise ApiProblem("conflict", "The set is empty: send questions or answers first.")

@@ -39,5 +39,5 @@ EVALUATE = Evaluation(
     description="Compare the consensus of people, of models and of both together.",
     epilog=EPILOG,
     add_arguments=add_arguments,
-    run="evaluation.crowd_vs_llm.commands.evaluate",
+    run="evaluation.crowd_vs_llm.commands.run_evaluate",
 )

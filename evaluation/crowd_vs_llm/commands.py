@@ -29,7 +29,12 @@ from evaluation.crowd_vs_llm.run.comparison import (
     QuestionRow,
     compute_comparison,
 )
-from evaluation.crowd_vs_llm.run.summary import Distance, PanelAbout, PanelsSummary, Standing
+from evaluation.crowd_vs_llm.run.summary import (
+    PanelDistance,
+    PanelModelScore,
+    PanelNumbers,
+    PanelsSummary,
+)
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.files.answers import (
     check_has_answers,
@@ -64,8 +69,8 @@ class PanelsRequest:
 
 
 @dataclass(frozen=True)
-class FileComparison:
-    """A comparison of panels with its input files; `input_hashes` are SHA-256 by input."""
+class PanelFilesResult:
+    """Comparison of panels computed from files; `input_hashes` are SHA-256 by input."""
 
     comparison: PanelComparison
     summary: PanelsSummary
@@ -80,17 +85,21 @@ class FileComparison:
             [*self.answers.warnings, *self.models.warnings, *self.comparison.warnings]
         )
 
-    def write(self, folder: OutputFolder) -> None:
+    def write_tables(self, folder: OutputFolder) -> None:
         """Write all tables of the comparison and summary.json into a folder."""
         summary = self.summary
-        folder.write_csv(PANELS, _list_fields(PanelAbout), map(astuple, summary.panels))
-        folder.write_csv(DISTANCES, _list_fields(Distance), map(astuple, summary.distances))
-        folder.write_csv(MODELS, _list_fields(Standing), map(astuple, summary.standings))
+        folder.write_csv(PANELS, _list_column_names(PanelNumbers), map(astuple, summary.panels))
+        folder.write_csv(
+            DISTANCES, _list_column_names(PanelDistance), map(astuple, summary.distances)
+        )
+        folder.write_csv(
+            MODELS, _list_column_names(PanelModelScore), map(astuple, summary.standings)
+        )
         columns = (*QUESTION_COLUMNS, *BEST_RESPONSE_COLUMNS)
-        folder.write_csv(QUESTIONS, columns, self._build_question_cells())
+        folder.write_csv(QUESTIONS, columns, self._iterate_question_cells())
         folder.write_json(SUMMARY, self._build_summary())
 
-    def _build_question_cells(self) -> Iterator[tuple[object, ...]]:
+    def _iterate_question_cells(self) -> Iterator[tuple[object, ...]]:
         """Yield one row per question, the least similar exemplary answers first."""
         inputs = self.comparison.inputs
         people = dict(zip(inputs.answered.keys, inputs.answered.texts, strict=True))
@@ -123,8 +132,10 @@ class FileComparison:
         }
 
 
-def compare_files(request: PanelsRequest, progress: Progress | None = None) -> FileComparison:
-    """Read the answers of workers and models from files and compare the panels.
+def compare_panel_files(
+    request: PanelsRequest, progress: Progress | None = None
+) -> PanelFilesResult:
+    """Return the comparison of panels over answers of workers and models in files.
 
     Raises
     ------
@@ -162,15 +173,18 @@ def compare_files(request: PanelsRequest, progress: Progress | None = None) -> F
             "Give answers of models: a panel of models needs at least one.",
         ) from None
     hashes = {**answers.hashes, "models": models.sha256, **vector_hashes}
-    return FileComparison(comparison, comparison.summarize(), answers, models, hashes)
+    return PanelFilesResult(comparison, comparison.build_summary(), answers, models, hashes)
 
 
-def _list_fields(row: Any) -> tuple[str, ...]:
+def _list_column_names(row: Any) -> tuple[str, ...]:
+    """Return the field names of a row dataclass, which are a table's column names."""
     return tuple(field.name for field in fields(row))
 
 
-def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Compare panels (workers, models, both) from files, write tables, return text to print."""
+def run_evaluate(
+    parameters: PanelsParameters, arguments: Mapping[str, Any], progress: Progress
+) -> str:
+    """Compare panels from files, write the tables, and return the text to print."""
     request = PanelsRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
@@ -183,8 +197,8 @@ def evaluate(parameters: PanelsParameters, arguments: Mapping[str, Any], progres
         output=arguments["output"],
     )
     with OutputFolder(request.output) as folder:
-        comparison = compare_files(request, progress)
-        comparison.write(folder)
+        comparison = compare_panel_files(request, progress)
+        comparison.write_tables(folder)
     warnings = [f"Warning: {warning}" for warning in comparison.warnings]
     return "\n\n".join([format_summary(comparison.summary), *warnings, f"Files: {request.output}"])
 
@@ -234,7 +248,7 @@ def format_summary(summary: PanelsSummary, names: Mapping[str, str] | None = Non
 
 
 def format_run(run: Run) -> str:
-    """Return the text that ``run panels`` prints about a finished run."""
+    """Return the text that `run panels` prints about a finished run."""
     summary = PanelsSummary.from_json(run.summary)
     ids = {row.model for row in summary.standings}
     known = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")

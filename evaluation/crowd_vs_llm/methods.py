@@ -121,7 +121,7 @@ class PanelPair:
 def compute_panels(
     answers: PanelAnswers, make: EstimatorFactory, flagged: Sequence[int] = (), seed: int = 0
 ) -> list[Panel]:
-    """Return the panels: workers, models, both, and two random halves of the workers.
+    """Return the panels of workers, of models and of both, and two random halves of workers.
 
     The two halves show how similar two panels of the same sort are.
 
@@ -147,7 +147,7 @@ def compute_panels(
 
 
 def compare_panel_pair(first: Panel, second: Panel, n_people: int) -> PanelPair:
-    """Compare two panels: their exemplary answers, and the order of mean scores."""
+    """Return the comparison of two panels: exemplary answers, and order of mean scores."""
     both = (first.n_answers > 0) & (second.n_answers > 0)
     cosines = np.where(both, compute_row_cosines(first.exemplars, second.exemplars), np.nan)
     first_means, second_means = first.compute_means(), second.compute_means()
@@ -214,7 +214,7 @@ def compute_mean_cosines(vectors: Vectors, question: Integers, n_questions: int)
 
 
 def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER) -> Panel:
-    """Fit AQER on the members' answers, and score all respondents against it."""
+    """Return a panel: AQER fitted on the members' answers, and all respondents' scores."""
     rows = np.flatnonzero(is_member)
     vectors, respondent = answers.vectors[rows], answers.respondent[rows]
     question = answers.question[rows]
@@ -229,7 +229,7 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
             aqer, answers, others
         )
     members = np.bincount(respondent, minlength=s) > 0
-    _score_empty_answers(
+    _write_empty_answer_scores(
         scores, answers, members, np.isin(np.arange(n), questions), aqer.similarity
     )
     weights = aqer.weights_
@@ -251,7 +251,7 @@ def _fit_panel(name: str, answers: PanelAnswers, is_member: Booleans, aqer: AQER
 
 
 def _score_nonmembers(aqer: AQER, answers: PanelAnswers, rows: Integers) -> Floats:
-    """Return the scores of nonmembers' answers; NaN on questions the panel did not answer."""
+    """Return the scores of nonmembers' answers; NaN on questions that no member answered."""
     # Several answers of one model to a question have no interval of the question contrast. Neither
     # that nor any other number of the model is used.
     with np.errstate(invalid="ignore"):
@@ -264,7 +264,7 @@ def _score_nonmembers(aqer: AQER, answers: PanelAnswers, rows: Integers) -> Floa
     return scored.answer_scores
 
 
-def _score_empty_answers(
+def _write_empty_answer_scores(
     scores: Floats, answers: PanelAnswers, members: Booleans, known: Booleans, similarity: str
 ) -> None:
     """Write the scores of models' empty and refused answers into the array `scores`.
@@ -282,14 +282,14 @@ def _score_empty_answers(
 
 
 def _draw_half(n_people: int, seed: int) -> NDArray[np.bool_]:
-    """Return whether each worker is in the first of two random halves."""
+    """Return, by worker, whether the worker is in the first of two random halves."""
     chosen = np.zeros(max(n_people, 1), dtype=bool)
     chosen[np.random.default_rng(seed).permutation(n_people)[: n_people // 2]] = True
     return chosen
 
 
 def _expand_exemplars(exemplars: Vectors, questions: Integers, n: int) -> Vectors:
-    """Return one exemplary answer per question; zeros for questions not in `questions`."""
+    """Return one exemplary answer per question of all `n`; zeros where there is none."""
     shape = (n, len(questions))
     place = sparse.csr_array(
         (np.ones(len(questions)), (questions, np.arange(len(questions)))), shape=shape
@@ -298,14 +298,14 @@ def _expand_exemplars(exemplars: Vectors, questions: Integers, n: int) -> Vector
 
 
 def _expand_numbers(values: Floats, questions: Integers, n: int) -> Floats:
-    """Return one number per question; NaN for questions not in `questions`."""
+    """Return one number per question of all `n`; NaN where there is none."""
     out = np.full(n, np.nan)
     out[questions] = values
     return out
 
 
 def _expand_rows(values: Integers, questions: Integers, n: int) -> Integers:
-    """Return one row index per question; -1 for questions not in `questions`."""
+    """Return one row index per question of all `n`; -1 where there is none."""
     out = np.full(n, -1, dtype=np.int64)
     out[questions] = values
     return out

@@ -13,11 +13,11 @@ from evaluation.core.messages.reasons import describe_reason
 from evaluation.core.options import SITE
 from evaluation.crowd_vs_llm.methods import BOTH, HALVES, MODELS, PEOPLE, UNFLAGGED
 from evaluation.crowd_vs_llm.run.summary import (
-    Alikeness,
-    Distance,
-    PanelAbout,
+    AgreementDifference,
+    PanelDistance,
+    PanelModelScore,
+    PanelNumbers,
     PanelsSummary,
-    Standing,
 )
 from evaluation.crowd_vs_llm.storage import QUESTIONS
 from evaluation.models import LanguageModel, LLMResponse, Run, RunData
@@ -51,12 +51,12 @@ QUESTION_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class ModelUnderPanels:
+class ModelPanelScores:
     """A language model's score and rank under each panel (workers, models, both)."""
 
     model: str
     name: str
-    standings: list[Standing | None]
+    standings: list[PanelModelScore | None]
 
     @property
     def why(self) -> str:
@@ -67,9 +67,9 @@ class ModelUnderPanels:
 
 @dataclass(frozen=True)
 class PanelQuestion:
-    """A question with the best response by each panel's consensus.
+    """A question with the answer nearest to each panel's consensus.
 
-    `text` and the best responses are shortened; "" if a panel has none.
+    `text` and the nearest answers (`of_people` etc.) are shortened; "" if a panel has none.
     """
 
     question: UUID
@@ -106,14 +106,14 @@ class PanelsReport:
     cautions: list[str]
     workers: int
     flagged: int
-    panels: list[PanelAbout]
-    distances: list[Distance]
+    panels: list[PanelNumbers]
+    distances: list[PanelDistance]
     ranked: list[str]
-    models: list[ModelUnderPanels]
-    alikeness: Alikeness
+    models: list[ModelPanelScores]
+    alikeness: AgreementDifference
 
 
-def build_report(run: Run) -> PanelsReport:
+def build_panels_report(run: Run) -> PanelsReport:
     """Return the report of a finished comparison of panels."""
     summary = PanelsSummary.from_json(run.summary)
     ranked = list_ranking_panels(panel.name for panel in summary.panels)
@@ -125,7 +125,7 @@ def build_report(run: Run) -> PanelsReport:
         panels=list(summary.panels),
         distances=list(summary.distances),
         ranked=ranked,
-        models=build_model_rows(summary.standings, ranked, _load_model_names(summary)),
+        models=build_model_panel_scores(summary.standings, ranked, _load_model_names(summary)),
         alikeness=summary.alikeness,
     )
 
@@ -136,16 +136,16 @@ def list_ranking_panels(panels: Iterable[str]) -> list[str]:
     return [name for name in RANKED if name in known]
 
 
-def build_model_rows(
-    standings: Iterable[Standing], ranked: Sequence[str], names: Mapping[str, str]
-) -> list[ModelUnderPanels]:
-    """Return models with their standings under the `ranked` panels, the highest score first.
+def build_model_panel_scores(
+    standings: Iterable[PanelModelScore], ranked: Sequence[str], names: Mapping[str, str]
+) -> list[ModelPanelScores]:
+    """Return models with their scores under the `ranked` panels, the highest score first.
 
     `names` are the names of the models to list, by the ids of the standings.
     """
     by_place = {(row.model, row.panel): row for row in standings}
     models = [
-        ModelUnderPanels(model, name, [by_place.get((model, panel)) for panel in ranked])
+        ModelPanelScores(model, name, [by_place.get((model, panel)) for panel in ranked])
         for model, name in names.items()
     ]
     return sorted(models, key=_build_sort_key)
@@ -156,7 +156,9 @@ def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQue
 
     Four queries.
     """
-    rows = [row for row in _load_rows(run) if row["people_and_models"] is not None][:size]
+    rows = [row for row in _load_stored_question_rows(run) if row["people_and_models"] is not None][
+        :size
+    ]
     questions = {
         str(public): (name, text)
         for public, name, text in Question.objects.filter(
@@ -165,12 +167,12 @@ def load_panel_questions(run: Run, size: int = QUESTIONS_SHOWN) -> list[PanelQue
     }
     # The best response of both is a worker's or a model's, so its text is in one of two tables.
     both_is_model = {row["nearest_both"]: row["nearest_both_is_model"] for row in rows}
-    people = _load_texts(
+    people = _load_answer_texts(
         Response.objects,
         [row["nearest_people"] for row in rows]
         + [key for key, m in both_is_model.items() if not m],
     )
-    models = _load_texts(
+    models = _load_answer_texts(
         LLMResponse.objects,
         [row["nearest_models"] for row in rows] + [key for key, m in both_is_model.items() if m],
     )
@@ -222,28 +224,28 @@ def build_standings_table(run: Run) -> Table:
 
 def build_questions_table(run: Run) -> Table:
     """Return the table of questions: panels' cosines and best responses, least similar first."""
-    return Table(QUESTION_COLUMNS, _build_question_cells(run))
+    return Table(QUESTION_COLUMNS, _iterate_question_cells(run))
 
 
-def _build_question_cells(run: Run) -> Iterator[tuple[object, ...]]:
-    """Yield the question table's rows, with the question's external id as name."""
+def _iterate_question_cells(run: Run) -> Iterator[tuple[object, ...]]:
+    """Yield the rows of the question table, with the questions' external ids."""
     names = {
         str(public): name
         for public, name in Question.objects.filter(version=run.version_id).values_list(
             "public_id", "external_id"
         )
     }
-    for row in _load_rows(run):
+    for row in _load_stored_question_rows(run):
         yield (names.get(row["question"], ""), *(row[column] for column in QUESTION_COLUMNS[1:]))
 
 
-def _load_rows(run: Run) -> list[dict[str, Any]]:
-    """Return the rows on questions that are stored with the run; empty without any."""
+def _load_stored_question_rows(run: Run) -> list[dict[str, Any]]:
+    """Return the rows on questions that are stored with the run; [] without any."""
     data = RunData.objects.filter(run=run, name=QUESTIONS).values_list("data", flat=True).first()
     return data or []
 
 
-def _load_texts(rows: Any, keys: list[int | None]) -> dict[int, str]:
+def _load_answer_texts(rows: Any, keys: list[int | None]) -> dict[int, str]:
     """Return the beginnings of answer texts by primary key, without withdrawn answers."""
     texts = rows.filter(pk__in=[key for key in keys if key is not None]).values_list(
         "pk", select_beginning("text", ANSWER_SHOWN)
@@ -259,8 +261,8 @@ def _load_model_names(summary: PanelsSummary) -> dict[str, str]:
     return {model: names[model] for model in ids if model in names}
 
 
-def _build_sort_key(model: ModelUnderPanels) -> tuple[bool, float]:
-    """Return a sort key: highest score under the first panel first, unscored models last."""
+def _build_sort_key(model: ModelPanelScores) -> tuple[bool, float]:
+    """Return a model's sort key: highest score under the first panel first, unscored last."""
     first = model.standings[0] if model.standings else None
     score = first.score if first else None
     return score is None, -(score or 0.0)

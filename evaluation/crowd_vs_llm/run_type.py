@@ -18,7 +18,7 @@ PANELS = Kind(
         "panel-questions": "evaluation.crowd_vs_llm.report.build_questions_table",
     },
     charts="evaluation.crowd_vs_llm.views.CHARTS",
-    report="evaluation.crowd_vs_llm.report.build_report",
+    report="evaluation.crowd_vs_llm.report.build_panels_report",
     text="evaluation.crowd_vs_llm.commands.format_run",
     pages=("evaluation.crowd_vs_llm.views.PANELS_PAGE",),
     check="evaluation.runs.steps.answers.find_worker_id_problems",

@@ -48,7 +48,7 @@ def compare_panels(turn: Turn) -> None:
     except NoModelsError:
         raise RunInputError("run.no_answer_of_a_model") from None
     public = {str(key): str(model.public_id) for key, model in models.items()}
-    summary = _replace_model_keys(comparison.summarize(), public)
+    summary = _replace_model_keys(comparison.build_summary(), public)
     rows, input_hash = _build_question_rows(comparison), inputs.compute_hash()
     with turn.open_fenced_transaction():
         # An attempt that was interrupted may have stored rows already.
@@ -65,7 +65,7 @@ def compare_panels(turn: Turn) -> None:
 
 
 def load_parameters(run: Run) -> PanelsParameters:
-    """Return the options of a run, with defaults for those that an older run did not store."""
+    """Return the options of a run; defaults replace those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
         return PanelsParameters.from_dict(stored)
@@ -74,13 +74,13 @@ def load_parameters(run: Run) -> PanelsParameters:
 
 
 def _replace_model_keys(summary: PanelsSummary, public: dict[str, str]) -> PanelsSummary:
-    """Return the summary with the models' public ids (`public`) in place of primary keys."""
+    """Return the summary with the models' public ids in place of their primary keys."""
     standings = tuple(replace(row, model=public[row.model]) for row in summary.standings)
     return replace(summary, standings=standings)
 
 
 def _build_question_rows(comparison: PanelComparison) -> list[dict[str, Any]]:
-    """Return the question rows with public ids; answers keep their primary keys."""
+    """Return the rows on questions to store; questions by public id, answers by primary key."""
     ids = comparison.questions
     public = dict(Question.objects.filter(pk__in=ids).values_list("pk", "public_id"))
     return [

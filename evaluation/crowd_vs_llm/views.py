@@ -9,8 +9,8 @@ from evaluation.core.charts.chart import Chart, RowLayout, draw_axis
 from evaluation.core.charts.svg import Drawing, build_scale, estimate_width, format_number
 from evaluation.crowd_vs_llm.report import (
     PANEL_NAMES,
-    ModelUnderPanels,
-    build_report,
+    ModelPanelScores,
+    build_panels_report,
     load_panel_questions,
 )
 from evaluation.models import Run
@@ -20,7 +20,7 @@ MOST = 60
 KEY = 24.0
 
 
-def build_panels_chart(rows: Sequence[ModelUnderPanels], ranked: Sequence[str]) -> Chart | None:
+def build_panels_chart(rows: Sequence[ModelPanelScores], ranked: Sequence[str]) -> Chart | None:
     """Return the chart of up to 60 models' scores by panel; None if there are no scores.
 
     `ranked` are the names of the panels that score models.
@@ -32,7 +32,8 @@ def build_panels_chart(rows: Sequence[ModelUnderPanels], ranked: Sequence[str]) 
     names = [PANEL_NAMES[panel] for panel in ranked]
 
     def draw(width: float) -> Drawing:
-        keys = _place_key_entries(names, width)
+        """Return the chart's drawing at this width in pixels."""
+        keys = _lay_out_legend(names, width)
         top = 14 + KEY * (keys[-1][1] + 1)
         layout = RowLayout(width, [model.name for model in models], top)
         description = f"{len(models)} models scored by {len(names)} panels"
@@ -87,7 +88,7 @@ def _draw_mark(drawing: Drawing, x: float, y: float, panel: int) -> None:
         drawing.add_dot(x, y, "dot-weak", 5)
 
 
-def _place_key_entries(names: list[str], width: float) -> list[tuple[float, int]]:
+def _lay_out_legend(names: list[str], width: float) -> list[tuple[float, int]]:
     """Return the left edge in pixels and the line number of each legend entry."""
     places, left, row = [], 4.0, 0
     for name in names:
@@ -99,15 +100,15 @@ def _place_key_entries(names: list[str], width: float) -> list[tuple[float, int]
     return places
 
 
-def build_chart(run: Run) -> Chart | None:
-    """Return a run's chart of models' scores by panel; None without scores."""
-    report = build_report(run)
+def build_panels_chart_of_run(run: Run) -> Chart | None:
+    """Return the chart of models' scores by panel of a run; None without scores."""
+    report = build_panels_report(run)
     return build_panels_chart(report.models, report.ranked)
 
 
-def build_context(run: Run) -> Mapping[str, Any]:
+def build_panels_context(run: Run) -> Mapping[str, Any]:
     """Return the template context of the page: report, chart, panel names, and questions."""
-    report = build_report(run)
+    report = build_panels_report(run)
     columns = [PANEL_NAMES[name] for name in report.ranked]
     return {
         "report": report,
@@ -124,5 +125,7 @@ def build_context(run: Run) -> Mapping[str, Any]:
     }
 
 
-PANELS_PAGE = Page("", "Crowd and models", "evaluation/crowd_vs_llm/panels.html", build_context)
-CHARTS = {"panels": build_chart}
+PANELS_PAGE = Page(
+    "", "Crowd and models", "evaluation/crowd_vs_llm/panels.html", build_panels_context
+)
+CHARTS = {"panels": build_panels_chart_of_run}

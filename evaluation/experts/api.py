@@ -40,7 +40,7 @@ from evaluation.runs.judging.tasks import CannotSettleError, ask_expert_to_settl
 from evaluation.runs.reports.judging import JudgedAnswer
 from evaluation.runs.rest.views import find_expert_keys
 from evaluation.trust.api import FactSerializer
-from evaluation.trust.report.report import build_experts_fact
+from evaluation.trust.report.report import build_experts_check_fact
 
 AboutAudit = build_serializer(
     AuditReport, without=("experts", "of_set", "others", "check", "differ", "foreseen", "parties")
@@ -119,7 +119,7 @@ class TakeBackSerializer(StrictSerializer):
 
 @extend_schema(tags=["results"])
 class AuditViewSet(GradingViewSet):
-    """Expert grades on a sample of a run's answers, and their agreement with the scores."""
+    """Endpoints of a run's expert check: experts grade a sample of its answers."""
 
     @extend_schema(
         operation_id="results_audit",
@@ -132,7 +132,7 @@ class AuditViewSet(GradingViewSet):
     )
     def audit(self, request: Request, run_id: Any) -> Response:
         """Return the expert check of a run."""
-        return _respond(self.get_finished_run(request, run_id))
+        return _build_audit_response(self.get_finished_run(request, run_id))
 
     @extend_schema(
         operation_id="results_audit_ask",
@@ -143,8 +143,8 @@ class AuditViewSet(GradingViewSet):
         responses=AuditSerializer,
     )
     def ask(self, request: Request, run_id: Any) -> Response:
-        """Draw a sample, assign the experts, and return the expert check."""
-        run = self._changed(request, run_id)
+        """Draw a sample, assign the experts to it, and return the expert check."""
+        run = self._get_editable_run(request, run_id)
         data = self.validate_body(AskForAuditSerializer).validated_data
         experts = find_expert_keys(request, run, data.pop("experts"))
         if preset := data.pop("preset", None):
@@ -157,7 +157,7 @@ class AuditViewSet(GradingViewSet):
             raise ApiProblem("conflict", str(error)) from error
         for expert in experts:
             request_audit_grades(drawn, expert)
-        return _respond(run)
+        return _build_audit_response(run)
 
     @extend_schema(
         operation_id="results_audit_settle",
@@ -170,7 +170,7 @@ class AuditViewSet(GradingViewSet):
     )
     def settle(self, request: Request, run_id: Any) -> Response:
         """Assign an expert to settle disagreements, and return the expert check."""
-        run = self._changed(request, run_id)
+        run = self._get_editable_run(request, run_id)
         name = self.validate_body(SettleSerializer).validated_data["expert"]
         (expert,) = find_expert_keys(request, run, [name], "expert")
         audit = Audit.objects.filter(run=run).first()
@@ -180,7 +180,7 @@ class AuditViewSet(GradingViewSet):
             ask_expert_to_settle(audit, expert)
         except CannotSettleError as error:
             raise ApiProblem("conflict", str(error)) from error
-        return _respond(run)
+        return _build_audit_response(run)
 
     @extend_schema(
         operation_id="results_audit_take_back",
@@ -190,28 +190,31 @@ class AuditViewSet(GradingViewSet):
     )
     def take_back(self, request: Request, run_id: Any) -> Response:
         """Withdraw an expert's assignment, and return the expert check."""
-        run = self._changed(request, run_id)
+        run = self._get_editable_run(request, run_id)
         name = self.validate_body(TakeBackSerializer).validated_data["expert"]
         users = {expert.name: expert.user for expert in build_audit_report(run).experts}
         if name not in users:
             raise build_field_problem("expert", "No expert of this name is asked about this run.")
         withdraw_requests(Audit.objects.get(run=run), users[name])
-        return _respond(run)
+        return _build_audit_response(run)
 
-    def _changed(self, request: Request, run_id: Any) -> Run:
+    def _get_editable_run(self, request: Request, run_id: Any) -> Run:
+        """Return the finished run; raise RefusedError if the user may not edit its set."""
         run = self.get_finished_run(request, run_id)
         if not rights(request.user, run.version.question_set).edit:
             raise RefusedError("change")
         return run
 
 
-def _respond(run: Run) -> Response:
+def _build_audit_response(run: Run) -> Response:
+    """Return the response with the expert check of a run."""
     report = build_audit_report(run)
-    fact = build_experts_fact(report.check)
-    return Response({**AuditSerializer({**_fields(report), "fact": fact}).data})
+    fact = build_experts_check_fact(report.check)
+    return Response({**AuditSerializer({**_get_report_values(report), "fact": fact}).data})
 
 
-def _fields(report: AuditReport) -> dict[str, Any]:
+def _get_report_values(report: AuditReport) -> dict[str, Any]:
+    """Return the report's field values by name."""
     return {name: getattr(report, name) for name in report.__dataclass_fields__}
 
 
@@ -220,7 +223,7 @@ AboutFindings = build_serializer(ExpertFindings, without=("panel",))
 
 @add_renamed_keys(said="message")
 class ExpertFindingsSerializer(AboutFindings):  # type: ignore[misc, valid-type]
-    """Agreement with intervals, difficulty by question, correlations, mean grades."""
+    """Findings from experts' grades: agreement, difficulty, correlations, mean grades."""
 
     n_by_two = serializers.IntegerField(source="panel.n_by_two")
     n_missing = serializers.IntegerField(source="panel.n_missing")
@@ -233,7 +236,7 @@ class ExpertFindingsSerializer(AboutFindings):  # type: ignore[misc, valid-type]
 
 @extend_schema(tags=["results"])
 class ExpertsViewSet(GradingViewSet):
-    """Findings from the experts' grades of a run's answers."""
+    """Endpoint of the findings from the experts' grades of a run's answers."""
 
     @extend_schema(
         operation_id="results_experts",

@@ -21,11 +21,11 @@ from evaluation.experts.run import (
     AGREEMENT,
     DIFFICULTY,
     ESTIMATES,
-    Answer,
     ExpertFindings,
     ExpertsParameters,
     GradedAnswer,
-    compute_findings,
+    ScoredAnswer,
+    compute_expert_findings,
     iterate_agreement_rows,
     iterate_difficulty_rows,
     iterate_estimate_rows,
@@ -63,18 +63,18 @@ class ExpertsRequest:
 
 
 def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
-    """Evaluate experts' grades from files and write the tables; on `InputError` write nothing."""
+    """Evaluate experts' grades in files, write the tables, and return the findings."""
     paths = [request.scores / name for name, *_ in SCORES] if request.scores else []
     refuse_to_replace_inputs(request.output, (*TABLES, SUMMARY), (request.judgements, *paths))
     grades = read_answer_grades(request.judgements, request.columns, (0.0, HIGHEST), weighted=True)
     hashes = {"judgements": grades.sha256}
-    answers = list(_iterate_scores(request.scores, hashes)) if request.scores else []
+    answers = list(_iterate_scored_answers(request.scores, hashes)) if request.scores else []
     if answers and request.scores:
-        known = {_build_key(answer) for answer in answers}
+        known = {_build_answer_key(answer) for answer in answers}
         ids = KnownIdReader(((answer.author, answer.question) for answer in answers), keeps=False)
         grades = replace(grades, records=ids.match_record_ids(grades.records))
         refuse_unknown_answers(grades, known, str(request.scores))
-    findings = compute_findings(
+    findings = compute_expert_findings(
         _group_grades(grades, answers), answers, request.parameters, random=not request.chosen
     )
     with OutputFolder(request.output) as folder:
@@ -85,9 +85,9 @@ def evaluate_experts(request: ExpertsRequest) -> ExpertFindings:
     return findings
 
 
-def _group_grades(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer]:
+def _group_grades(grades: GradeFile, answers: list[ScoredAnswer]) -> list[GradedAnswer]:
     """Return the graded answers in file order; several settling grades of one are averaged."""
-    answer_of = {_build_key(answer): answer for answer in answers}
+    answer_of = {_build_answer_key(answer): answer for answer in answers}
     own: dict[tuple[str, str, str], dict[str, float]] = {}
     settled: dict[tuple[str, str, str], list[float]] = {}
     weight_of = {record.answer: record.weight for record in grades.records}
@@ -100,14 +100,15 @@ def _group_grades(grades: GradeFile, answers: list[Answer]) -> list[GradedAnswer
     result = []
     for key, own_grades in own.items():
         worker, model, question = key
-        answer = answer_of.get(key) or Answer(worker or model, not worker, question)
+        answer = answer_of.get(key) or ScoredAnswer(worker or model, not worker, question)
         by_third = settled.get(key)
         settled_by = sum(by_third) / len(by_third) if by_third else None
         result.append(GradedAnswer(answer, own_grades, settled_by, weight_of[key]))
     return result
 
 
-def _build_key(answer: Answer) -> tuple[str, str, str]:
+def _build_answer_key(answer: ScoredAnswer) -> tuple[str, str, str]:
+    """Return an answer's key (worker, model, question); worker or model is ""."""
     return (
         ("", answer.author, answer.question)
         if answer.of_model
@@ -115,7 +116,7 @@ def _build_key(answer: Answer) -> tuple[str, str, str]:
     )
 
 
-def _iterate_scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
+def _iterate_scored_answers(folder: Path, hashes: dict[str, str]) -> Iterator[ScoredAnswer]:
     """Yield the answers of a folder with their scores; raise `InputError` for invalid files."""
     if not (folder / SCORES[0][0]).exists():
         raise InputError.single(
@@ -135,13 +136,14 @@ def _iterate_scores(folder: Path, hashes: dict[str, str]) -> Iterator[Answer]:
             for column, found in ((author, by), ("question", question)):
                 if not found:
                     problems.add_code(line, column, "id_missing", name=column)
-            number = _parse_number(problems, line, score, cells[2])
-            yield Answer(by, author == "model", question, number)
+            number = _parse_score(problems, line, score, cells[2])
+            yield ScoredAnswer(by, author == "model", question, number)
         problems.raise_if_any()
         hashes[name] = table.sha256
 
 
-def _parse_number(problems: Problems, line: int, column: str, cell: str) -> float | None:
+def _parse_score(problems: Problems, line: int, column: str, cell: str) -> float | None:
+    """Return the score in a cell; None for an empty or invalid one, and report the latter."""
     if not cell.strip():
         return None
     try:
@@ -158,6 +160,7 @@ def _parse_number(problems: Problems, line: int, column: str, cell: str) -> floa
 def _build_summary(
     request: ExpertsRequest, findings: ExpertFindings, hashes: dict[str, str]
 ) -> dict[str, Any]:
+    """Return the contents of summary.json: options, input hashes, counts and level."""
     panel = findings.panel
     counts = {
         "experts": len(findings.experts),

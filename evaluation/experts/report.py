@@ -20,11 +20,11 @@ from evaluation.experts.run import (
     AGREEMENT,
     DIFFICULTY,
     ESTIMATES,
-    Answer,
     ExpertFindings,
     ExpertsParameters,
     GradedAnswer,
-    compute_findings,
+    ScoredAnswer,
+    compute_expert_findings,
     iterate_agreement_rows,
     iterate_difficulty_rows,
     iterate_estimate_rows,
@@ -188,7 +188,7 @@ def build_audit_report(run: Run) -> AuditReport:
         n_answers=len(drawable.answers),
         n_model_answers=len(drawable.models),
         n_questions=drawable.n_questions,
-        strata=list(_iterate_strata(audit, judged)) if audit else [],
+        strata=list(_iterate_stratum_counts(audit, judged)) if audit else [],
         n_drawn=audit.items.count() if audit else 0,
         n_judged=len(judged),
         n_by_two=sum(len(answer.grades) > 1 for answer in judged),
@@ -205,7 +205,7 @@ def build_audit_report(run: Run) -> AuditReport:
         check=build_experts_check(run, audit, judged),
         people=_summarise_grades("", people, audit),
         models=_summarise_grades("", [answer for answer in judged if answer.of_model], audit),
-        by_expert=list(_iterate_expert_grades(people, audit)),
+        by_expert=list(_iterate_expert_summaries(people, audit)),
         workers=workers,
         n_covered=covered,
         between=compare_expert_pairs(judged),
@@ -260,6 +260,7 @@ def _iterate_grades(judged_answer: JudgedAnswer) -> Iterator[tuple[str, float, i
 def _summarise_grades(
     expert: str, judged: Sequence[JudgedAnswer], audit: Audit | None
 ) -> GradeSummary:
+    """Return the mean of the grades and their correlation with scores, weighted by the sample."""
     mean = None
     if judged:
         grades = [answer.grade for answer in judged]
@@ -267,9 +268,10 @@ def _summarise_grades(
     return GradeSummary(expert, len(judged), mean, compute_expert_correlation(judged, audit))
 
 
-def _iterate_expert_grades(
+def _iterate_expert_summaries(
     people: Sequence[JudgedAnswer], audit: Audit | None
 ) -> Iterator[GradeSummary]:
+    """Yield the summary of each expert's grades alone, by name."""
     for name in sorted({expert for person in people for expert in person.grades}):
         mine = [person for person in people if name in person.grades]
         alone = [
@@ -281,7 +283,7 @@ def _iterate_expert_grades(
 def _correlate_workers(
     run: Run, people: Sequence[JudgedAnswer]
 ) -> tuple[int, ClusteredEstimate | None]:
-    """Return the number of workers with enough judged answers, and their correlation or None."""
+    """Return the number of workers with 3 judged answers or more, and the correlation or None."""
     grades: dict[UUID, list[float]] = {}
     for person in people:
         assert person.worker is not None
@@ -303,7 +305,10 @@ def _correlate_workers(
     return len(raw), estimate_correlation(scores, expert_grades, names)
 
 
-def _iterate_strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[StratumCounts]:
+def _iterate_stratum_counts(
+    audit: Audit, judged: Sequence[JudgedAnswer]
+) -> Iterator[StratumCounts]:
+    """Yield the counts and the mean grade of each stratum of the sample."""
     drawn = list(audit.items.values_list("stratum", flat=True))
     for code in (code for code in STRATA if code in audit.strata):
         grades = [answer.grade for answer in judged if answer.stratum == code]
@@ -312,7 +317,7 @@ def _iterate_strata(audit: Audit, judged: Sequence[JudgedAnswer]) -> Iterator[St
 
 
 def _find_largest_differences(people: Sequence[JudgedAnswer]) -> list[JudgedAnswer]:
-    """Return the answers whose rank by grade differs most from their rank by score."""
+    """Return at most 6 answers whose rank by grade differs most from that by score."""
     if len(people) < FEW:
         return []
     # By ranks, because grades and scores are on different scales.
@@ -326,7 +331,7 @@ def _find_largest_differences(people: Sequence[JudgedAnswer]) -> list[JudgedAnsw
 
 @dataclass(frozen=True)
 class ExpertsReport:
-    """Findings from experts' grades of a run.
+    """Findings from the experts' grades of a run's answers.
 
     `sampled` is whether answers were drawn at random.
     """
@@ -345,11 +350,13 @@ def build_experts_report(run: Run) -> ExpertsReport:
     judged = load_judged_answers(run, audit)
     weights = compute_sample_weights(judged, audit)
     graded = [
-        GradedAnswer(_build_answer(answer), answer.grades, answer.settled, weight)
+        GradedAnswer(_convert_to_scored_answer(answer), answer.grades, answer.settled, weight)
         for answer, weight in zip(judged, weights, strict=True)
     ]
     answers = list(_load_answers(run, judged)) if judged else []
-    findings = compute_findings(graded, answers, ExpertsParameters(), random=audit is not None)
+    findings = compute_expert_findings(
+        graded, answers, ExpertsParameters(), random=audit is not None
+    )
     # Ids of workers repeat among panels, so that they are told apart by their own here.
     names = {_get_author_id(answer): answer.author for answer in judged}
     means = [replace(mean, name=names[mean.name]) for mean in findings.means]
@@ -357,8 +364,9 @@ def build_experts_report(run: Run) -> ExpertsReport:
     return ExpertsReport(build_run_about(run), audit is not None, findings)
 
 
-def _build_answer(judged_answer: JudgedAnswer) -> Answer:
-    return Answer(
+def _convert_to_scored_answer(judged_answer: JudgedAnswer) -> ScoredAnswer:
+    """Return a judged answer as an answer with author, question and score."""
+    return ScoredAnswer(
         _get_author_id(judged_answer),
         judged_answer.of_model,
         judged_answer.question_name,
@@ -367,11 +375,12 @@ def _build_answer(judged_answer: JudgedAnswer) -> Answer:
 
 
 def _get_author_id(judged_answer: JudgedAnswer) -> str:
+    """Return the public id of the answer's model or worker as text."""
     return str(judged_answer.model or judged_answer.worker)
 
 
-def _load_answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
-    """Yield all scored answers of the workers and models that have a judged one; two queries."""
+def _load_answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[ScoredAnswer]:
+    """Yield all scored answers of the workers and models that have a judged answer."""
     workers = {answer.worker for answer in judged if answer.worker is not None}
     of_people = AnswerScore.objects.filter(
         run=run,
@@ -383,7 +392,7 @@ def _load_answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
         "response__question__external_id",
         "score_leave_one_out",
     ):
-        yield Answer(str(author), False, question, score)
+        yield ScoredAnswer(str(author), False, question, score)
     models = {answer.model for answer in judged if answer.model is not None}
     of_models = LLMAnswerScore.objects.filter(
         run=run, llm_response__model__public_id__in=models, score__isnull=False
@@ -391,7 +400,7 @@ def _load_answers(run: Run, judged: Sequence[JudgedAnswer]) -> Iterator[Answer]:
     for author, question, score in of_models.order_by("llm_response_id").values_list(
         "llm_response__model__public_id", "llm_response__question__external_id", "score"
     ):
-        yield Answer(str(author), True, question, score)
+        yield ScoredAnswer(str(author), True, question, score)
 
 
 def build_agreement_table(run: Run) -> Table:

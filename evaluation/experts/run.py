@@ -50,7 +50,7 @@ RELIABLE, TENTATIVE = 0.8, 0.667
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScoredAnswer:
     """An answer with its author (worker or model), question and automatic score.
 
     `author` and `question` are ids; `score` is None if missing.
@@ -64,7 +64,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class GradedAnswer:
-    """An answer with its experts' grades.
+    """An answer with its experts' grades, and the grade that settled a disagreement.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class GradedAnswer:
         out of difficulties and mean grades.
     """
 
-    answer: Answer
+    answer: ScoredAnswer
     grades: Mapping[str, float]
     settled: float | None = None
     weight: float = 1.0
@@ -87,7 +87,7 @@ class GradedAnswer:
 
 
 @dataclass(frozen=True)
-class Coefficient:
+class AgreementCoefficient:
     """A measure of agreement of all experts, with its 95% interval over questions.
 
     Attributes
@@ -105,7 +105,7 @@ class Coefficient:
 
 
 @dataclass(frozen=True)
-class Difficulty:
+class QuestionDifficulty:
     """Difficulty of a question, from experts' grades of workers' answers to it.
 
     Attributes
@@ -126,7 +126,7 @@ class Difficulty:
 
 
 @dataclass(frozen=True)
-class TrueMean:
+class EstimatedMeanGrade:
     """Estimated mean grade of all answers of a worker or model, from few grades and all scores.
 
     Attributes
@@ -170,17 +170,17 @@ class ExpertFindings:
     n_settled: int
     panel: PanelAgreement
     level: str
-    agreement: list[Coefficient]
+    agreement: list[AgreementCoefficient]
     people: ClusteredEstimate
     models: ClusteredEstimate
-    difficulty: list[Difficulty]
-    means: list[TrueMean] = field(default_factory=list)
+    difficulty: list[QuestionDifficulty]
+    means: list[EstimatedMeanGrade] = field(default_factory=list)
     without_means: str | None = None
 
 
-def compute_findings(
+def compute_expert_findings(
     graded: Sequence[GradedAnswer],
-    answers: Iterable[Answer],
+    answers: Iterable[ScoredAnswer],
     parameters: ExpertsParameters,
     *,
     random: bool = True,
@@ -205,7 +205,7 @@ def compute_findings(
     )
     known = list(answers)
     standing = [graded_answer for graded_answer in graded if graded_answer.weight > 0]
-    means = estimate_true_means(standing, known) if random else []
+    means = estimate_mean_grades(standing, known) if random else []
     return ExpertFindings(
         experts,
         len(graded),
@@ -213,7 +213,7 @@ def compute_findings(
         panel,
         classify_agreement(panel),
         [
-            Coefficient(
+            AgreementCoefficient(
                 name,
                 estimate.value,
                 estimate.low,
@@ -224,11 +224,11 @@ def compute_findings(
             )
             for name, estimate in panel.iterate_coefficients()
         ],
-        _compute_correlation(
+        _correlate_scores(
             [graded_answer for graded_answer in graded if not graded_answer.answer.of_model],
             parameters,
         ),
-        _compute_correlation(
+        _correlate_scores(
             [graded_answer for graded_answer in graded if graded_answer.answer.of_model], parameters
         ),
         compute_difficulties(standing, known),
@@ -252,8 +252,8 @@ def classify_agreement(panel: PanelAgreement) -> str:
 
 
 def compute_difficulties(
-    graded: Sequence[GradedAnswer], answers: Iterable[Answer]
-) -> list[Difficulty]:
+    graded: Sequence[GradedAnswer], answers: Iterable[ScoredAnswer]
+) -> list[QuestionDifficulty]:
     """Return the difficulty of each question with a graded worker answer, hardest first."""
     answers_by_question: dict[str, list[GradedAnswer]] = {}
     for graded_answer in graded:
@@ -273,7 +273,8 @@ def compute_difficulties(
 
 def _compute_difficulty(
     question: str, graded_answers: Sequence[GradedAnswer], n_answers: int
-) -> Difficulty:
+) -> QuestionDifficulty:
+    """Return a question's difficulty, with its interval, from the grades of its answers."""
     mean = compute_weighted_mean(
         [answer.grade for answer in graded_answers], [answer.weight for answer in graded_answers]
     )
@@ -283,12 +284,14 @@ def _compute_difficulty(
         for end in (mean.high, mean.low)
     )
     value = 1 - (mean.mean or 0.0) / HIGHEST
-    return Difficulty(question, value, low, high, len(graded_answers), n_answers, mean.reason)
+    return QuestionDifficulty(
+        question, value, low, high, len(graded_answers), n_answers, mean.reason
+    )
 
 
-def estimate_true_means(
-    graded: Sequence[GradedAnswer], answers: Sequence[Answer]
-) -> list[TrueMean]:
+def estimate_mean_grades(
+    graded: Sequence[GradedAnswer], answers: Sequence[ScoredAnswer]
+) -> list[EstimatedMeanGrade]:
     """Return the estimated mean grades of graded workers, then of models, each best first.
 
     The relation of scores to grades is learned from the other workers, or the other models. For a
@@ -303,7 +306,7 @@ def estimate_true_means(
         ): graded_answer
         for graded_answer in graded
     }
-    result: list[TrueMean] = []
+    result: list[EstimatedMeanGrade] = []
     for of_model in (False, True):
         mine = [answer for answer in answers if answer.of_model == of_model]
         grades = [answer_by_key.get((of_model, answer.author, answer.question)) for answer in mine]
@@ -313,14 +316,15 @@ def estimate_true_means(
             [answer.author for answer in mine],
             weights=[1.0 if graded is None else graded.weight for graded in grades],
         )
-        means = [_build_true_mean(MODEL if of_model else WORKER, group) for group in groups]
+        means = [_build_mean_grade(MODEL if of_model else WORKER, group) for group in groups]
         result += sorted(means, key=lambda one: -one.mean)
     return result
 
 
-def _build_true_mean(kind: str, group_mean: PoweredGroupMean) -> TrueMean:
+def _build_mean_grade(kind: str, group_mean: PoweredGroupMean) -> EstimatedMeanGrade:
+    """Return a worker's or model's estimated mean grade, cut to the scale."""
     alone, powered = group_mean.graded, group_mean.powered
-    return TrueMean(
+    return EstimatedMeanGrade(
         kind=kind,
         name=group_mean.label,
         mean=_clip_grade(powered.mean) or 0.0,
@@ -342,9 +346,10 @@ def _clip_grade(grade: float | None) -> float | None:
     return None if grade is None else min(HIGHEST, max(0.0, grade))
 
 
-def _compute_correlation(
+def _correlate_scores(
     graded: Sequence[GradedAnswer], parameters: ExpertsParameters
 ) -> ClusteredEstimate:
+    """Return the correlation of grades with scores over answers that have both."""
     known = [
         (graded_answer, graded_answer.answer.score)
         for graded_answer in graded
@@ -363,7 +368,8 @@ def _compute_correlation(
 
 
 AGREEMENT, DIFFICULTY, ESTIMATES = (
-    tuple(field.name for field in fields(row)) for row in (Coefficient, Difficulty, TrueMean)
+    tuple(field.name for field in fields(row))
+    for row in (AgreementCoefficient, QuestionDifficulty, EstimatedMeanGrade)
 )
 
 # How the scores go with the grades stands below the coefficients of agreement.

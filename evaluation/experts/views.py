@@ -49,7 +49,7 @@ from evaluation.runs.judging.declaration import MOST_SEED
 from evaluation.runs.judging.tasks import CannotSettleError, ask_expert_to_settle
 from evaluation.runs.reports.judging import FEWEST_JUDGED
 from evaluation.runs.result_pages import Context, get_kind_or_404, get_run_or_404
-from evaluation.trust.report.report import build_experts_fact
+from evaluation.trust.report.report import build_experts_check_fact
 
 # Of strata, as the page calls them.
 STRATA = {
@@ -146,58 +146,61 @@ class AuditForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def show_audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the sample, its experts and the results; a POST draws a sample or assigns experts.
+    """Show the sample, its experts and the results; POST draws a sample or assigns experts.
 
     `do` is `ask`, `take-back` (withdraw the requests to the user in `expert`) or `settle` (assign
     the disagreements to the user in `expert`).
     """
     if request.method != "POST":
-        return _render_page(request, run=run)
+        return _render_audit_page(request, run=run)
     current_run = get_run_or_404(request, run)
     get_kind_or_404(current_run, AqerSummary)
     if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
     if current_run.state != Run.State.DONE:
-        return redirect(_build_link(current_run))
+        return redirect(_build_audit_link(current_run))
     if request.POST.get("do") == "take-back":
         return _withdraw_expert(request, current_run)
     if request.POST.get("do") == "settle":
         return _assign_settling_expert(request, current_run)
     people = _list_graders(request, current_run)
-    form = _build_form(people, current_run, len(load_drawable_answers(current_run).answers), request.POST)
+    form = _build_audit_form(
+        people, current_run, len(load_drawable_answers(current_run).answers), request.POST
+    )
     if form.is_valid():
         return _draw_sample(request, current_run, form)
-    return _render_page(request, run=run, form=form)
+    return _render_audit_page(request, run=run, form=form)
 
 
-def _render_page(
+def _render_audit_page(
     request: HttpRequest, run: UUID, form: AuditForm | None = None
 ) -> HttpResponseBase:
-    """Render the page; `form` is an invalid form to show again."""
+    """Render the page of the expert check; `form` is an invalid form to show again."""
     # Pages of results are read only: this one is read once more, with what was wrong.
     reading = copy(request)
     reading.method = "GET"
-    response = _build_context(reading, run=run, form=form)
+    response = _show_audit_page(reading, run=run, form=form)
     if form is not None:
         response.status_code = 400
     return response
 
 
 @grading_page("evaluation/audit.html")
-def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
+def _show_audit_page(request: HttpRequest, run: Run, form: AuditForm | None) -> Context:
+    """Show the report of the expert check, with the form to draw a sample."""
     may = rights(request.user, run.version.question_set)
     me = get_user_id(request)
     report = build_audit_report(run)
-    people = _add_requester(request, [one for one in report.of_set if one[0] != me])
+    people = _append_requester(request, [one for one in report.of_set if one[0] != me])
     thirds = [person for person in people if person[0] not in report.parties]
     return {
         "title": "Expert check",
         "subtitle": f"{report.about.name}, version {report.about.version}",
         "report": report,
-        "fact": build_experts_fact(report.check),
+        "fact": build_experts_check_fact(report.check),
         "strata": [(STRATA.get(row.code, row.code), row) for row in report.strata],
         "design": dict(Audit.Design.choices).get(report.design or "", ""),
-        "form": form or _build_form(people, run, report.n_answers),
+        "form": form or _build_audit_form(people, run, report.n_answers),
         "thirds": thirds,
         "unsettled": report.n_disputed - report.n_settled - report.n_settling,
         "enough": FEWEST_JUDGED,
@@ -210,9 +213,10 @@ def _build_context(request: HttpRequest, run: Run, form: AuditForm | None) -> Co
     }
 
 
-def _build_form(
+def _build_audit_form(
     people: list[tuple[int, str]], run: Run, n_answers: int, data: Any = None
 ) -> AuditForm:
+    """Return the form to draw a sample, without models if the run scored none."""
     audit = Audit.objects.filter(run=run).first()
     form = AuditForm(people, audit, n_answers, data)
     if not run.llm_answer_scores.filter(score__isnull=False).exists():
@@ -230,7 +234,7 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
         drawn = draw_audit_sample(run, count, data["design"], with_models, data["seed"], data["step"])
     except CannotDrawError as error:
         messages.error(request, str(error))
-        return redirect(_build_link(run))
+        return redirect(_build_audit_link(run))
     experts = [int(expert) for expert in data["experts"]]
     for expert in experts:
         request_audit_grades(drawn, expert)
@@ -242,10 +246,11 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
         f"Asked about {n} answer{'' if n == 1 else 's'}. Experts find them on their first page "
         "after signing in.",
     )
-    return redirect(_build_link(run))
+    return redirect(_build_audit_link(run))
 
 
 def _withdraw_expert(request: HttpRequest, run: Run) -> HttpResponse:
+    """Withdraw the open requests to the posted expert, and redirect with a message."""
     current_audit = Audit.objects.filter(run=run).first()
     named = _read_expert_key(request)
     if current_audit is None or named is None:
@@ -256,7 +261,7 @@ def _withdraw_expert(request: HttpRequest, run: Run) -> HttpResponse:
             request,
             f"{n} answer{'' if n == 1 else 's'} taken back; what was graded stays.",
         )
-    return redirect(_build_link(run))
+    return redirect(_build_audit_link(run))
 
 
 def _assign_settling_expert(request: HttpRequest, run: Run) -> HttpResponse:
@@ -265,18 +270,18 @@ def _assign_settling_expert(request: HttpRequest, run: Run) -> HttpResponse:
     thirds = dict(_list_graders(request, run))
     if current_audit is None or named not in thirds:
         messages.error(request, "Choose an expert who settles it. No request was sent.")
-        return redirect(_build_link(run))
+        return redirect(_build_audit_link(run))
     try:
         n = ask_expert_to_settle(current_audit, named)
     except CannotSettleError as error:
         messages.error(request, f"{error} No request was sent.")
-        return redirect(_build_link(run))
+        return redirect(_build_audit_link(run))
     messages.success(
         request,
         f"Asked to settle {n} answer{'' if n == 1 else 's'}: question, answer and the grades are "
         "shown, and not who gave which.",
     )
-    return redirect(_build_link(run))
+    return redirect(_build_audit_link(run))
 
 
 def _list_graders(request: HttpRequest, run: Run) -> list[tuple[int, str]]:
@@ -284,21 +289,25 @@ def _list_graders(request: HttpRequest, run: Run) -> list[tuple[int, str]]:
     experts = Share.objects.filter_experts(run.version.question_set).exclude(
         user=get_user_id(request)
     )
-    return _add_requester(request, list(experts.values_list("user", "user__username")))
+    return _append_requester(request, list(experts.values_list("user", "user__username")))
 
 
-def _add_requester(request: HttpRequest, experts: list[tuple[int, str]]) -> list[tuple[int, str]]:
+def _append_requester(
+    request: HttpRequest, experts: list[tuple[int, str]]
+) -> list[tuple[int, str]]:
+    """Return the users who may grade, followed by the requesting user."""
     return [*experts, (get_user_id(request), f"{request.user.get_username()} (you)")]
 
 
 def _read_expert_key(request: HttpRequest) -> int | None:
-    """Return the posted key of an expert; None without one."""
+    """Return the posted primary key of an expert; None if it is missing or invalid."""
     named = request.POST.get("expert", "")
     # isdigit alone is true of "²", which int refuses; a longer number is beyond any key.
     return int(named) if named.isascii() and named.isdigit() and len(named) < 12 else None
 
 
-def _build_link(run: Run) -> str:
+def _build_audit_link(run: Run) -> str:
+    """Return the URL of the page of a run's expert check."""
     return reverse("admin:results-audit", kwargs={"run": run.public_id})
 
 

@@ -24,7 +24,7 @@ from annotations.web.scope import get_editable, get_set_with_answers, get_user_i
 from evaluation.core.options import OptionError
 from evaluation.grading.results.report.workers import WorkerRow
 from evaluation.interim import turns as interims
-from evaluation.interim.report import SoFar, build_report
+from evaluation.interim.report import InterimReport, build_interim_report
 from evaluation.models import Interim, Run
 from evaluation.models.collecting import FEWEST
 from evaluation.models.runs import GRADING
@@ -70,16 +70,16 @@ class InterimSerializer(serializers.Serializer[Interim]):
         return str(self.context["request"].build_absolute_uri(address))
 
     def get_headline(self, interim: Interim) -> str | None:
-        """Return the headline of the results page; null if not finished."""
+        """Return the headline of the results; null until it is computed."""
         said = (interim.found or {}).get("headline")
         return None if said is None else MessageField().to_representation(said)
 
     def get_alarms(self, interim: Interim) -> int | None:
-        """Return the number of alarms; null if not finished."""
+        """Return the number of raised alarms; null until it is computed."""
         return (interim.found or {}).get("alarms")
 
     def get_notices(self, interim: Interim) -> int | None:
-        """Return the number of notices; null if not finished."""
+        """Return the number of notices; null until it is computed."""
         return (interim.found or {}).get("notices")
 
     @extend_schema_field(TenMoreSerializer(allow_null=True))
@@ -89,7 +89,7 @@ class InterimSerializer(serializers.Serializer[Interim]):
         return None if hint is None else dict(TenMoreSerializer(hint).data)
 
 
-class SoFarSerializer(serializers.Serializer[SoFar]):
+class SoFarSerializer(serializers.Serializer[InterimReport]):
     """Latest interim grading, grading in progress and forecast of a collection."""
 
     people = serializers.IntegerField(source="done", help_text="Who has handed in.")
@@ -111,7 +111,7 @@ class SoFarSerializer(serializers.Serializer[SoFar]):
 
 @extend_schema(tags=["collecting"])
 class InterimViewSet(ApiViewSet):
-    """Interim gradings of a collection, and the forecast for ten more workers."""
+    """Endpoints of a collection's interim gradings, and of the forecast for ten more workers."""
 
     queryset = Interim.objects.all()
     serializer_class = InterimSerializer
@@ -143,7 +143,7 @@ class InterimViewSet(ApiViewSet):
     )
     @make_repeatable
     def create(self, request: Request, set_id: UUID) -> Response:
-        """Start an interim grading."""
+        """Start an interim grading and return it with its URL (status 202)."""
         get_set_with_answers(request, set_id)
         collection = _find_collection(get_editable(request, QuestionSet.objects.all(), set_id))
         try:
@@ -173,7 +173,9 @@ class InterimViewSet(ApiViewSet):
     def latest(self, request: Request, set_id: UUID) -> Response:
         """Return the latest interim grading and the forecast."""
         collection = _find_collection(get_set_with_answers(request, set_id))
-        data = SoFarSerializer(build_report(collection), context=self.get_serializer_context())
+        data = SoFarSerializer(
+            build_interim_report(collection), context=self.get_serializer_context()
+        )
         return Response(data.data)
 
 

@@ -19,7 +19,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class SoFar:
+class InterimReport:
     """Report on an open collection: its latest finished interim grading, and the one in progress.
 
     Attributes
@@ -61,7 +61,7 @@ class SoFar:
         return round(100 * (1 - self.hint["off_then"] / self.hint["off"]))
 
 
-def build_report(collection: Collection) -> SoFar:
+def build_interim_report(collection: Collection) -> InterimReport:
     """Return the report on the answers so far to an open collection; at most five queries."""
     here = select_completed_submissions().filter(version=collection.version_id)
     rows = Interim.objects.filter(collection=collection).select_related("run").order_by("-pk")
@@ -80,13 +80,13 @@ def build_report(collection: Collection) -> SoFar:
     done = n["done"]
     common: dict[str, Any] = {"done": done, "fewest": FEWEST, "going": going, "failed": failed}
     if latest is None or latest.found is None:
-        return SoFar(**common)
+        return InterimReport(**common)
     ranked = WorkerGrade.objects.filter(run=latest.run, rank__isnull=False)
-    best = _load_worker_rows(ranked.order_by("rank", "worker__public_id"))
-    lowest = _load_worker_rows(ranked.order_by("-rank", "-worker__public_id"))
+    best = _load_first_worker_rows(ranked.order_by("rank", "worker__public_id"))
+    lowest = _load_first_worker_rows(ranked.order_by("-rank", "-worker__public_id"))
     named = {row.worker for row in best}
     findings = latest.found
-    return SoFar(
+    return InterimReport(
         **common,
         interim=latest,
         since=n["since"],
@@ -99,6 +99,6 @@ def build_report(collection: Collection) -> SoFar:
     )
 
 
-def _load_worker_rows(rows: QuerySet[WorkerGrade]) -> list[WorkerRow]:
-    """Return the first grade rows as rows of a worker table."""
+def _load_first_worker_rows(rows: QuerySet[WorkerGrade]) -> list[WorkerRow]:
+    """Return the first 3 grade rows as rows of a worker table."""
     return [build_worker_row(row) for row in rows.values(*COLUMNS)[:NAMED]]

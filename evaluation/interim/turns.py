@@ -38,7 +38,7 @@ WITHOUT_MEANING = "tfidf-char"
 
 
 class TooFewError(ValueError):
-    """Too few workers have submitted for an interim grading; `done` is their number."""
+    """Error: too few workers have submitted for an interim grading; `done` is their number."""
 
     def __init__(self, done: int) -> None:
         super().__init__(f"{done} of {FEWEST} people have handed in")
@@ -46,15 +46,15 @@ class TooFewError(ValueError):
 
 
 class NotDueError(ValueError):
-    """Another background process has just started the interim grading that was due."""
+    """Error: another background process has just started the interim grading that was due."""
 
 
-def count_submissions(collection: Collection) -> int:
+def count_submitted_workers(collection: Collection) -> int:
     """Return how many workers have submitted their answers to a collection."""
     return select_completed_submissions().filter(version=collection.version_id).count()
 
 
-def find_unfinished(collection: Collection) -> Interim | None:
+def find_unfinished_interim(collection: Collection) -> Interim | None:
     """Return the collection's queued or running interim grading; None without one."""
     rows = Interim.objects.filter(collection=collection).exclude(run__state__in=FINISHED)
     return rows.select_related("run").first()
@@ -62,7 +62,7 @@ def find_unfinished(collection: Collection) -> Interim | None:
 
 @transaction.atomic
 def start_interim(collection: Collection, owner_id: int, *, by_itself: bool = False) -> Interim:
-    """Start an interim grading of the submissions so far; return an unfinished one if any.
+    """Start an interim grading of the submissions so far, or return the unfinished one.
 
     Raises `TooFewError`, `NotDueError` for one `by_itself`, and what `runs.queue` raises.
     """
@@ -73,27 +73,27 @@ def start_interim(collection: Collection, owner_id: int, *, by_itself: bool = Fa
         .select_related("version__question_set")
         .get(pk=collection.pk)
     )
-    going = find_unfinished(locked)
+    going = find_unfinished_interim(locked)
     if going is not None:
         return going
     # Asked again under the lock: another background process may have been faster.
     if by_itself and not select_due_collections().filter(pk=locked.pk).exists():
         raise NotDueError
-    done = count_submissions(locked)
+    done = count_submitted_workers(locked)
     if done < FEWEST:
         raise TooFewError(done)
     run = lifecycle.queue_run(
         locked.version,
         owner_id,
-        add_excluded_workers(_build_options(locked), locked.version),
+        add_excluded_workers(_build_grading_options(locked), locked.version),
         name=f"Interim, {done:,} people",
         notes="Made while people were still answering: it may change.",
     )
     return Interim.objects.create(collection=locked, run=run, n_people=done, by_itself=by_itself)
 
 
-def run_turn() -> None:
-    """Compute the page texts of finished interim gradings, and start the gradings that are due.
+def run_interim_turn() -> None:
+    """Compute the page results of finished interim gradings, and start the gradings that are due.
 
     Errors in page texts, and gradings that cannot be started, are logged and do not stop the
     others.
@@ -102,7 +102,7 @@ def run_turn() -> None:
         "run__version", "collection__version"
     ):
         try:
-            findings = _build_findings(interim)
+            findings = _build_page_findings(interim)
         except Exception:
             # Whoever works here has other runs to do: this one is told without it.
             logger.exception("the forecast of interim grading %s cannot be computed", interim.pk)
@@ -118,8 +118,8 @@ def run_turn() -> None:
             logger.warning("no interim grading of collecting %s: %s", collection.pk, error)
 
 
-def _build_options(collection: Collection) -> AqerParameters:
-    """Return the grading options: with intervals and leave-one-out scores."""
+def _build_grading_options(collection: Collection) -> AqerParameters:
+    """Return the options of an interim grading: leave-one-out, embedder by language."""
     known = collection.version.all_languages
     english = all(not one or one.lower().partition("-")[0] == "en" for one in known)
     # The default model knows English only; letters compare in any language.
@@ -127,7 +127,7 @@ def _build_options(collection: Collection) -> AqerParameters:
     return AqerParameters(leave_one_out=True, embedder=embedder)
 
 
-def _build_findings(interim: Interim) -> dict[str, Any]:
+def _build_page_findings(interim: Interim) -> dict[str, Any]:
     """Return what the collection's page shows of an interim grading: verdict, alarms, forecast."""
     run = interim.run
     verdict = build_trust_report(run).verdict

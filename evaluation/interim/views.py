@@ -17,37 +17,37 @@ from annotations.web.texts import mark_code
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.core.options import SITE, OptionError
 from evaluation.interim import turns as interims
-from evaluation.interim.report import build_report
+from evaluation.interim.report import build_interim_report
 from evaluation.models.collecting import FEWEST
 from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
 
 
 def show_collection(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Show the state of the collection, with the latest interim grading."""
-    return _add_report(monitor_page.show_collection(request, set_id))
+    """Show the page of a collection, with its latest interim grading."""
+    return _add_interim_report(monitor_page.show_collection(request, set_id))
 
 
 @require_GET
 def show_live_part(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
-    """Return the part of the collection's page that updates itself."""
-    return _add_report(monitor_page.render_progress_section(request, set_id))
+    """Show the part of the collection's page that updates itself."""
+    return _add_interim_report(monitor_page.render_progress_section(request, set_id))
 
 
 @require_POST
-def set_places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
+def raise_places(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Raise the number of places for workers; show an invalid form again."""
-    return _add_report(pages.add_places(request, set_id))
+    return _add_interim_report(pages.add_places(request, set_id))
 
 
 @require_POST
 def admit_ids(request: HttpRequest, set_id: UUID) -> HttpResponseBase:
     """Create signed links for worker ids, or admit the ids; show an invalid form again."""
-    return _add_report(pages.submit_worker_ids(request, set_id))
+    return _add_interim_report(pages.submit_worker_ids(request, set_id))
 
 
 @require_POST
 def start_grading(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Start an interim grading in the background; repeating starts no second one."""
+    """Start an interim grading of a set's collection, and redirect to its page with a message."""
     question_set = get_editable_set_with_answers(request, set_id)
     collection = monitor.find_newest_collection(question_set)
     if collection is None:
@@ -73,11 +73,11 @@ def start_grading(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return redirect("admin:collecting", question_set.public_id)
 
 
-def _add_report(response: HttpResponseBase) -> HttpResponseBase:
-    """Add the interim report to the page's context, if there is a collection."""
+def _add_interim_report(response: HttpResponseBase) -> HttpResponseBase:
+    """Add the interim report to the context of a collection's page; return the response."""
     context = response.context_data if isinstance(response, TemplateResponse) else None
     if context is not None and "collection" in context:
-        latest = build_report(context["collection"])
+        latest = build_interim_report(context["collection"])
         context["so_far"] = latest
         if latest.going is not None and not is_any_process_running():
             context["waiting"] = mark_code(HOW_TO_START)

@@ -73,29 +73,29 @@ def build_models_table(run: Run) -> Table:
 
 
 def build_answers_table(run: Run) -> Table:
-    """Return the table of the run's replies by model, question and sample, with reused ones."""
+    """Return the table of the run's replies, one row per model, question and sample."""
     return Table(
         OF_ANSWERS,
         (
             (*cells, *(extra.get(name) for name in OF_ANSWERS[len(OF_REPLIES) :]))
-            for *cells, extra in _iterate_rows(select_replies(run))
+            for *cells, extra in _iterate_reply_rows(select_replies(run))
         ),
     )
 
 
 def build_errors_table(run: Run) -> Table:
-    """Return the table of replies that failed, with the error of each."""
+    """Return the table of the run's failed replies, with the error of each."""
     return Table(
         OF_ERRORS,
         (
             (*cells[:3], *(extra.get(name) for name in OF_ERRORS[3:]))
-            for *cells, extra in _iterate_rows(select_replies(run).filter(status=ERROR))
+            for *cells, extra in _iterate_reply_rows(select_replies(run).filter(status=ERROR))
         ),
     )
 
 
 def select_replies(run: Run) -> QuerySet[LLMResponse]:
-    """Return all replies that a finished run requested, also those stored before the run."""
+    """Return a queryset of all replies of a finished run, also those stored before the run."""
     summary = AskSummary.from_json(run.summary)
     # Matches nothing: an empty Q() would match every reply where a run asked no model.
     condition = Q(pk__in=())
@@ -106,8 +106,8 @@ def select_replies(run: Run) -> QuerySet[LLMResponse]:
     )
 
 
-def _iterate_rows(replies: QuerySet[LLMResponse]) -> Iterator[Sequence[Any]]:
-    """Yield the cells of the tables' rows for these replies, in order."""
+def _iterate_reply_rows(replies: QuerySet[LLMResponse]) -> Iterator[Sequence[Any]]:
+    """Yield the cells of each reply's table row: model, question, sample, ..., extra."""
     columns = ("model__name", "question__external_id", "sample", "status", "text")
     rows = replies.order_by("model__name", "question__position", "question_id", "sample")
     yield from rows.values_list(*columns, "finish_reason", "extra").iterator(AT_ONCE)
@@ -142,8 +142,8 @@ class ModelEntry(RecordWithReason):
 
 
 @dataclass(frozen=True)
-class Related:
-    """Another version of the model's family, with both scores on the sets that scored both.
+class RelatedModel:
+    """Another version of the model's family, compared on the sets that scored both.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class Related:
 
 @dataclass(frozen=True)
 class ModelHistory:
-    """A model's history over the sets the user may see, oldest first, with trend."""
+    """A model's history over the sets the user may see, oldest first, with its trend."""
 
     renamed_keys: ClassVar = {"told": "trend_messages"}
 
@@ -169,14 +169,14 @@ class ModelHistory:
     scores: Trend
     standing: Trend
     told: tuple[Message, ...]
-    related: tuple[Related, ...]
+    related: tuple[RelatedModel, ...]
     n_other_scale: int
 
 
 def build_model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
     """Return the history of a model that the user may see; at most three queries."""
     runs = load_representing_runs(user)
-    sets = _build_entries(runs, model)
+    sets = _build_model_entries(runs, model)
     comparable = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
     scores = estimate_trend([entry.score.value or 0.0 for entry in comparable])
     standing = estimate_trend([entry.percentile for entry in sets if entry.percentile is not None])
@@ -185,20 +185,20 @@ def build_model_history(user: AnyUser, model: LanguageModel) -> ModelHistory:
         scores=scores,
         standing=standing,
         told=build_trend_messages(scores, standing),
-        related=tuple(_build_related(user, runs, model)),
+        related=tuple(_compare_related_models(user, runs, model)),
         n_other_scale=sum(entry.score.value is not None and not entry.on_scale for entry in sets),
     )
 
 
-def _build_entries(runs: RepresentingRuns, model: LanguageModel) -> list[ModelEntry]:
-    """Return the model's results in each question set, oldest first."""
+def _build_model_entries(runs: RepresentingRuns, model: LanguageModel) -> list[ModelEntry]:
+    """Return the model's results in the official runs, one per question set, oldest first."""
     rows = LLMScore.objects.filter(model=model, run__in=list(runs.runs)).values(
         *("run_id", "score", "score_low", "score_high", "n", "percentile", "rank", "reason")
     )
-    return sorted((_build_entry(runs, row) for row in rows), key=lambda entry: entry.when)
+    return sorted((_build_model_entry(runs, row) for row in rows), key=lambda entry: entry.when)
 
 
-def _build_entry(runs: RepresentingRuns, row: dict[str, Any]) -> ModelEntry:
+def _build_model_entry(runs: RepresentingRuns, row: dict[str, Any]) -> ModelEntry:
     """Return the model's result in one question set, from a row of the query."""
     run = runs.runs[row["run_id"]]
     return ModelEntry(
@@ -216,8 +216,10 @@ def _build_entry(runs: RepresentingRuns, row: dict[str, Any]) -> ModelEntry:
     )
 
 
-def _build_related(user: AnyUser, runs: RepresentingRuns, model: LanguageModel) -> list[Related]:
-    """Return the other versions of the model's family, compared on common question sets."""
+def _compare_related_models(
+    user: AnyUser, runs: RepresentingRuns, model: LanguageModel
+) -> list[RelatedModel]:
+    """Return the other versions of the model's family, at most 50, compared on common sets."""
     if not model.family:
         return []
     family = LanguageModel.objects.visible_to(user).filter(
@@ -244,7 +246,7 @@ def _build_related(user: AnyUser, runs: RepresentingRuns, model: LanguageModel) 
         if differences:
             n = len(differences)
             better = sum(difference > 0 for difference in differences)
-            made.append(Related(public_id, name, version, n, sum(differences) / n, better))
+            made.append(RelatedModel(public_id, name, version, n, sum(differences) / n, better))
     return made[:MOST_RELATED]
 
 
@@ -255,7 +257,7 @@ HEADER = (
 
 
 def format_run(run: Run) -> str:
-    """Return a run's terminal report: each model's numbers of replies, why some are missing."""
+    """Return a run's terminal report: each model's numbers of replies, and why some are missing."""
     summary = AskSummary.from_json(run.summary)
     rows = [
         (
@@ -275,11 +277,12 @@ def format_run(run: Run) -> str:
     head = f"{format_count(summary.questions, 'question')}, {n_models}"
     if summary.samples > 1:
         head += f", {summary.samples} samples of each"
-    lines = [line for model in summary.models for line in _format_outcome(model)]
+    lines = [line for model in summary.models for line in _format_model_outcome(model)]
     return "\n\n".join([head, format_table(HEADER, rows), *(["\n".join(lines)] if lines else [])])
 
 
-def _format_outcome(one: ModelOutcome) -> list[str]:
+def _format_model_outcome(one: ModelOutcome) -> list[str]:
+    """Return lines on one model: why it stopped, its errors, and replies that were cut."""
     lines = []
     if one.reason:
         lines.append(f"{one.name}: {ENDS.get(one.end, one.end)}: {one.reason}")

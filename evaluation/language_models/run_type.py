@@ -23,7 +23,7 @@ ASK = Kind(
     needs_answers=False,
     check="evaluation.runs.steps.asking.model_askings.find_start_problems",
     pages=("evaluation.language_models.views.asking.RESULTS",),
-    named="evaluation.language_models.views.asking.load_names",
+    named="evaluation.language_models.views.asking.load_option_names",
     standing="evaluation.language_models.views.asking.STANDING",
     action="Ask models",
     start=Start(address="ask-models"),

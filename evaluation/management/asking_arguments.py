@@ -31,88 +31,95 @@ SPEC is one of {FORMS}
 
 
 def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[str] = ()) -> None:
-    """Add the arguments, except those in `without`, which the command has already."""
+    """Add the arguments of commands that ask a model, except those named in `without`."""
 
-    def add(flag: str, **more: Any) -> None:
+    def add_argument(flag: str, **more: Any) -> None:
+        """Add an argument unless `without` has its name."""
         if flag.removeprefix("--").replace("-", "_") not in without:
             parser.add_argument(flag, **more)
 
-    add("--model", required=True, metavar="SPEC", help="which model, see below")
-    add("--name", metavar="NAME", help="its name in the tables (default: that in the SPEC)")
-    add(
+    add_argument("--model", required=True, metavar="SPEC", help="which model, see below")
+    add_argument(
+        "--name", metavar="NAME", help="its name in the tables (default: that in the SPEC)"
+    )
+    add_argument(
         "--key-variable",
         default="OPENAI_API_KEY",
         metavar="NAME",
         help="environment variable that holds the key (%(default)s)",
     )
-    add(
+    add_argument(
         "--temperature",
         type=build_number_type(),
         default=0.0,
         metavar="X",
         help="0 for the likeliest words, 1 for the model's own spread (%(default)g)",
     )
-    add(
+    add_argument(
         "--max-tokens",
         type=build_minimum_type(1),
         default=256,
         metavar="N",
         help="longest reply (%(default)s)",
     )
-    add(
+    add_argument(
         "--seed",
         type=_parse_seed,
         default=0,
         metavar="N",
         help="of the first sample; further ones have seeds derived from it (%(default)s)",
     )
-    add(
+    add_argument(
         "--parameters",
         type=_parse_parameters,
         default={},
         metavar="JSON",
         help='more to send, such as {"top_p": 0.9}; null leaves one of ours out: {"seed": null}',
     )
-    add(
+    add_argument(
         "--concurrency",
         type=build_minimum_type(1),
         default=8,
         metavar="N",
         help="requests at the same time (%(default)s)",
     )
-    add(
+    add_argument(
         "--keep-thinking",
         action="store_true",
         help="leave the thinking of a reply before its answer; else it is only in requests.jsonl",
     )
-    add("--requests-per-minute", type=_parse_positive, metavar="N", help="no more than these")
-    add(
+    add_argument(
+        "--requests-per-minute", type=_parse_positive_number, metavar="N", help="no more than these"
+    )
+    add_argument(
         "--tokens-per-minute",
-        type=_parse_positive,
+        type=_parse_positive_number,
         metavar="N",
         help="no more than these, reckoned",
     )
-    add(
+    add_argument(
         "--budget",
         type=build_number_type(),
         metavar="X",
         help="spend no more on this model; needs prices",
     )
-    add("--price-in", type=build_number_type(), metavar="X", help="money for a million tokens read")
-    add(
+    add_argument(
+        "--price-in", type=build_number_type(), metavar="X", help="money for a million tokens read"
+    )
+    add_argument(
         "--price-out",
         type=build_number_type(),
         metavar="X",
         help="money for a million tokens written",
     )
-    add(
+    add_argument(
         "--timeout",
-        type=_parse_positive,
+        type=_parse_positive_number,
         default=120.0,
         metavar="S",
         help="seconds for one attempt (%(default)g)",
     )
-    add(
+    add_argument(
         "--attempts",
         type=build_minimum_type(1),
         default=5,
@@ -122,7 +129,7 @@ def add_asking_arguments(parser: argparse.ArgumentParser, without: Collection[st
 
 
 def build_ask_settings(options: Mapping[str, Any]) -> AskSettings:
-    """Return the model and limits that the arguments name; CommandError (2) if invalid."""
+    """Return the model, sampling and limits in the arguments; CommandError if they are invalid."""
     values = options["parameters"]
     parameters = {
         "temperature": options["temperature"],
@@ -154,8 +161,8 @@ def build_ask_settings(options: Mapping[str, Any]) -> AskSettings:
     )
 
 
-def _parse_positive(text: str) -> float:
-    """Return the positive number in an argument's text. Raises ArgumentTypeError."""
+def _parse_positive_number(text: str) -> float:
+    """Return the number above 0 in an argument's text. Raises ArgumentTypeError."""
     number = build_number_type()(text)
     if not number:
         raise argparse.ArgumentTypeError("0 is too little")

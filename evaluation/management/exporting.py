@@ -25,40 +25,40 @@ KILOBYTE = 1000
 
 
 class ExportCommand(QuestionSetCommand):
-    """Base class of export commands; `answered` is whether the export contains answers."""
+    """Base class of export commands; `answered`: whether the export contains answers."""
 
     answered = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments for the set and its version."""
         super().add_arguments(parser)
-        add_version(parser)
+        add_version_argument(parser)
 
-    def add_output(self, parser: CommandParser) -> None:
+    def add_output_arguments(self, parser: CommandParser) -> None:
         """Add the arguments for the output file and its format."""
         parser.add_argument("--output", type=Path, required=True, metavar="FILE")
         parser.add_argument(
             "--format", choices=tuple(FORMATS), help="if the ending of FILE does not show it"
         )
 
-    def add_run(self, parser: CommandParser, what: str) -> None:
+    def add_run_argument(self, parser: CommandParser, what: str) -> None:
         """Add the argument for the run whose grades are exported too."""
         parser.add_argument("--run", metavar="ID|record|latest", help=what)
 
-    def find_version(self, options: dict[str, Any]) -> QuestionSetVersion:
+    def find_chosen_version(self, options: dict[str, Any]) -> QuestionSetVersion:
         """Return the version that the arguments name; exit status 2 if there is none."""
         question_set = self.find_question_set(options)
         return select_version(self.stdout, question_set, options["in_version"], self.answered)
 
-    def run_of(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
-        """Return the run that the arguments name, None without one; exit status 2 if invalid."""
+    def find_chosen_run(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
+        """Return the run that the arguments name, or None; exit status 2 if it is invalid."""
         try:
             return choose_run(version, options["run"]) if options["run"] else None
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 
-    def write(self, export: Export, options: dict[str, Any]) -> None:
-        """Write the file, show the progress, and print a summary."""
+    def write_export(self, export: Export, options: dict[str, Any]) -> None:
+        """Write an export to the output file, show the progress, and print a summary."""
         path: Path = options["output"]
         begin = perf_counter()
         with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
@@ -71,7 +71,7 @@ class ExportCommand(QuestionSetCommand):
         )
 
 
-def add_version(parser: CommandParser) -> None:
+def add_version_argument(parser: CommandParser) -> None:
     """Add the argument for the version of the set."""
     parser.add_argument(
         "--in-version",
@@ -85,7 +85,7 @@ def add_version(parser: CommandParser) -> None:
 def select_version(
     stdout: OutputWrapper, question_set: QuestionSet, number: int | None, answered: bool
 ) -> QuestionSetVersion:
-    """Return a set's version by its number, or the default one; print which if there are several.
+    """Return a set's version by its number, else the default one, and name the other versions.
 
     For `answered` see `default_version`. Exit status 2 without such a version.
     """

@@ -12,8 +12,8 @@ from evaluation.runs.run_types import Kind
 from evaluation.runs.run_types.kind import Command
 
 
-class KindCommand(BaseCommand):
-    """Command whose first argument is the name of a run type.
+class RunTypeCommand(BaseCommand):
+    """Command whose first argument is the name of a run type, a sub-command of its own.
 
     If it is the first argument on the command line, only this run type's sub-command is built, so
     that the arguments of the others are not loaded.
@@ -26,15 +26,15 @@ class KindCommand(BaseCommand):
         self.first = argv[2] if len(argv) > 2 else ""
         super().run_from_argv(argv)
 
-    def select_names(self, names: Collection[str]) -> list[str]:
-        """Return the run types in `names` whose sub-command must be built."""
+    def select_run_types_to_build(self, names: Collection[str]) -> list[str]:
+        """Return the names of the run types in `names` whose sub-command must be built."""
         return [self.first] if self.first in names else list(names)
 
 
-def add_kinds(
+def add_run_type_parsers(
     parser: argparse.ArgumentParser, commands: Mapping[str, tuple[Kind, Command | None]]
 ) -> dict[str, argparse.ArgumentParser]:
-    """Add a sub-command for each run type that has one: files, then options.
+    """Add a sub-command for each run type that has a command, with its files and options.
 
     Returns the parsers of the sub-commands, by run type name.
     """

@@ -37,7 +37,7 @@ def add_option_arguments(
     groups: Mapping[str, str] | None = None,
     without: Collection[str] = (),
 ) -> None:
-    """Add an argument for each option of a class to a parser.
+    """Add an argument to a parser for each option of a parameter class.
 
     Parameters
     ----------
@@ -50,8 +50,8 @@ def add_option_arguments(
     }
     for name, option in parameters.get_options().items():
         if (FILES if files else DATABASE) in option.places and name not in without:
-            text = _build_help(parameters, option)
-            more = build_arguments(option, _build_parser(parameters, option), files)
+            text = _build_argument_help(parameters, option)
+            more = build_argument_keywords(option, _build_text_parser(parameters, option), files)
             apart.get(option.group, parser).add_argument(
                 build_flag(option), dest=name, **{"help": text, **more}
             )
@@ -86,17 +86,18 @@ def read_options(
 
 
 class BadArgumentError(argparse.ArgumentTypeError):
-    """The value of an argument is invalid; `problem` is the reason."""
+    """Error for an argument with an invalid value; `problem` is the reason."""
 
     def __init__(self, message: str, error: OptionError) -> None:
         super().__init__(message)
         self.problem = error.problems[0]
 
 
-def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str], Any]:
+def _build_text_parser(parameters: type[Parameters], option: Option) -> Callable[[str], Any]:
     """Return a function that parses an argument's text as this option."""
 
-    def read(text: str) -> Any:
+    def parse_text(text: str) -> Any:
+        """Return the option's value; raise BadArgumentError for an invalid text."""
         try:
             return option.parse(text)
         except OptionError as error:
@@ -104,10 +105,10 @@ def _build_parser(parameters: type[Parameters], option: Option) -> Callable[[str
                 TERMINAL.format_field_problem(parameters, error.problems[0]), error
             ) from error
 
-    return read
+    return parse_text
 
 
-def _build_help(parameters: type[Parameters], option: Option) -> str:
+def _build_argument_help(parameters: type[Parameters], option: Option) -> str:
     """Return the help text of an argument, with its default."""
     text = TERMINAL.describe_option(parameters, option.name)
     if isinstance(option, TextOption) and option.suggestions:
@@ -121,13 +122,18 @@ def _build_help(parameters: type[Parameters], option: Option) -> str:
 
 
 @singledispatch
-def build_arguments(option: Option, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+def build_argument_keywords(
+    option: Option, read: Callable[[str], Any], _files: bool
+) -> dict[str, Any]:
     """Return the keyword arguments of `add_argument` for an option."""
     return {"type": read, "metavar": option.metavar, "default": option.default}
 
 
-@build_arguments.register
-def _(option: SwitchOption, _read: Callable[[str], Any], files: bool) -> dict[str, Any]:
+@build_argument_keywords.register
+def _build_switch_keywords(
+    option: SwitchOption, _read: Callable[[str], Any], files: bool
+) -> dict[str, Any]:
+    """Return the keyword arguments of a flag: a file, on or off, or on only."""
     if files and option.file:
         return {"type": Path, "metavar": "FILE", "help": option.file}
     if option.negatable:
@@ -135,25 +141,35 @@ def _(option: SwitchOption, _read: Callable[[str], Any], files: bool) -> dict[st
     return {"action": "store_true"}
 
 
-@build_arguments.register
-def _(option: ChoiceOption, read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+@build_argument_keywords.register
+def _build_choice_keywords(
+    option: ChoiceOption, read: Callable[[str], Any], _files: bool
+) -> dict[str, Any]:
+    """Return the keyword arguments of a choice, whose value may be left out if one is implied."""
     found = {"type": read, "choices": tuple(option.choices), "default": option.default}
     if option.implied is None:
         return found
     return {**found, "nargs": "?", "const": option.implied, "metavar": option.metavar}
 
 
-@build_arguments.register
-def _(option: IdsOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+@build_argument_keywords.register
+def _build_ids_keywords(option: IdsOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+    """Return the keyword arguments of an option that takes ids or a file of ids."""
     found = {"type": str, "metavar": option.metavar}
     return {**found, "help": option.file} if option.file else found
 
 
-@build_arguments.register
-def _(option: RegisteredModelsOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+@build_argument_keywords.register
+def _build_models_keywords(
+    option: RegisteredModelsOption, _read: Callable[[str], Any], _files: bool
+) -> dict[str, Any]:
+    """Return the keyword arguments of an option that takes the names of several models."""
     return {"nargs": "+", "metavar": "NAME", "default": []}
 
 
-@build_arguments.register
-def _(option: RegisteredModelOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+@build_argument_keywords.register
+def _build_model_keywords(
+    option: RegisteredModelOption, _read: Callable[[str], Any], _files: bool
+) -> dict[str, Any]:
+    """Return the keyword arguments of an option that takes the name of one model."""
     return {"metavar": "NAME", "default": None}

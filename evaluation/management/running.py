@@ -31,7 +31,7 @@ from evaluation.core.options import (
     RegisteredModelOption,
     RegisteredModelsOption,
 )
-from evaluation.management.exporting import add_version, select_version
+from evaluation.management.exporting import add_version_argument, select_version
 from evaluation.management.option_arguments import read_options
 from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import LONGEST_NAME
@@ -56,9 +56,9 @@ class RunCommand(QuestionSetCommand):
     """Command that queues a run over a version, shows its progress and prints its report."""
 
     def add_run_arguments(self, parser: CommandParser, options: type[Parameters]) -> None:
-        """Add the arguments for the run's name, waiting, and including excluded workers."""
+        """Add the arguments for version, name, notes, excluded workers and waiting."""
         add = parser.add_argument
-        add_version(parser)
+        add_version_argument(parser)
         add("--name", default="", help=f"what you call the run: {LONGEST_NAME} characters at most")
         add("--notes", default="", metavar="TEXT", help="why it is made, for its page")
         if has_exclude_option(options):
@@ -70,12 +70,12 @@ class RunCommand(QuestionSetCommand):
             )
         add("--no-wait", action="store_true", help="queue the run and end")
 
-    def start(self, kind: Kind, options: dict[str, Any]) -> None:
-        """Queue the run, show its progress and print it; with option `output` write its tables."""
-        asked = replace_files(read_options(kind.options, options, files=False), options)
-        version = self.version(options, answered=kind.needs_answers)
+    def start_run(self, kind: Kind, options: dict[str, Any]) -> None:
+        """Queue a run, show its progress and print its report; write its tables with `output`."""
+        asked = replace_files_by_ids(read_options(kind.options, options, files=False), options)
+        version = self.find_chosen_version(options, answered=kind.needs_answers)
         parameters = replace_model_names(asked, options, version.question_set)
-        parameters = self.without_excluded(parameters, version, options)
+        parameters = self.remove_excluded_workers(parameters, version, options)
         run = self.queue_run(kind, version, parameters, options["name"], options["notes"])
         if options["no_wait"] or not self.watch_run(run):
             return
@@ -86,9 +86,9 @@ class RunCommand(QuestionSetCommand):
             raise CommandError(
                 f"the run {run.state}: {TERMINAL.format_message(run.error) or 'no results'}"
             )
-        self.show(kind, run, options)
+        self.print_run_report(kind, run, options)
 
-    def without_excluded(
+    def remove_excluded_workers(
         self, parameters: Parameters, version: QuestionSetVersion, options: dict[str, Any]
     ) -> Parameters:
         """Return the parameters without excluded workers, unless the options include them."""
@@ -102,8 +102,8 @@ class RunCommand(QuestionSetCommand):
         )
         return add_excluded_workers(parameters, version)
 
-    def version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
-        """Return the requested version, or the default one of the set."""
+    def find_chosen_version(self, options: dict[str, Any], *, answered: bool) -> QuestionSetVersion:
+        """Return the version that the arguments name, or the set's default one."""
         question_set = self.find_question_set(options)
         if not question_set.versions.exists():
             raise CommandError(f"{question_set} has no questions yet", returncode=BAD_INPUT)
@@ -150,9 +150,9 @@ class RunCommand(QuestionSetCommand):
             return False
         return True
 
-    def show(self, kind: Kind, run: Run, options: dict[str, Any]) -> None:
+    def print_run_report(self, kind: Kind, run: Run, options: dict[str, Any]) -> None:
         """Print a run's report, and write its tables if requested."""
-        print_report(self.stdout, kind.text(run) if kind.text else format_tables(kind, run))
+        print_report(self.stdout, kind.text(run) if kind.text else format_run_tables(kind, run))
         if options.get("output") is not None:
             self.write_tables(kind, run, options["output"])
 
@@ -166,8 +166,8 @@ class RunCommand(QuestionSetCommand):
         print_report(self.stdout, f"{', '.join(names)} written to {place}")
 
 
-def replace_files(parameters: Parameters, options: dict[str, Any]) -> Parameters:
-    """Return the options with the paths of files replaced by the ids that the files contain."""
+def replace_files_by_ids(parameters: Parameters, options: dict[str, Any]) -> Parameters:
+    """Return the options with paths of files replaced by the ids in these files."""
     for name, option in parameters.get_options().items():
         if isinstance(option, RegisteredModelsOption):
             continue
@@ -217,8 +217,8 @@ def find_model_ids(names: Sequence[str], question_set: QuestionSet) -> tuple[str
     return tuple(dict.fromkeys(known.get(name, name) for name in wanted))
 
 
-def format_tables(kind: Kind, run: Run) -> str:
-    """Return the first rows of each table of a run as text."""
+def format_run_tables(kind: Kind, run: Run) -> str:
+    """Return the first 40 rows of each table of a run as text."""
     parts = []
     for name, table_of in kind.tables.items():
         table = table_of(run)
@@ -235,7 +235,7 @@ MISSING = (
 
 
 class CheckoutCommand(BaseCommand):
-    """Command that a module of the source checkout declares and runs.
+    """Command whose code is in a module of the source checkout.
 
     The module has two functions: `add_arguments(parser)` and `run(command, options)`. It is loaded
     when the command is called.
@@ -246,15 +246,16 @@ class CheckoutCommand(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments of the checkout's module; raise CommandError without a checkout."""
         try:
-            self._load().add_arguments(parser)
+            self._load_module().add_arguments(parser)
         except CommandError as error:
             parser.error(str(error))
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the command of the checkout's module."""
-        self._load().run(self, options)
+        self._load_module().run(self, options)
 
-    def _load(self) -> ModuleType:
+    def _load_module(self) -> ModuleType:
+        """Return the checkout's module; CommandError if it is not installed."""
         try:
             return import_module(self.module)
         except ModuleNotFoundError as error:

@@ -23,15 +23,15 @@ from evaluation.grading.results.report.models import ModelRow
 from evaluation.model_comparison.report import (
     ORDERS,
     LeaderboardReport,
-    LeaderRow,
+    LeaderboardRow,
     PairDetail,
     build_leaderboard,
     build_pair_detail,
-    load_differences,
+    load_differences_page,
 )
 from evaluation.model_comparison.report.leaderboard import (
     RelatedPair,
-    choose_run,
+    choose_leaderboard_run,
     list_comparable_runs,
 )
 from evaluation.model_comparison.report.scores import GroupTable, ScoreTable, build_group_tables
@@ -53,7 +53,7 @@ CORRECTION = OpenApiParameter(
 )
 ModelPairSerializer = build_serializer(ModelPair, "better", "why")
 QuestionDifferenceSerializer = build_serializer(QuestionDifference)
-AboutLeader = build_serializer(LeaderRow, without=("standing",))
+AboutLeader = build_serializer(LeaderboardRow, without=("standing",))
 AboutRelated = build_serializer(RelatedPair, without=("pair",))
 AboutLeaderboard = build_serializer(LeaderboardReport, without=("models", "related"))
 AboutPair = build_serializer(PairDetail, without=("pair",))
@@ -98,7 +98,7 @@ class GroupTablesSerializer(PageSerializer):
 
 @extend_schema(tags=["results"])
 class ComparingViewSet(GradingViewSet):
-    """Comparison of a run's models: leaderboard, pairs and groups of questions."""
+    """Endpoints that compare a run's models: leaderboard, pairs and groups of questions."""
 
     @extend_schema(
         operation_id="results_leaderboard",
@@ -113,7 +113,7 @@ class ComparingViewSet(GradingViewSet):
         responses=LeaderboardSerializer,
     )
     def leaderboard(self, request: Request, run_id: Any) -> Response:
-        """Return the leaderboard of a run."""
+        """Return the leaderboard of a run, with ranks by the requested correction."""
         run = self.get_finished_run(request, run_id)
         return Response(
             LeaderboardSerializer(build_leaderboard(run, _parse_correction(request))).data
@@ -129,11 +129,11 @@ class ComparingViewSet(GradingViewSet):
         responses=LeaderboardSerializer,
     )
     def of_set(self, request: Request, set_id: Any) -> Response:
-        """Return the leaderboard of a question set's official run."""
+        """Return the leaderboard of a question set: of the named run, else of the official one."""
         question_set = get_set_with_answers(request, set_id)
         wanted = parse_public_id(request.query_params, "run")
         if wanted is None:
-            run = choose_run(list_comparable_runs(question_set))
+            run = choose_leaderboard_run(list_comparable_runs(question_set))
             if run is None:
                 raise ApiProblem("no-results", "No run of the set is done.", state="none")
         else:
@@ -151,7 +151,7 @@ class ComparingViewSet(GradingViewSet):
         responses=GroupTablesSerializer,
     )
     def groups(self, request: Request, run_id: Any) -> Response:
-        """Return the models' scores by group of questions."""
+        """Return the models' mean scores by question group."""
         run = self.get_finished_run(request, run_id)
         tables = build_serializer(GroupTable)(
             build_group_tables(ScoreTable.from_run(run)), many=True
@@ -167,7 +167,7 @@ class ComparingViewSet(GradingViewSet):
         responses=PairDetailSerializer,
     )
     def pair(self, request: Request, run_id: Any, first: UUID, second: UUID) -> Response:
-        """Return the comparison of two models."""
+        """Return the comparison of two models of a run."""
         detail, _ = _load_pair(
             self.get_finished_run(request, run_id), first, second, _parse_correction(request)
         )
@@ -198,7 +198,7 @@ class ComparingViewSet(GradingViewSet):
         name = f"differences-{order}"
         start, limit = read_start_index(request, name), read_limit(request)
         _, table = _load_pair(run, first, second, HOLM)
-        page = load_differences(run, table, first, second, order, start, limit)
+        page = load_differences_page(run, table, first, second, order, start, limit)
         rows = QuestionDifferenceSerializer(page.questions, many=True).data
         return Response(build_slice_body(request, name, rows, start, page.total))
 
@@ -212,7 +212,7 @@ def _parse_correction(request: Request) -> Correction:
 def _load_pair(
     run: Run, first: UUID, second: UUID, correction: Correction
 ) -> tuple[PairDetail, ScoreTable]:
-    """Return the comparison of two models of a run, and their scores. Raises Http404."""
+    """Return the comparison of two models of a run, and their score table; raise Http404."""
     detail = build_pair_detail(run, first, second, correction)
     if detail is None:
         raise Http404

@@ -21,7 +21,7 @@ from evaluation.core.charts.chart import Chart, EstimateRow, RowLayout, draw_axi
 from evaluation.core.charts.svg import Drawing, build_scale, format_interval, format_number
 from evaluation.core.estimates import CORRECTED_BY, HOLM
 from evaluation.core.stats.inference.significance import Correction
-from evaluation.crowd_vs_llm.report import build_report
+from evaluation.crowd_vs_llm.report import build_panels_report
 from evaluation.grading.facts.report import build_run_facts
 from evaluation.grading.results.charts.models import build_placement_chart
 from evaluation.grading.results.pages import grading_file, grading_page
@@ -31,10 +31,13 @@ from evaluation.model_comparison.report import (
     ORDERS,
     build_leaderboard,
     build_pair_detail,
-    load_differences,
+    load_differences_page,
 )
-from evaluation.model_comparison.report.leaderboard import choose_run, list_comparable_runs
-from evaluation.model_comparison.report.pair import Grouping, PairDetail, PairGroup
+from evaluation.model_comparison.report.leaderboard import (
+    choose_leaderboard_run,
+    list_comparable_runs,
+)
+from evaluation.model_comparison.report.pair import PairDetail, PairGroup, PairGrouping
 from evaluation.model_comparison.report.scores import ScoreTable, build_group_tables
 from evaluation.models import Run
 from evaluation.runs.result_pages import Context, build_start_link, get_p_value_correction
@@ -44,8 +47,8 @@ from evaluation.runs.run_types.run_list import list_runs
 MOST = 30
 
 
-def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
-    """Return the chart of at most 30 groups, largest first."""
+def build_groups_chart(detail: PairDetail, grouping: PairGrouping) -> Chart:
+    """Return the chart of two models' differences in at most 30 groups, largest first."""
     first, second = detail.pair.first_name, detail.pair.second_name
     plotted = grouping.groups[:MOST]
     rows = [
@@ -61,6 +64,7 @@ def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
     ]
 
     def draw(width: float) -> Drawing:
+        """Return the chart's drawing at this width in pixels."""
         layout = RowLayout(width, [row.name for row in rows])
         description = f"{len(rows)} groups, differences with 95% intervals"
         drawing = Drawing(width, layout.height, f"By {grouping.by}", description)
@@ -90,6 +94,7 @@ def build_groups_chart(detail: PairDetail, grouping: Grouping) -> Chart:
 
 
 def _format_tooltip(group: PairGroup, first: str, second: str) -> str:
+    """Return the tooltip of a group: both means, their difference, and the number of questions."""
     ends = format_interval(group.difference.low, group.difference.high, "unknown")
     return "\n".join(
         [
@@ -111,13 +116,13 @@ GROUPS_SHOWN = 12
 
 @require_safe
 def show_leaderboard(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the leaderboard of a run (query parameter `run`, else the official run).
+    """Show a set's leaderboard: of the run in the query, else of the official run.
 
     `correction` in the address is that of the p-values.
     """
     question_set = get_set_with_answers(request, set_id)
     runs = list_comparable_runs(question_set)
-    run = find_run(runs, parse_public_id(request.GET, "run", blank=True))
+    run = find_requested_run(runs, parse_public_id(request.GET, "run", blank=True))
     context: dict[str, Any] = {
         "title": "Models compared",
         "subtitle": question_set.name,
@@ -135,10 +140,10 @@ def show_leaderboard(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "evaluation/compare_models.html", context)
 
 
-def find_run(runs: list[Run], wanted: UUID | None) -> Run | None:
-    """Return the run of an id, else the official one; None without runs, 404 for a wrong id."""
+def find_requested_run(runs: list[Run], wanted: UUID | None) -> Run | None:
+    """Return the run with an id, else the official one; None without runs, 404 for a wrong id."""
     if wanted is None:
-        return choose_run(runs)
+        return choose_leaderboard_run(runs)
     # Only among the runs of this set: the id of another set's run is a 404.
     for run in runs:
         if run.public_id == wanted:
@@ -153,8 +158,8 @@ def find_panel_comparison(run: Run) -> Run | None:
 
 
 def build_leaderboard_context(run: Run, correction: Correction, runs: list[Run]) -> dict[str, Any]:
-    """Return the page context on the models of one run."""
-    table, costs = ScoreTable.with_costs(run)
+    """Return the part of the page context on the models of one run."""
+    table, costs = ScoreTable.from_run_with_costs(run)
     report = build_leaderboard(run, correction, runs, table.standings, costs)
     if not report.models:
         return {"report": report}
@@ -164,7 +169,7 @@ def build_leaderboard_context(run: Run, correction: Correction, runs: list[Run])
         "report": report,
         "corrected_by": CORRECTED_BY[correction],
         "panels": panels,
-        "panels_said": build_report(panels).said[0] if panels else "",
+        "panels_said": build_panels_report(panels).said[0] if panels else "",
         "panels_start": build_start_link(kind, run.version.question_set) if kind else "",
         "chart": build_placement_chart(placed.models, placed.ceiling, placed.crowd),
         "shown_columns": COLUMNS_SHOWN,
@@ -200,7 +205,7 @@ def show_pair(request: HttpRequest, run: Run, first: UUID, second: UUID) -> Cont
         "corrected_by": CORRECTED_BY[correction],
         "order": order,
         "orders": ORDERS,
-        "shown": load_differences(run, table, first, second, order, start),
+        "shown": load_differences_page(run, table, first, second, order, start),
         "charts": [
             (grouping, build_groups_chart(detail, grouping)) for grouping in detail.groupings
         ],

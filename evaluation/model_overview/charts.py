@@ -17,10 +17,10 @@ from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
     ViewsSummary,
-    compute_disagreement_of_sides,
+    compute_aspect_disagreement,
 )
 from evaluation.model_overview.run.gathering import AlignedMetrics
-from evaluation.model_overview.storage import load_values
+from evaluation.model_overview.storage import load_stored_metrics
 from evaluation.models import Run
 
 # Most questions in the chart; the number of models depends on its width.
@@ -38,11 +38,11 @@ NARROWEST, WIDEST, GAP = 9.0, 40.0, 8.0
 def build_views_chart(
     together: AlignedMetrics, link: Callable[[int], str] = lambda _: ""
 ) -> Chart | None:
-    """Return the chart of all views (measures) by model and question; None with only one aspect.
+    """Return the chart of each model's measures by question; None if all are of one aspect.
 
-    `link` leads from the place of a model to its page.
+    `link` returns the URL of the page of the model at an index.
     """
-    disagreement = compute_disagreement_of_sides(together)
+    disagreement = compute_aspect_disagreement(together)
     if np.isnan(disagreement.strength).all():
         return None
     sides = [together.views[index] for index in together.sides]
@@ -55,6 +55,7 @@ def build_views_chart(
     n_models, n_questions = disagreement.strength.shape
 
     def draw(width: float) -> Drawing:
+        """Return the chart's drawing; as many models as fit the width."""
         left = NARROW_NAMES if width <= 600 else NAMES
         block = len(sides) * NARROWEST + GAP
         # At least one, even if its block is narrower than it should be.
@@ -130,12 +131,12 @@ MOST_CORRELATIONS = 40
 
 
 def build_views_chart_of_run(run: Run) -> Chart | None:
-    """Return the chart of all views (measures) by model and question, of a finished run."""
-    return build_views_chart(load_values(run, ViewsSummary.from_json(run.summary)))
+    """Return the chart of each model's measures by question, of a finished run."""
+    return build_views_chart(load_stored_metrics(run, ViewsSummary.from_json(run.summary)))
 
 
 def build_correlations_chart_of_run(run: Run) -> Chart | None:
-    """Return the chart of correlations between views (measures), of a finished run."""
+    """Return the chart of the correlations between measures, of a finished run."""
     summary = ViewsSummary.from_json(run.summary)
     titles = {view.view.name: view.view.title for view in summary.views}
     return build_correlations_chart(summary.correlations, titles)
@@ -144,7 +145,7 @@ def build_correlations_chart_of_run(run: Run) -> Chart | None:
 def build_correlations_chart(
     rows: Iterable[CorrelationRow], titles: Mapping[str, str]
 ) -> Chart | None:
-    """Return the chart of correlations between views (measures); None if none is defined."""
+    """Return the chart of the correlations between measures; None if none is defined."""
     known = [row for row in rows if row.spearman is not None]
     known.sort(key=lambda row: -abs(row.spearman or 0.0))
     if not known:

@@ -25,7 +25,7 @@ from evaluation.model_overview.charts import build_correlations_chart, build_vie
 from evaluation.model_overview.messages import CLAIMS, QUESTIONS, SIDES
 from evaluation.model_overview.run.conclusions import (
     answer_questions,
-    build_portrait,
+    build_model_evidence,
     iterate_cell_rows,
     iterate_model_rows,
     list_cell_columns,
@@ -33,19 +33,19 @@ from evaluation.model_overview.run.conclusions import (
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
     DisagreementRow,
-    StandingRow,
-    ViewResults,
+    ModelResultRow,
+    OverviewResults,
     ViewsSummary,
     build_disagreement_rows,
-    compute_results,
+    compute_overview_results,
 )
 from evaluation.model_overview.run.gathering import (
-    Gathering,
+    MeasureSource,
+    MetricsBuilder,
     NoObservationsError,
-    Source,
     ViewsParameters,
 )
-from evaluation.model_overview.storage import list_kinds_of_files
+from evaluation.model_overview.storage import list_overview_file_types
 from evaluation.models import Run
 from evaluation.runs.files.metrics import SUMMARY, build_study_summary, refuse_to_replace_inputs
 from evaluation.runs.flow.metrics import Exclusions
@@ -59,8 +59,8 @@ REPEATED = "told_again"
 
 
 @dataclass(frozen=True)
-class ViewRunType:
-    """A run type whose output files contain views (measures): its title, and where they are."""
+class FileRunType:
+    """A run type whose output files contain measures of models: its title and these measures."""
 
     title: str
     views: tuple[MeasureSource, ...]
@@ -78,39 +78,42 @@ class ViewsRequest:
     """
 
     folders: Sequence[tuple[str, Path]]
-    kinds: Mapping[str, ViewRunType]
+    kinds: Mapping[str, FileRunType]
     parameters: ViewsParameters
     output: Path
     questions: Path | None = None
 
 
 @dataclass(frozen=True)
-class FileViews:
-    """Model overview computed from files; `hashes` are SHA-256 by name of the file read."""
+class FolderOverview:
+    """Model overview computed from folders; `hashes` are SHA-256 by name of the file read."""
 
-    results: ViewResults
+    results: OverviewResults
     summary: ViewsSummary
     texts: Mapping[str, str]
     hashes: Mapping[str, str]
 
-    def write(self, folder: OutputFolder) -> None:
-        """Write all tables and summary.json of the overview into a folder."""
+    def write_tables(self, folder: OutputFolder) -> None:
+        """Write the tables and summary.json of the overview into a folder."""
         together = self.results.together
         folder.write_csv(VIEWS, list_cell_columns(together), iterate_cell_rows(together))
         own = (*self.summary.correlations, *self.summary.own)
-        folder.write_csv(CORRELATIONS, list_fields(CorrelationRow), map(astuple, own))
+        folder.write_csv(CORRELATIONS, list_column_names(CorrelationRow), map(astuple, own))
         folder.write_csv(
-            MODELS, list_fields(StandingRow), map(astuple, iterate_model_rows(self.summary))
+            MODELS,
+            list_column_names(ModelResultRow),
+            map(astuple, iterate_model_rows(self.summary)),
         )
         rows = build_disagreement_rows(together, self.results.disagreement)
         folder.write_csv(
             DISAGREEMENTS,
-            (*list_fields(DisagreementRow), "text"),
+            (*list_column_names(DisagreementRow), "text"),
             ((*astuple(row), self.texts.get(row.question)) for row in rows),
         )
-        folder.write_json(SUMMARY, self._summary())
+        folder.write_json(SUMMARY, self._build_summary())
 
-    def _summary(self) -> dict[str, Any]:
+    def _build_summary(self) -> dict[str, Any]:
+        """Return the contents of summary.json."""
         summary, left_out = self.summary, Exclusions()
         if summary.repeated:
             left_out.add_all(REPEATED, [], summary.repeated)
@@ -134,13 +137,13 @@ class FileViews:
         )
 
 
-def list_fields(row: Any) -> tuple[str, ...]:
+def list_column_names(row: Any) -> tuple[str, ...]:
     """Return the field names of a row dataclass, which are a table's column names."""
     return tuple(field.name for field in fields(row))
 
 
-def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> FileViews:
-    """Combine the results in the request's folders; writes nothing, raises `InputError`."""
+def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> FolderOverview:
+    """Return the overview of the results in the request's folders. Raises `InputError`."""
     refuse_to_replace_inputs(request.output, FILES, [request.questions])
     hashes: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -148,7 +151,7 @@ def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> 
         file = read_questions(request.questions)
         texts = {record.question: record.text for record in file.records}
         hashes["questions"] = file.sha256
-    gathering = Gathering(list(texts))
+    gathering = MetricsBuilder(list(texts))
     for name, path in request.folders:
         if request.output.exists() and path.exists() and path.samefile(request.output):
             raise InputError.single(
@@ -165,18 +168,18 @@ def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> 
                 f"no view of a model is known of what made this folder ({kind or 'not given'})",
                 f"Folders of {', '.join(request.kinds)} are read; KIND=DIR names the evaluation.",
             )
-        source = Source(kind, run_type.title, str(path), str(made.get("signature", "")))
-        gathering.add(source, _read_observations(path, run_type.views, hashes))
+        source = MeasureSource(kind, run_type.title, str(path), str(made.get("signature", "")))
+        gathering.add_source(source, _read_observations(path, run_type.views, hashes))
     try:
-        together = gathering.together()
+        together = gathering.build_metrics()
     except NoObservationsError:
         raise InputError.single(
             ", ".join(str(path) for _, path in request.folders),
             "no model has a number for a question",
             "Evaluate models first: evaluate aqer takes their answers with --models.",
         ) from None
-    views = compute_results(together, request.parameters, progress)
-    return FileViews(views, ViewsSummary.of_found(views), texts, hashes)
+    views = compute_overview_results(together, request.parameters, progress)
+    return FolderOverview(views, ViewsSummary.from_results(views), texts, hashes)
 
 
 def _read_summary(path: Path, required: bool) -> dict[str, Any]:
@@ -204,7 +207,7 @@ def _read_summary(path: Path, required: bool) -> dict[str, Any]:
 def _read_observations(
     path: Path, views: Sequence[MeasureSource], hashes: dict[str, str]
 ) -> Iterator[MeasuredObservation]:
-    """Yield the observations (model, question, value) in a folder's tables; skip missing tables.
+    """Yield the numbers of the measures in a folder's tables, skipping tables that are missing.
 
     Raises `InputError` where none of them is there.
     """
@@ -225,31 +228,34 @@ def _read_observations(
 def _read_table(
     path: Path, views: Sequence[MeasureSource], hashes: dict[str, str]
 ) -> Iterator[MeasuredObservation]:
+    """Yield the numbers of the measures in one table, and add its SHA-256 to `hashes`."""
     needed = dict.fromkeys(name for viewed in views for name in viewed.needs)
     columns = [Column(name, (name,), renamed_by="") for name in needed]
     problems = Problems(str(path))
     table = open_table(path, columns, problems)
     line = 1
 
-    def rows() -> Iterator[tuple[str, ...]]:
+    def iterate_rows() -> Iterator[tuple[str, ...]]:
+        """Yield the cells of each row, and note its line for error messages."""
         nonlocal line
         for index, wanted, others in table.rows:
             line = index
             yield (*wanted, *others)
 
-    cells = rows()
+    cells = iterate_rows()
     first = next(cells, None)
     problems.raise_if_any()
     hashes[str(path)] = table.sha256
     if first is None:
         return
 
-    def all_cells() -> Iterator[tuple[str, ...]]:
+    def iterate_cells() -> Iterator[tuple[str, ...]]:
+        """Yield the cells of all rows; the first one was already read."""
         yield first
         yield from cells
 
     try:
-        yield from read_measures(views, (*needed, *table.kept_aside), all_cells())
+        yield from read_measures(views, (*needed, *table.kept_aside), iterate_cells())
     except ValueError as error:
         raise InputError.single(str(path), str(error), line=line) from None
     problems.raise_if_any()
@@ -258,8 +264,8 @@ def _read_table(
 def run_evaluate(
     parameters: ViewsParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Combine the results in folders, write the tables, and return the text to print."""
-    kinds = {kind.name: ViewRunType(kind.title, kind.views) for kind in list_kinds_of_files()}
+    """Combine the results in the folders, write the tables, and return the text to print."""
+    kinds = {kind.name: FileRunType(kind.title, kind.views) for kind in list_overview_file_types()}
     request = ViewsRequest(
         [_parse_folder(text, kinds) for text in arguments["folders"]],
         kinds,
@@ -269,19 +275,21 @@ def run_evaluate(
     )
     with OutputFolder(request.output) as folder:
         made = combine_folders(request, progress)
-        made.write(folder)
+        made.write_tables(folder)
         for name, chart in zip(FIGURES, _build_charts(made), strict=True):
             if chart is not None:
                 folder.open(name).write(chart.build_standalone_svg().encode())
     return f"{format_summary(made.summary)}\n\nFiles: {request.output}"
 
 
-def _parse_folder(text: str, kinds: Mapping[str, ViewRunType]) -> tuple[str, Path]:
+def _parse_folder(text: str, kinds: Mapping[str, FileRunType]) -> tuple[str, Path]:
+    """Return (run type, path) of an argument KIND=DIR or DIR; "" without a run type."""
     name, sign, path = text.partition("=")
     return (name, Path(path)) if sign and name in kinds else ("", Path(text))
 
 
-def _build_charts(made: FileViews) -> tuple[Chart | None, Chart | None]:
+def _build_charts(made: FolderOverview) -> tuple[Chart | None, Chart | None]:
+    """Return the charts of the measures and of their correlations, each None if undefined."""
     titles = {view.name: view.title for view in made.results.together.views}
     return (
         build_views_chart(made.results.together),
@@ -313,7 +321,7 @@ def format_summary(views_summary: ViewsSummary) -> str:
         for source in answer_questions(views_summary)
     ]
     parts += [
-        _format_model(views_summary, place)
+        _format_model_evidence(views_summary, place)
         for place in range(len(views_summary.models))[:MAX_SHOWN]
     ]
     rows = [
@@ -325,8 +333,9 @@ def format_summary(views_summary: ViewsSummary) -> str:
     return "\n\n".join(parts)
 
 
-def _format_model(views_summary: ViewsSummary, place: int) -> str:
-    portrait = build_portrait(views_summary, place)
+def _format_model_evidence(views_summary: ViewsSummary, place: int) -> str:
+    """Return the evidence about one model as lines of text."""
+    portrait = build_model_evidence(views_summary, place)
     lines = [remove_control_characters(portrait.model)]
     for claim in portrait.claims:
         lines.append(f"  {CLAIMS[claim.name]}")
@@ -338,5 +347,5 @@ def _format_model(views_summary: ViewsSummary, place: int) -> str:
 
 
 def format_run(run: Run) -> str:
-    """Return the text that ``run views`` prints about a finished run."""
+    """Return the text that `run views` prints about a finished run."""
     return format_summary(ViewsSummary.from_json(run.summary))

@@ -68,7 +68,7 @@ def _format_interval(values: Mapping[str, Any], low: str = "low", high: str = "h
     )
 
 
-def _format_sample(values: Mapping[str, Any]) -> str:
+def _format_sample_size(values: Mapping[str, Any]) -> str:
     """Return the numbers of questions and models behind a correlation as a phrase."""
     models = "" if values["models"] == 1 else f" and {values['models']} models"
     return f"{format_count(values['questions'], 'question')}{models}"
@@ -77,15 +77,16 @@ def _format_sample(values: Mapping[str, Any]) -> str:
 def _format_correlation(values: Mapping[str, Any]) -> str:
     """Return a rank correlation with its interval and sample as a phrase."""
     correlation = _format_two_decimals(values["value"])
-    interval, sample = _format_interval(values), _format_sample(values)
+    interval, sample = _format_interval(values), _format_sample_size(values)
     return f"rank correlation {correlation}, {interval}, {sample}"
 
 
 def _build_question_sentences(name: str) -> dict[str, Sentence]:
-    """Return the sentences of all answers to one question about two views, by message code."""
+    """Return the sentences of all answers to a question about two measures, by message code."""
     yes, no = _AFFIRMED[name]
 
-    def untold(values: Mapping[str, Any]) -> str:
+    def format_undecided(values: Mapping[str, Any]) -> str:
+        """Return the sentence for an interval that contains 0."""
         shows = ""
         if values["smallest"] is not None and values["low"] is not None:
             shows = (
@@ -99,7 +100,7 @@ def _build_question_sentences(name: str) -> dict[str, Sentence]:
         f"views.{name}.no": lambda values: (
             f"No, the other way round: {no} ({_format_correlation(values)})."
         ),
-        f"views.{name}.untold": untold,
+        f"views.{name}.untold": format_undecided,
         f"views.{name}.few": lambda values: (
             f"Not enough data: both are known for {values['questions']} "
             f"question{'' if values['questions'] == 1 else 's'} only, and fewer than 10 prove "
@@ -115,7 +116,7 @@ _SURE_UNTOLD = "Not decided: whether it is less sure where its answers are farth
 
 
 def format_difference(values: Mapping[str, Any]) -> str:
-    """Return the phrase on a model's difference from the other models' mean in one view."""
+    """Return the phrase on a model's difference from the other models' mean in one measure."""
     interval = _format_interval(values, "gain_low", "gain_high")
     n = format_count(values["n_gain"], "question")
     if values["against"] == "better":
@@ -132,15 +133,15 @@ def format_difference(values: Mapping[str, Any]) -> str:
     return "there is no other model to compare it with"
 
 
-def format_place(side: str, place: float, *, best: bool) -> str:
-    """Return the phrase on how an answer ranks in one aspect of a model among all answers."""
+def format_answer_rank(side: str, place: float, *, best: bool) -> str:
+    """Return the phrase on how an answer ranks in one aspect among all answers."""
     if best:
         return f"{SIDES[side]}: more so than {place:.0%} of all answers"
     return f"{SIDES[side]}: less so than {1 - place:.0%} of all answers"
 
 
 def _format_mean(values: Mapping[str, Any]) -> str:
-    """Return a mean with its interval and number of questions as a phrase."""
+    """Return a mean with its range, interval and number of questions as a phrase."""
     top = "" if values["highest"] is None else f" of {values['highest']:g}"
     questions = format_count(values["questions"], "question")
     return f"{values['mean']:.2f}{top} ({_format_interval(values)}, {questions})"

@@ -1,4 +1,4 @@
-"""Statistics of views (measures of models): correlations, disagreement on an answer, means.
+"""Statistics of measures of models (views): correlations, disagreement on an answer, means.
 
 The correlation is Spearman's over the questions of each model, averaged over models. Answers of all
 models pooled would also correlate because one model is better than another in both views, which is
@@ -36,8 +36,8 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class ViewCorrelation:
-    """Rank correlation of two views (measures) over questions, averaged over models.
+class MeasureCorrelation:
+    """Rank correlation of two measures over questions, averaged over models.
 
     Attributes
     ----------
@@ -53,10 +53,10 @@ class ViewCorrelation:
     n_cells: int
 
 
-def compute_correlations(
+def compute_measure_correlations(
     values: ArrayLike, pairs: Sequence[Pair], n_draws: int = 400, seed: int = 0
-) -> list[ViewCorrelation]:
-    """Return the rank correlation over questions of each pair of views, with intervals.
+) -> list[MeasureCorrelation]:
+    """Return the rank correlation over questions of each pair of measures, with intervals.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def compute_correlations(
     n_questions = views.shape[2]
     known = ~np.isnan(views)
     single = [
-        [_correlate_of_model(views, known, pair, index) for index in range(views.shape[1])]
+        [_correlate_measures(views, known, pair, index) for index in range(views.shape[1])]
         for pair in pairs
     ]
     counted = np.array([[cell is not None for cell in row] for row in single], dtype=np.bool_)
@@ -84,8 +84,8 @@ def compute_correlations(
     # Questions and answers of the models that count.
     counts = [cells[row].any(axis=0).sum() for cells, row in zip(both, counted, strict=True)]
 
-    def drawn(times: Floats) -> Floats:
-        """Return the correlations of each pair and model in bootstrap draws of the questions."""
+    def compute_draws(times: Floats) -> Floats:
+        """Return the mean correlation over models of each pair in bootstrap draws of questions."""
         draws = np.full((len(pairs), views.shape[1], len(times)), np.nan)
         for model in range(views.shape[1]):
             ranked = DrawnRanks(views[:, model], times)
@@ -95,10 +95,12 @@ def compute_correlations(
         return _compute_means(draws)
 
     estimates = (
-        compute_drawn_intervals(means, counts, drawn, n_questions, n_draws, seed) if pairs else []
+        compute_drawn_intervals(means, counts, compute_draws, n_questions, n_draws, seed)
+        if pairs
+        else []
     )
     return [
-        ViewCorrelation(
+        MeasureCorrelation(
             estimate if estimate.value is not None else SampleEstimate(reason=NO_MODEL),
             tuple(row),
             int(kept.sum()),
@@ -118,7 +120,7 @@ def compute_detectable_correlation(n_questions: int) -> float | None:
 
 
 class DrawnRanks:
-    """Ranks of one model's values in bootstrap draws of questions, cached for each view.
+    """Ranks of one model's values in bootstrap draws of questions, cached for each measure.
 
     Parameters
     ----------
@@ -130,7 +132,7 @@ class DrawnRanks:
         self._made: dict[tuple[int, bytes], tuple[Floats, Floats]] = {}
 
     def compute_correlation(self, one: int, other: int, among: Booleans) -> Floats:
-        """Return Spearman's correlation of two views of the model in each bootstrap draw.
+        """Return Spearman's correlation of two measures of the model in each bootstrap draw.
 
         0 in a draw in which all values of a measure are equal.
         """
@@ -146,7 +148,7 @@ class DrawnRanks:
     def _compute_ranks(
         self, view: int, among: Booleans, key: bytes, times: Floats
     ) -> tuple[Floats, Floats]:
-        """Return centred ranks of a view (one row per draw), and their sum of squares per draw."""
+        """Return a measure's centred ranks in each draw, and their sum of squares per draw."""
         if (view, key) not in self._made:
             ranks = compute_drawn_ranks(self._views[view, among], times)
             # Mean ranks of n numbers, ties or not, average (n + 1) / 2.
@@ -156,7 +158,7 @@ class DrawnRanks:
 
 
 def compute_drawn_ranks(values: Floats, times: Floats) -> Floats:
-    """Return mean ranks of numbers in draws (rows) that repeat each number `times` times.
+    """Return the mean rank of each number in draws (rows) that repeat it `times` times.
 
     The rank of a number that is drawn twice is the mean of both. That of a number that is not drawn
     has no meaning; its weight is 0.
@@ -179,8 +181,8 @@ def _find_last_of_equals(ordered: Floats) -> Integers:
     return np.flatnonzero(last)
 
 
-def _correlate_of_model(views: Floats, known: Booleans, pair: Pair, model: int) -> float | None:
-    """Return one model's rank correlation of two views; None below 3 common questions."""
+def _correlate_measures(views: Floats, known: Booleans, pair: Pair, model: int) -> float | None:
+    """Return one model's rank correlation of two measures; None below 3 common questions."""
     one, other = pair
     among = known[one, model] & known[other, model]
     if among.sum() < FEWEST_QUESTIONS:
@@ -194,7 +196,7 @@ def _compute_mean(values: list[float]) -> float:
 
 
 def _compute_means(values: Floats) -> Floats:
-    """Return means over the middle axis (models) without NaN, one row per pair of views."""
+    """Return means over the middle axis (models), ignoring NaN; one row per pair of measures."""
     known = ~np.isnan(values)
     count = known.sum(axis=1)
     total = np.where(known, values, 0.0).sum(axis=1)
@@ -206,7 +208,7 @@ NONE = -1
 
 @dataclass(frozen=True, eq=False)
 class Disagreement:
-    """How much the views (measures) of each answer differ in rank, and the two extreme views.
+    """How much the measures of each answer differ in rank, and the two most extreme measures.
 
     Attributes
     ----------
@@ -222,8 +224,8 @@ class Disagreement:
     highest: Integers
     lowest: Integers
 
-    def strongest(self) -> Integers:
-        """Return (model, question) indices of the answers, the largest disagreement first."""
+    def order_answers(self) -> Integers:
+        """Return (model, question) index pairs of the answers, the largest disagreement first."""
         flat = self.strength.ravel()
         known = np.flatnonzero(~np.isnan(flat))
         ordered = known[np.argsort(-flat[known], kind="stable")]
@@ -231,7 +233,7 @@ class Disagreement:
 
 
 def compute_disagreement(values: ArrayLike) -> Disagreement:
-    """Return how much the percentile ranks of each answer differ between views (measures).
+    """Return how much the percentile ranks of each answer differ between measures.
 
     Parameters
     ----------
@@ -253,7 +255,7 @@ def compute_disagreement(values: ArrayLike) -> Disagreement:
 
 
 def _compute_percentile_ranks(view: Floats) -> Floats:
-    """Return the percentile rank, 0 to 1, of each number within its view; NaN stays NaN."""
+    """Return the percentile rank, 0 to 1, of each number within its measure; NaN stays NaN."""
     known = ~np.isnan(view)
     result = np.full(view.shape, np.nan)
     if known.any():
@@ -263,47 +265,48 @@ def _compute_percentile_ranks(view: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A model's mean in one view, its difference to the other models' mean, and its rank.
+class ModelResult:
+    """A model's mean in one measure, its difference from the other models' mean, and its rank.
 
     Attributes
     ----------
-    mean : mean over the questions with a value. gain : mean difference to the other models' mean,
+    mean : mean over the questions with a value. difference : mean less the other models' mean,
         over the questions on which this and another model have values; undefined for a single
         model. Both have 95% intervals over questions.
-    place : 1 + the number of models with a better mean; None without a mean. n_models : number of
+    rank : 1 + the number of models with a better mean; None without a mean. n_models : number of
         models with a mean.
     """
 
     mean: SampleEstimate
-    gain: SampleEstimate
-    place: int | None
+    difference: SampleEstimate
+    rank: int | None
     n_models: int
 
 
-def compute_standings(
+def compute_model_results(
     values: ArrayLike, *, higher_is_better: bool = True, n_draws: int = 400, seed: int = 0
-) -> list[Standing]:
-    """Return each model's mean, gain and rank in one view; `values` has one row per model."""
+) -> list[ModelResult]:
+    """Return each model's mean, difference from the others' mean and rank in one measure."""
     own = np.asarray(values, dtype=np.float64)
     m = len(own)
     means = compute_means(np.concatenate([own, own - _compute_means_of_others(own)]), n_draws, seed)
-    mean, gain = means[:m], means[m:]
+    mean, difference = means[:m], means[m:]
     known = [estimate.value for estimate in mean if estimate.value is not None]
 
-    def better(one: float, than: float) -> bool:
+    def is_better(one: float, than: float) -> bool:
+        """Return whether one mean is better than another in this measure."""
         return one > than if higher_is_better else one < than
 
     return [
-        Standing(
+        ModelResult(
             of_model,
             less_others,
             None
             if of_model.value is None
-            else 1 + sum(better(other, of_model.value) for other in known),
+            else 1 + sum(is_better(other, of_model.value) for other in known),
             len(known),
         )
-        for of_model, less_others in zip(mean, gain, strict=True)
+        for of_model, less_others in zip(mean, difference, strict=True)
     ]
 
 

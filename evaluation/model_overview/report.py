@@ -13,12 +13,12 @@ from evaluation.core.estimates import ComputedPage
 from evaluation.core.options import SITE
 from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.model_overview.messages import CLAIMS, QUESTIONS, format_place
+from evaluation.model_overview.messages import CLAIMS, QUESTIONS, format_answer_rank
 from evaluation.model_overview.run.conclusions import (
-    Portrait,
+    ModelEvidence,
     answer_questions,
-    build_mean_values,
-    build_portrait,
+    build_mean_sentence_values,
+    build_model_evidence,
     iterate_cell_rows,
     iterate_model_rows,
     list_cell_columns,
@@ -26,13 +26,13 @@ from evaluation.model_overview.run.conclusions import (
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
     DisagreementRow,
-    StandingRow,
-    ViewAbout,
+    ModelResultRow,
+    SummaryMeasure,
     ViewsSummary,
     build_disagreement_rows,
-    compute_disagreement_of_sides,
+    compute_aspect_disagreement,
 )
-from evaluation.model_overview.storage import load_values
+from evaluation.model_overview.storage import load_stored_metrics
 from evaluation.models import ExemplaryAnswer, LLMResponse, Run
 from evaluation.models.runs import GRADING
 from evaluation.runs.reports.lists import Table
@@ -40,9 +40,9 @@ from evaluation.runs.reports.lists import Table
 
 @dataclass(frozen=True)
 class ViewRow:
-    """A view (measure of models) for readers: name, aspect, title, explanation, source run.
+    """A measure of models (a "view" on the pages) with its texts for readers and its source run.
 
-    `leads` is true for the main view of its aspect (`side`); `better` is "higher", "lower" or "".
+    `leads`: whether it is its aspect's (`side`) main measure. `better`: "higher", "lower" or "".
     """
 
     name: str
@@ -58,7 +58,7 @@ class ViewRow:
 
 @dataclass(frozen=True)
 class SourceRow:
-    """A run from which the overview takes views (measures)."""
+    """A run from which the overview takes measures of models."""
 
     renamed_keys: ClassVar = {"kind": "run_type"}
 
@@ -69,8 +69,8 @@ class SourceRow:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """A question about two views (measures of models), and its answer as a sentence."""
+class AnsweredQuestionRow:
+    """A question about two measures of models, and its answer as a sentence."""
 
     renamed_keys: ClassVar = {"said": "message"}
 
@@ -81,7 +81,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class ClaimEvidenceRow:
-    """A sentence about a model, with the view (measure) and run that support it."""
+    """A sentence about a model, with the measure and the run that support it."""
 
     renamed_keys: ClassVar = {"said": "message"}
 
@@ -103,8 +103,8 @@ class ClaimRow:
 
 
 @dataclass(frozen=True)
-class PortraitReport:
-    """Evidence about one model from all views; `place` is its index in its page's URL."""
+class ModelEvidenceReport:
+    """Evidence about one model from all measures; `place` is its index in its page's URL."""
 
     model: str
     place: int
@@ -113,7 +113,7 @@ class PortraitReport:
 
 @dataclass(frozen=True)
 class ViewsReport:
-    """Results of a model overview: views, models, correlations and ranks.
+    """Results of a model overview: measures, models, correlations and ranks.
 
     Attributes
     ----------
@@ -126,15 +126,15 @@ class ViewsReport:
     sources: list[SourceRow]
     views: list[ViewRow]
     missing: list[str]
-    answered: list[Answered]
-    models: list[PortraitReport]
+    answered: list[AnsweredQuestionRow]
+    models: list[ModelEvidenceReport]
     correlations: list[CorrelationRow]
-    standings: list[StandingRow]
+    standings: list[ModelResultRow]
 
 
 @dataclass(frozen=True)
-class ModelInView:
-    """A model's mean in one view; `gain` is its advantage over the other models' mean.
+class ModelResultReport:
+    """A model's mean in one measure, and its difference from the other models' mean (`gain`).
 
     `against` is better, worse, alike, few, alone or neither.
     """
@@ -153,18 +153,18 @@ class ModelInView:
         return None if self.gain.value is None else abs(self.gain.value)
 
 
-def build_model_rows(summary: ViewsSummary, model: str = "") -> list[ModelInView]:
-    """Return models' means in each aspect's main view; with `model`, its means in all views."""
+def build_model_result_reports(summary: ViewsSummary, model: str = "") -> list[ModelResultReport]:
+    """Return models' means in each aspect's main measure; of one `model`, in all measures."""
     listed = [view for view in summary.views if view.view.of == "answer" and (view.leads or model)]
     result = []
     for place, name in enumerate(summary.models):
         for view in listed:
-            row = summary.standing(name, view.view.name)
+            row = summary.find_model_result(name, view.view.name)
             if row is None or (model and name != model):
                 continue
-            values = build_mean_values(row, view.view)
+            values = build_mean_sentence_values(row, view.view)
             result.append(
-                ModelInView(
+                ModelResultReport(
                     name,
                     place,
                     build_view_row(summary, view),
@@ -193,11 +193,11 @@ def build_views_report(run: Run) -> ViewsReport:
         ],
         missing=[str(side) for side in summary.missing],
         answered=[
-            Answered(source.name, QUESTIONS[source.name], SITE.format_message(source.said))
+            AnsweredQuestionRow(source.name, QUESTIONS[source.name], SITE.format_message(source.said))
             for source in answer_questions(summary)
         ],
         models=[
-            build_portrait_report(summary, build_portrait(summary, place))
+            build_model_evidence_report(summary, build_model_evidence(summary, place))
             for place in range(len(summary.models))
         ],
         correlations=list(summary.correlations),
@@ -205,8 +205,8 @@ def build_views_report(run: Run) -> ViewsReport:
     )
 
 
-def build_view_row(summary: ViewsSummary, view_about: ViewAbout) -> ViewRow:
-    """Return a view (measure) of a summary with its texts for readers and its source run."""
+def build_view_row(summary: ViewsSummary, view_about: SummaryMeasure) -> ViewRow:
+    """Return a measure of a summary with its texts for readers and its source run."""
     view = view_about.view
     return ViewRow(
         view.name,
@@ -221,7 +221,9 @@ def build_view_row(summary: ViewsSummary, view_about: ViewAbout) -> ViewRow:
     )
 
 
-def build_portrait_report(summary: ViewsSummary, source: Portrait) -> PortraitReport:
+def build_model_evidence_report(
+    summary: ViewsSummary, source: ModelEvidence
+) -> ModelEvidenceReport:
     """Return the evidence about one model as sentences for readers."""
     claims = []
     for claim in source.claims:
@@ -237,7 +239,7 @@ def build_portrait_report(summary: ViewsSummary, source: Portrait) -> PortraitRe
         ]
         missing = [str(side) for side in claim.missing]
         claims.append(ClaimRow(claim.name, CLAIMS[claim.name], evidence, missing))
-    return PortraitReport(source.model, source.place, claims)
+    return ModelEvidenceReport(source.model, source.place, claims)
 
 
 DISAGREEMENTS_SHOWN = 10
@@ -246,9 +248,9 @@ ANSWERS_SHOWN = 50
 
 @dataclass(frozen=True)
 class ReportedDisagreement:
-    """An answer on which views disagree, with shortened texts ("" if missing).
+    """An answer on which measures disagree, with shortened texts ("" if missing).
 
-    `best` and `worst` are sentences about the two views that are farthest apart.
+    `best` and `worst` are sentences about the two measures that are farthest apart.
     """
 
     model: str
@@ -262,14 +264,14 @@ class ReportedDisagreement:
 
 
 class DisagreementsPage(ComputedPage[ReportedDisagreement]):
-    """Page of answers on which views (measures) disagree, the strongest disagreement first."""
+    """Page of answers on which measures disagree, the strongest disagreement first."""
 
 
 @dataclass(frozen=True)
-class AnswerNumbers:
-    """Values of one model's answer to one question in every view; None if unknown.
+class AnswerMeasures:
+    """Values of one model's answer to one question in every measure; None if unknown.
 
-    `strength` is how far the sides are apart, None with fewer than two; `place` that of the model.
+    `strength`: how far the aspects are apart, None with one or none. `place`: index of the model.
     """
 
     question: str
@@ -280,43 +282,43 @@ class AnswerNumbers:
 
 
 @dataclass(frozen=True)
-class AnswersPage(ComputedPage[AnswerNumbers]):
-    """Page of answers with their values in all views, the strongest disagreement first."""
+class AnswersPage(ComputedPage[AnswerMeasures]):
+    """Page of answers with their values in all measures, the strongest disagreement first."""
 
     views: list[ViewRow]
 
     @property
     def shown(self) -> list[dict[str, Any]]:
-        """Rows of the page as dictionaries, with (view, value) pairs as `cells`."""
+        """Rows of the page as dictionaries, with (measure, value) pairs as `cells`."""
         return [
             {**vars(row), "cells": list(zip(self.views, row.numbers, strict=True))}
             for row in self.rows
         ]
 
 
-def load_disagreements(
+def load_disagreements_page(
     run: Run, start: int = 0, size: int = DISAGREEMENTS_SHOWN, model: str = ""
 ) -> DisagreementsPage:
-    """Return a page of answers on which views (measures) disagree, optionally of one model."""
+    """Return a page of answers on which measures disagree, optionally of one model."""
     summary = ViewsSummary.from_json(run.summary)
-    together = load_values(run, summary)
-    rows = build_disagreement_rows(together, compute_disagreement_of_sides(together))
+    together = load_stored_metrics(run, summary)
+    rows = build_disagreement_rows(together, compute_aspect_disagreement(together))
     if model:
         rows = [row for row in rows if row.model == model]
     page = rows[start : start + size]
-    texts = _Texts(run, page)
+    texts = _AnswerTexts(run, page)
     sides = {view.view.name: str(view.view.side) for view in summary.views}
     return DisagreementsPage(
         [
             ReportedDisagreement(
                 row.model,
                 row.question,
-                texts.question(row.question),
-                texts.answer(row.model, row.question),
-                texts.nearest(row.question),
+                texts.get_question(row.question),
+                texts.get_answer(row.model, row.question),
+                texts.get_nearest_answer(row.question),
                 row.strength,
-                format_place(sides[row.best_view], row.best_place, best=True),
-                format_place(sides[row.worst_view], row.worst_place, best=False),
+                format_answer_rank(sides[row.best_view], row.best_place, best=True),
+                format_answer_rank(sides[row.worst_view], row.worst_place, best=False),
             )
             for row in page
         ],
@@ -325,16 +327,16 @@ def load_disagreements(
     )
 
 
-def load_answers(
+def load_answers_page(
     run: Run, start: int = 0, size: int = ANSWERS_SHOWN, place: int | None = None
 ) -> AnswersPage:
-    """Return a page of answers with their values in all views; `place` selects a model.
+    """Return a page of answers with their values in all measures; `place` selects a model.
 
     Answers with values in one aspect or none come last, in the order of the questions.
     """
     summary = ViewsSummary.from_json(run.summary)
-    together = load_values(run, summary)
-    disagreement = compute_disagreement_of_sides(together)
+    together = load_stored_metrics(run, summary)
+    disagreement = compute_aspect_disagreement(together)
     places = [place] if place is not None else list(range(len(summary.models)))
     # Transposed, so that answers of equal strength stay in the order of the questions.
     known = np.asarray(together.known.any(axis=0))[places].T
@@ -342,7 +344,7 @@ def load_answers(
     strength = disagreement.strength[places].T[question, model]
     order = np.argsort(-np.where(np.isnan(strength), -1.0, strength), kind="stable")
     rows = [
-        AnswerNumbers(
+        AnswerMeasures(
             together.questions[question[index]],
             together.models[places[model[index]]],
             places[model[index]],
@@ -358,8 +360,8 @@ def load_answers(
     return AnswersPage(rows, start, len(order), views)
 
 
-class _Texts:
-    """Shortened texts shown with answers: question, model's answer, and most consensual answer."""
+class _AnswerTexts:
+    """Shortened texts of answers: question, model's answer, most consensual worker answer."""
 
     def __init__(self, run: Run, rows: list[DisagreementRow]) -> None:
         ids = {row.question for row in rows}
@@ -399,49 +401,49 @@ class _Texts:
             )
         )
 
-    def question(self, question: str) -> str:
+    def get_question(self, question: str) -> str:
         """Return the shortened text of a question; "" without one."""
         return shorten_text(self._asked.get(question), ANSWER_SHOWN)
 
-    def answer(self, model: str, question: str) -> str:
+    def get_answer(self, model: str, question: str) -> str:
         """Return the shortened text of a model's answer to a question; "" without one."""
         return shorten_text(self._answers.get((model, question)), ANSWER_SHOWN)
 
-    def nearest(self, question: str) -> str:
+    def get_nearest_answer(self, question: str) -> str:
         """Return the shortened worker answer that is nearest to the consensus; "" without one."""
         return shorten_text(self._nearest.get(question), ANSWER_SHOWN)
 
 
 def build_views_table(run: Run) -> Table:
-    """Return the table of all views (measures), one row per question and model."""
-    together = load_values(run, ViewsSummary.from_json(run.summary))
+    """Return the table of all measures, one row per question and model."""
+    together = load_stored_metrics(run, ViewsSummary.from_json(run.summary))
     return Table(list_cell_columns(together), iterate_cell_rows(together))
 
 
 def build_correlations_table(run: Run) -> Table:
-    """Return the table of correlations between views: over all models, then of each model."""
+    """Return the table of correlations between measures: means over models, then of each model."""
     summary = ViewsSummary.from_json(run.summary)
     rows = (*summary.correlations, *summary.own)
-    return Table(_list_fields(CorrelationRow), map(astuple, rows))
+    return Table(_list_column_names(CorrelationRow), map(astuple, rows))
 
 
 def build_models_table(run: Run) -> Table:
-    """Return the table of means and ranks, one row per model and view (measure)."""
+    """Return the table of means and ranks, one row per model and measure."""
     summary = ViewsSummary.from_json(run.summary)
-    return Table(_list_fields(StandingRow), map(astuple, iterate_model_rows(summary)))
+    return Table(_list_column_names(ModelResultRow), map(astuple, iterate_model_rows(summary)))
 
 
 def build_disagreements_table(run: Run) -> Table:
     """Return the table of answers with values in 2 aspects or more, most disagreement first."""
-    together = load_values(run, ViewsSummary.from_json(run.summary))
-    rows = build_disagreement_rows(together, compute_disagreement_of_sides(together))
+    together = load_stored_metrics(run, ViewsSummary.from_json(run.summary))
+    rows = build_disagreement_rows(together, compute_aspect_disagreement(together))
     texts = dict(Question.objects.filter(version=run.version_id).values_list("external_id", "text"))
     return Table(
-        (*_list_fields(DisagreementRow), "text"),
+        (*_list_column_names(DisagreementRow), "text"),
         ((*astuple(row), texts.get(row.question)) for row in rows),
     )
 
 
-def _list_fields(row: Any) -> tuple[str, ...]:
+def _list_column_names(row: Any) -> tuple[str, ...]:
     """Return the field names of a row dataclass, which are a table's column names."""
     return tuple(field.name for field in fields(row))

@@ -16,12 +16,12 @@ from annotations.models import QuestionSetVersion
 from evaluation.core.options import Problem, build_problem, build_signature_parts
 from evaluation.core.options.parameters import SHORT
 from evaluation.core.stats.cells import Floats
-from evaluation.model_overview.run.findings import ViewsSummary, compute_results
+from evaluation.model_overview.run.findings import ViewsSummary, compute_overview_results
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
-    Gathering,
+    MeasureSource,
+    MetricsBuilder,
     NoObservationsError,
-    Source,
     ViewsParameters,
 )
 from evaluation.models import Run, RunData
@@ -37,8 +37,8 @@ MOST_RUNS = 8
 
 
 @dataclass(frozen=True)
-class ViewProvider:
-    """How the overview reads views (measures) from the runs of one run type.
+class MeasureReader:
+    """How the overview reads measures of models from the runs of one run type.
 
     Attributes
     ----------
@@ -53,27 +53,29 @@ class ViewProvider:
     merging: frozenset[str]
 
 
-def combine_runs(turn: Turn, providers: Iterable[ViewProvider]) -> None:
-    """Execute a claimed model overview run: combine the results of its version's runs."""
+def compute_overview_run(turn: Turn, providers: Iterable[MeasureReader]) -> None:
+    """Execute a claimed overview run: combine the results of the version's runs and store them."""
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
     try:
-        together = gather_runs(run.version, providers, turn)
+        together = combine_source_runs(run.version, providers, turn)
     except NoObservationsError:
         raise RunInputError("run.nothing_to_view") from None
-    views = compute_results(together, parameters, turn.report_progress)
-    input_hash = together.hash()
+    views = compute_overview_results(together, parameters, turn.report_progress)
+    input_hash = together.compute_hash()
     with turn.open_fenced_transaction():
         turn.store_json(CELLS, _convert_to_json(together))
         turn.finish_run(
             RunEnd(
-                _build_signature(parameters, input_hash), input_hash, ViewsSummary.of_found(views)
+                _build_signature(parameters, input_hash),
+                input_hash,
+                ViewsSummary.from_results(views),
             )
         )
 
 
 def find_source_runs(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[str, list[Run]]:
-    """Return the newest finished runs of a version by run type, without types that have none."""
+    """Return the newest finished runs of a version, at most 8 per run type that has any."""
     found: dict[str, list[Run]] = {kind: [] for kind in kinds}
     done = Run.objects.filter(version=version, kind__in=list(found), state=Run.State.DONE)
     for run in done.select_related("version").order_by("-pk"):
@@ -82,43 +84,47 @@ def find_source_runs(version: QuestionSetVersion, kinds: Iterable[str]) -> dict[
     return {kind: runs for kind, runs in found.items() if runs}
 
 
-def gather_runs(
-    version: QuestionSetVersion, providers: Iterable[ViewProvider], turn: Turn | None = None
+def combine_source_runs(
+    version: QuestionSetVersion, providers: Iterable[MeasureReader], turn: Turn | None = None
 ) -> AlignedMetrics:
-    """Return the combined views of a version's runs; raises `NoObservationsError` if none.
+    """Return the combined values of a version's runs; raises `NoObservationsError` if none.
 
     Of each run type the newest run counts, and older ones for models that no newer run contains.
     """
     ids = version.questions.graded().order_by("position", "pk")
-    gathering = Gathering(list(ids.values_list("external_id", flat=True)))
+    gathering = MetricsBuilder(list(ids.values_list("external_id", flat=True)))
     known = {provider.kind: provider for provider in providers}
     by_kind = find_source_runs(version, known)
     total, done = sum(map(len, by_kind.values())), 0
     for kind, provider in known.items():
         seen: set[str] = set()
-        sources: tuple[Source, list[MeasuredObservation]] | None = None
+        sources: tuple[MeasureSource, list[MeasuredObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
                 turn.report_progress("loading", done, total)
             done += 1
             observations = provider.read_observations(run)
-            new = list(_select_new(observations, seen, provider.merging) if seen else observations)
-            source = Source(kind, provider.title, str(run.public_id), run.signature)
+            new = list(
+                _select_new_observations(observations, seen, provider.merging)
+                if seen
+                else observations
+            )
+            source = MeasureSource(kind, provider.title, str(run.public_id), run.signature)
             models = {one.observation.model for one in new if one.observation.value is not None} - {
                 ""
             }
             if models:
                 seen |= models
-                gathering.add(source, new)
+                gathering.add_source(source, new)
             elif sources is None:
                 sources = source, new
         # A grading without models still has the workers' disagreement by question.
         if not seen and sources is not None:
-            gathering.add(*sources)
-    return gathering.together()
+            gathering.add_source(*sources)
+    return gathering.build_metrics()
 
 
-def _select_new(
+def _select_new_observations(
     viewed_observations: Iterable[MeasuredObservation], seen: set[str], merging: frozenset[str]
 ) -> Iterator[MeasuredObservation]:
     """Yield an older run's observations of models that no newer run contains."""
@@ -129,7 +135,7 @@ def _select_new(
 
 
 def load_parameters(run: Run) -> ViewsParameters:
-    """Return the options of a run, with defaults for those that an older run did not store."""
+    """Return the options of a run; defaults replace those that an older run did not store."""
     stored: dict[str, Any] = run.parameters
     try:
         return ViewsParameters.from_dict(stored)
@@ -138,6 +144,7 @@ def load_parameters(run: Run) -> ViewsParameters:
 
 
 def _build_signature(parameters: ViewsParameters, input_hash: str) -> str:
+    """Return the run's signature: its options, the hash of its inputs, and the version."""
     parts = {
         **build_signature_parts(parameters),
         "inputs": input_hash[:SHORT],
@@ -159,11 +166,12 @@ def _convert_to_json(together: AlignedMetrics) -> dict[str, Any]:
 
 
 def _convert_nan_to_none(values: Floats) -> list[list[float | None]]:
+    """Return a 2-D array as lists, with None in place of NaN."""
     return [[None if np.isnan(cell) else cell for cell in row] for row in values.tolist()]
 
 
-def load_values(run: Run, summary: ViewsSummary) -> AlignedMetrics:
-    """Return the combined view values that a finished run stored."""
+def load_stored_metrics(run: Run, summary: ViewsSummary) -> AlignedMetrics:
+    """Return the combined values that a finished run stored."""
     stored: Mapping[str, Any] = RunData.objects.get(run=run, name=CELLS).data
     shape = (len(summary.models), len(stored["questions"]))
     # A view of questions is stored with one row, which holds for every model.
@@ -182,20 +190,20 @@ def load_values(run: Run, summary: ViewsSummary) -> AlignedMetrics:
     )
 
 
-def list_kinds_of_runs() -> list[Kind]:
-    """Return the run types whose stored runs provide views (measures), in settings order."""
+def list_overview_run_types() -> list[Kind]:
+    """Return the run types whose stored runs provide measures of models, in settings order."""
     return [kind for kind in list_run_kinds().values() if kind.has_measures]
 
 
-def list_kinds_of_files() -> list[Kind]:
-    """Return the run types whose output files provide views (measures), in settings order."""
+def list_overview_file_types() -> list[Kind]:
+    """Return the run types whose output files provide measures of models, in settings order."""
     return [kind for kind in list_kinds().values() if kind.has_measures and kind.has_evaluate_command]
 
 
-def list_providers(kinds: Iterable[Kind]) -> list[ViewProvider]:
-    """Return, for each run type, how the overview reads views (measures) from its runs."""
+def build_measure_readers(kinds: Iterable[Kind]) -> list[MeasureReader]:
+    """Return, for each run type, how the overview reads measures from its runs."""
     return [
-        ViewProvider(
+        MeasureReader(
             kind.name,
             kind.title,
             kind.read_observations,
@@ -207,10 +215,10 @@ def list_providers(kinds: Iterable[Kind]) -> list[ViewProvider]:
 
 def execute_run(turn: Turn) -> None:
     """Execute a claimed model overview run over the results of all run types."""
-    combine_runs(turn, list_providers(list_kinds_of_runs()))
+    compute_overview_run(turn, build_measure_readers(list_overview_run_types()))
 
 
 def find_start_problems(version: QuestionSetVersion, user: Any, options: Any) -> list[Problem]:
-    """Return a problem if no finished run of the version provides a view, else []."""
-    kinds = [kind.name for kind in list_kinds_of_runs()]
+    """Return a problem if no finished run of the version provides a measure, else []."""
+    kinds = [kind.name for kind in list_overview_run_types()]
     return [] if find_source_runs(version, kinds) else [build_problem("no_views")]

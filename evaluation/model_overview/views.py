@@ -15,15 +15,19 @@ from annotations.web.query import parse_number
 from evaluation.model_overview.charts import build_correlations_chart_of_run, build_views_chart
 from evaluation.model_overview.messages import SIDES
 from evaluation.model_overview.report import (
-    build_model_rows,
-    build_portrait_report,
+    build_model_evidence_report,
+    build_model_result_reports,
     build_views_report,
-    load_answers,
-    load_disagreements,
+    load_answers_page,
+    load_disagreements_page,
 )
-from evaluation.model_overview.run.conclusions import build_portrait
+from evaluation.model_overview.run.conclusions import build_model_evidence
 from evaluation.model_overview.run.findings import ViewsSummary
-from evaluation.model_overview.storage import find_source_runs, list_kinds_of_runs, load_values
+from evaluation.model_overview.storage import (
+    find_source_runs,
+    list_overview_run_types,
+    load_stored_metrics,
+)
 from evaluation.models import Run
 from evaluation.runs.flow.stored import Aspect
 from evaluation.runs.result_pages import (
@@ -59,7 +63,7 @@ def build_next_steps(question_set: QuestionSet, missing: Iterable[Aspect | str])
             StartLink(
                 kind.start_label, kind.words, build_start_link(kind, question_set), kind.needs_answers
             )
-            for kind in list_kinds_of_runs()
+            for kind in list_overview_run_types()
             if any(viewed.view.side == side for viewed in kind.views)
         ]
         result.append(NextStep(str(side), SIDES[side], starts))
@@ -67,9 +71,9 @@ def build_next_steps(question_set: QuestionSet, missing: Iterable[Aspect | str])
 
 
 def find_newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
-    """Return runs finished after the overview whose results it does not contain."""
+    """Return each run type's newest run if it is newer than the overview and not part of it."""
     told = {source.run for source in summary.sources}
-    newest = find_source_runs(run.version, [kind.name for kind in list_kinds_of_runs()])
+    newest = find_source_runs(run.version, [kind.name for kind in list_overview_run_types()])
     return [
         runs[0]
         for runs in newest.values()
@@ -79,10 +83,10 @@ def find_newer_runs(run: Run, summary: ViewsSummary) -> list[Run]:
 
 @make_results_page("evaluation/model_overview/views.html", ViewsSummary)
 def show_overview(request: HttpRequest, run: Run) -> Context:
-    """Show the overview page: answered questions, models, and where views disagree."""
+    """Show the overview page: answered questions, models, and where measures disagree."""
     summary = ViewsSummary.from_json(run.summary)
     question_set = run.version.question_set
-    together = load_values(run, summary)
+    together = load_stored_metrics(run, summary)
     titles = {view.view.name: view.view.title for view in summary.views}
     return {
         **_build_shared_context(request, run),
@@ -103,10 +107,10 @@ def show_overview(request: HttpRequest, run: Run) -> Context:
         "breadcrumbs": build_breadcrumbs(run)[:1],
         "report": build_views_report(run),
         "leading": [view.view for view in summary.views if view.leads],
-        "models": _build_model_rows(summary),
-        "chart": build_views_chart(together, lambda place: _build_page_link(run, place)),
+        "models": _group_results_by_model(summary),
+        "chart": build_views_chart(together, lambda place: _build_model_page_link(run, place)),
         "correlations": build_correlations_chart_of_run(run),
-        "disagreements": load_disagreements(run, size=DISAGREEMENTS_SHOWN),
+        "disagreements": load_disagreements_page(run, size=DISAGREEMENTS_SHOWN),
         "next_steps": build_next_steps(question_set, summary.missing),
         "newer": find_newer_runs(run, summary),
     }
@@ -114,7 +118,7 @@ def show_overview(request: HttpRequest, run: Run) -> Context:
 
 @make_results_page("evaluation/model_overview/answers.html", ViewsSummary)
 def show_answers(request: HttpRequest, run: Run) -> Context:
-    """Show the values of every answer; query parameters `show_model` (index) and `start`."""
+    """Show the values of every answer; query parameters `model` (index) and `start`."""
     summary = ViewsSummary.from_json(run.summary)
     place = parse_number(request.GET, "model", 0, MOST, blank=True)
     if place is not None and place >= len(summary.models):
@@ -125,7 +129,7 @@ def show_answers(request: HttpRequest, run: Run) -> Context:
         "title": f"Answers one by one: {run.version.question_set.name}",
         "models": list(enumerate(summary.models)),
         "place": place,
-        "page": load_answers(run, start, place=place),
+        "page": load_answers_page(run, start, place=place),
     }
 
 
@@ -135,7 +139,7 @@ def show_model(request: HttpRequest, run: Run, place: int) -> Context:
     summary = ViewsSummary.from_json(run.summary)
     if place >= len(summary.models):
         raise Http404("there is no such model")
-    portrait_row = build_portrait_report(summary, build_portrait(summary, place))
+    portrait_row = build_model_evidence_report(summary, build_model_evidence(summary, place))
     question_set = run.version.question_set
     missing = [side for claim in portrait_row.claims for side in claim.missing]
     return {
@@ -144,17 +148,17 @@ def show_model(request: HttpRequest, run: Run, place: int) -> Context:
         "subtitle": f"All views of a language model on {question_set.name}",
         "breadcrumbs": build_breadcrumbs(run),
         "portrait": portrait_row,
-        "standings": build_model_rows(summary, portrait_row.model),
-        "disagreements": load_disagreements(
+        "standings": build_model_result_reports(summary, portrait_row.model),
+        "disagreements": load_disagreements_page(
             run, size=DISAGREEMENTS_SHOWN, model=portrait_row.model
         ),
         "next_steps": {step.side: step for step in build_next_steps(question_set, missing)},
     }
 
 
-def _build_model_rows(summary: ViewsSummary) -> list[dict[str, Any]]:
-    """Return a table row per model, with its mean in the leading view of each side."""
-    rows = build_model_rows(summary)
+def _group_results_by_model(summary: ViewsSummary) -> list[dict[str, Any]]:
+    """Return a table row per model, with its mean in the main measure of each aspect."""
+    rows = build_model_result_reports(summary)
     return [
         {"name": name, "place": place, "rows": [row for row in rows if row.place == place]}
         for place, name in enumerate(summary.models)
@@ -171,10 +175,12 @@ def build_model_link(question_set: QuestionSet, name: str) -> str:
     """Return the URL of a model's page in the newest overview; "" if there is none."""
     run = select_overviews(question_set).first()
     models = ViewsSummary.from_json(run.summary).models if run is not None else ()
-    return "" if run is None or name not in models else _build_page_link(run, models.index(name))
+    return (
+        "" if run is None or name not in models else _build_model_page_link(run, models.index(name))
+    )
 
 
-def _build_page_link(run: Run, place: int) -> str:
+def _build_model_page_link(run: Run, place: int) -> str:
     """Return the URL of the page of the model at index `place` of a run."""
     return reverse("admin:results-views-model", kwargs={"run": run.public_id, "place": place})
 

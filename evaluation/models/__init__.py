@@ -34,8 +34,8 @@ from evaluation.models.language_models import (
     Prompt,
     PromptVersion,
     RawReply,
-    request_hash,
-    text_hash,
+    compute_request_hash,
+    compute_text_hash,
 )
 from evaluation.models.run_tasks import RunTask
 from evaluation.models.runs import BackgroundWorker, Run, RunOfRecord
@@ -79,7 +79,7 @@ __all__ = [
     "Webhook",
     "WorkerGrade",
     "WorkerVerdict",
-    "request_hash",
+    "compute_request_hash",
+    "compute_text_hash",
     "select_valid_judgements",
-    "text_hash",
 ]

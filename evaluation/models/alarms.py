@@ -30,12 +30,12 @@ from annotations.models import (
     Worker,
 )
 from annotations.models.base import AppendOnly
-from evaluation.models.grades import Result, WorkerGrade
+from evaluation.models.grades import RunResult, WorkerGrade
 from evaluation.models.language_models import LLMResponse
 from evaluation.models.runs import Run
 
 
-class Alarm(Result):
+class Alarm(RunResult):
     """An alarm of a run; platform/docs/alarms.md lists the kinds and their statistics.
 
     The message is a code with values (`Message`), in runs older than codes a sentence; it names no
@@ -138,7 +138,7 @@ class AlarmReview(Record):
         return f"{self.state}: {self.alarm}"
 
 
-class CrowdFact(Result):
+class CrowdFact(RunResult):
     """A value (such as a year) that workers state in answers to a question; a row of facts.csv.
 
     Of the `of` workers who state a value of this kind, `mentions` state this one. `place` is the
@@ -146,7 +146,7 @@ class CrowdFact(Result):
     """
 
     class State(models.TextChoices):
-        """Agreement of the workers on a value."""
+        """How far the workers agree on a value."""
 
         AGREED = "agreed"
         CONTESTED = "contested"
@@ -180,7 +180,7 @@ class CrowdFact(Result):
         return f"{self.value} in {self.run_id}"
 
 
-class AnswerFact(Result):
+class AnswerFact(RunResult):
     """A value that one answer states for a kind of fact; one row of answer_facts.csv.
 
     `of` other workers state the slot, `mentions` of them the same value. `crowd` is the agreed
@@ -190,7 +190,7 @@ class AnswerFact(Result):
     """
 
     class Verdict(models.TextChoices):
-        """Result of comparing an answer's value with those of the other workers."""
+        """How an answer's value compares with those of the other workers."""
 
         AGREES = "agrees"
         CONTRADICTS = "contradicts", "contradicts the crowd"
@@ -312,41 +312,43 @@ class WorkerVerdict(AppendOnly):
         indexes = [models.Index(fields=["run", "worker", "-id"], name="verdict_newest")]
 
     @classmethod
-    def of_version(cls, version: QuestionSetVersion | int) -> models.QuerySet[WorkerVerdict]:
-        """Return the decisions in all runs of a version, and those on its set without a run."""
+    def select_for_version(
+        cls, version: QuestionSetVersion | int
+    ) -> models.QuerySet[WorkerVerdict]:
+        """Return a queryset of the decisions in runs of a version, and on its set without a run."""
         key = version if isinstance(version, int) else version.pk
         of_set = QuestionSetVersion.objects.filter(pk=key).values("question_set")
         rows = cls.objects.filter(Q(run__version=key) | Q(run=None), question_set__in=of_set)
         return rows.order_by("pk")
 
     @classmethod
-    def build_submitter_verdict(cls, version: QuestionSetVersion) -> Coalesce:
+    def build_submission_verdict(cls, version: QuestionSetVersion) -> Coalesce:
         """Return the database expression of a submission's current decision, "" for none.
 
         It is for queries of a version's submissions.
         """
-        rows = cls.of_version(version).filter(
+        rows = cls.select_for_version(version).filter(
             worker=OuterRef("worker"), takes_back=None, taken_back=None
         )
         # Withdrawals, and decisions that were withdrawn, are filtered out above.
         return Coalesce(Subquery(rows.order_by("-pk").values("kind")[:1]), Value(""))
 
     @classmethod
-    def of_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return the decisions of `of_version` that are about the workers of a run.
+    def select_for_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
+        """Return a queryset of a version's decisions about the workers whom a run graded.
 
         A worker has one decision, whichever run of the version showed the grades.
         """
         graded = WorkerGrade.objects.filter(run=run).values("worker")
-        return cls.of_version(run.version_id).filter(worker__in=graded)
+        return cls.select_for_version(run.version_id).filter(worker__in=graded)
 
     @classmethod
-    def counting(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return the decisions of `of_run` that are not withdrawn; a worker's newest is current."""
-        return cls.of_run(run).filter(takes_back=None, taken_back=None)
+    def select_current(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
+        """Return a queryset of the decisions of `select_for_run` that are not withdrawn."""
+        return cls.select_for_run(run).filter(takes_back=None, taken_back=None)
 
     @classmethod
-    def list_excluding(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
+    def list_exclusion_verdicts(cls, question_set: QuestionSet) -> list[WorkerVerdict]:
         """Return the current decisions that exclude workers from a set, oldest first.
 
         A worker's newest row that none takes back counts, whichever run of the set it was made in.
@@ -360,7 +362,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def record_exclusions(cls, run: Run) -> None:
-        """Record with a run the decisions that exclude workers from it.
+        """Record the decisions behind the workers that a run excludes, for the run's pages.
 
         The run's pages show them with reason, author and time. Workers that the options name
         without a decision get no record.
@@ -370,7 +372,7 @@ class WorkerVerdict(AppendOnly):
             return
         # The option accepts ids of panels and public ids of this site.
         ids = {clean_id(one) for one in named}
-        of_set = cls.list_excluding(run.version.question_set)
+        of_set = cls.list_exclusion_verdicts(run.version.question_set)
         cls.record_applied(
             run,
             [
@@ -382,7 +384,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def record_applied(cls, run: Run, verdicts: Sequence[WorkerVerdict]) -> None:
-        """Store that a run was made with these decisions; repeating has no effect."""
+        """Record that a run applies these decisions; repeating has no effect."""
         through = cls.applied_in.through
         through.objects.bulk_create(
             [through(workerverdict_id=verdict.pk, run_id=run.pk) for verdict in verdicts],

@@ -48,20 +48,20 @@ class Interim(Scoped):
 
 
 def select_completed_submissions() -> QuerySet[Submission]:
-    """Return the submissions that workers completed on this site, not imported ones."""
+    """Return a queryset of the submissions that workers completed here, not imported ones."""
     return Submission.objects.filter(
         state=Submission.State.SUBMITTED, source=Submission.Source.COLLECTED
     )
 
 
 def select_unreported_interims() -> QuerySet[Interim]:
-    """Return the finished interim gradings whose results for the page are not computed yet."""
+    """Return a queryset of finished interim gradings whose page results are not computed yet."""
     # "found=None" would compare with the null of JSON, which no row here has.
     return Interim.objects.filter(run__state=Run.State.DONE, found__isnull=True)
 
 
 def select_due_collections() -> QuerySet[Collection]:
-    """Return the collections with enough submissions since their last interim grading."""
+    """Return a queryset of collections with enough submissions for another interim grading."""
     done = (
         select_completed_submissions()
         .filter(version=OuterRef("version"))
@@ -89,7 +89,7 @@ def select_due_collections() -> QuerySet[Collection]:
 
 
 def has_interim_work() -> bool:
-    """Return whether a background process has work to do for interim gradings."""
+    """Return whether an interim grading has to be started or its page results computed."""
     return select_unreported_interims().exists() or select_due_collections().exists()
 
 
@@ -199,7 +199,7 @@ class Removal(Record):
 
     @property
     def words(self) -> str:
-        """Description of the deletion in words, for a page."""
+        """Description of the deletion's state, such as "is being deleted", for a page."""
         undone, erased = "is being undone", "is being erased"
         return {"import": undone, "worker": erased, "submission": erased}.get(
             self.kind, "is being deleted"
@@ -214,7 +214,7 @@ class Removal(Record):
         return min(99, int(100 * self.done / max(1, self.total)))
 
 
-def is_being_undone(question_set: int) -> bool:
-    """Return whether an import of a question set is being undone now."""
+def is_import_being_undone(question_set: int) -> bool:
+    """Return whether an import of a question set (primary key) is being undone now."""
     imports = Import.objects.filter(question_set=question_set, undone_at=None).values("public_id")
     return Removal.objects.filter(kind=IMPORT, finished_at=None, target_id__in=imports).exists()

@@ -13,7 +13,7 @@ from django.db.models import F, Q
 
 from annotations.exchange.ids import clean_id
 from annotations.models import VIEWERS, Access, Question, Response, Scoped, Worker
-from evaluation.models.language_models import LanguageModel, LLMResponse, has_length
+from evaluation.models.language_models import LanguageModel, LLMResponse, build_length_condition
 from evaluation.models.runs import Run
 
 # Two coordinates on two pairs of axes, as float32.
@@ -28,21 +28,21 @@ CONTRAST = (
 
 
 def _parse_uuid(text: str) -> UUID | None:
-    """Return the UUID in a text; None for other text."""
+    """Return the UUID in a text; None if the text is not a UUID."""
     try:
         return UUID(text)
     except ValueError:
         return None
 
 
-def build_null_or(condition: Q, *fields: str) -> Q:
+def build_condition_or_null(condition: Q, *fields: str) -> Q:
     """Return the condition that one of the fields is null, or else `condition` holds."""
     for field in fields:
         condition = Q(**{f"{field}__isnull": True}) | condition
     return condition
 
 
-class Result(Scoped):
+class RunResult(Scoped):
     """Base class of result rows of a run; visible to users who may see the set's answers."""
 
     access = Access(question_set="run__version__question_set", readers=VIEWERS)
@@ -52,7 +52,7 @@ class Result(Scoped):
 
 
 class FactCounts(models.Model):
-    """Counts of a worker's or model's facts by agreement with the crowd; not part of grades.
+    """Counts of a worker's or model's facts that agree with the crowd or contradict it.
 
     All None in runs without facts; the agreement and its interval also below 5 facts.
     """
@@ -74,7 +74,7 @@ class FactCounts(models.Model):
         abstract = True
 
 
-class WorkerGrade(FactCounts, Result):
+class WorkerGrade(FactCounts, RunResult):
     """Result for a worker in a run; one row of workers.csv.
 
     `weights` and `grades` hold the voting weight and the grade after each of the iterations that
@@ -115,33 +115,36 @@ class WorkerGrade(FactCounts, Result):
         constraints = [
             models.UniqueConstraint(fields=["run", "worker"], name="worker_grade_once"),
             models.CheckConstraint(
-                condition=build_null_or(Q(grade__gte=0, grade__lte=1), "grade"),
+                condition=build_condition_or_null(Q(grade__gte=0, grade__lte=1), "grade"),
                 name="worker_grade_from_0_to_1",
             ),
             models.CheckConstraint(
-                condition=build_null_or(Q(weight__gte=0), "weight"), name="worker_weight_from_0"
+                condition=build_condition_or_null(Q(weight__gte=0), "weight"),
+                name="worker_weight_from_0",
             ),
             models.CheckConstraint(
-                condition=build_null_or(Q(rank__gte=1), "rank"), name="worker_rank_from_1"
+                condition=build_condition_or_null(Q(rank__gte=1), "rank"), name="worker_rank_from_1"
             ),
             models.CheckConstraint(
-                condition=build_null_or(Q(raw_low__lte=F("raw_high")), "raw_low", "raw_high"),
+                condition=build_condition_or_null(
+                    Q(raw_low__lte=F("raw_high")), "raw_low", "raw_high"
+                ),
                 name="worker_raw_interval",
             ),
             models.CheckConstraint(
-                condition=build_null_or(
+                condition=build_condition_or_null(
                     Q(grade_low__lte=F("grade_high")), "grade_low", "grade_high"
                 ),
                 name="worker_grade_interval",
             ),
             models.CheckConstraint(
-                condition=build_null_or(
+                condition=build_condition_or_null(
                     Q(contrast_low__lte=F("contrast_high")), "contrast_low", "contrast_high"
                 ),
                 name="worker_contrast_interval",
             ),
             models.CheckConstraint(
-                condition=build_null_or(
+                condition=build_condition_or_null(
                     Q(rank_low__gte=1, rank_low__lte=F("rank_high")), "rank_low", "rank_high"
                 ),
                 name="worker_rank_interval",
@@ -158,7 +161,7 @@ class WorkerGrade(FactCounts, Result):
 
     @classmethod
     def select_excluded(cls, run: Run) -> models.QuerySet[WorkerGrade]:
-        """Return the rows of the workers whom a run excluded: scored without a vote or a grade."""
+        """Return a queryset of the rows of workers whom a run excluded: scored, without a grade."""
         named = run.parameters.get("exclude_workers") or ()
         if not named:
             return cls.objects.none()
@@ -170,14 +173,14 @@ class WorkerGrade(FactCounts, Result):
 
     @classmethod
     def select_crowd(cls, run: Run) -> models.QuerySet[WorkerGrade]:
-        """Return the rows of all workers of a run but those whom it excluded."""
+        """Return a queryset of the rows of all workers of a run, except those whom it excluded."""
         rows = cls.objects.filter(run=run)
         if not run.parameters.get("exclude_workers"):
             return rows
         return rows.exclude(pk__in=cls.select_excluded(run).values("pk"))
 
 
-class ExemplaryAnswer(Result):
+class ExemplaryAnswer(RunResult):
     """Exemplary answer of a question in a run; one row of exemplars.csv, with its vector.
 
     `vector` holds `dimension` numbers as float32, little-endian; both are empty (None) where the
@@ -229,12 +232,14 @@ class ExemplaryAnswer(Result):
                     Q(vector__isnull=False)
                     & Q(dimension__isnull=False)
                     # 4 bytes for a float32.
-                    & has_length("vector", F("dimension") * 4)
+                    & build_length_condition("vector", F("dimension") * 4)
                 ),
                 name="exemplary_answer_dimension",
             ),
             models.CheckConstraint(
-                condition=build_null_or(Q(separation__gte=0, separation__lte=1), "separation"),
+                condition=build_condition_or_null(
+                    Q(separation__gte=0, separation__lte=1), "separation"
+                ),
                 name="exemplary_answer_separation",
             ),
             models.CheckConstraint(
@@ -253,7 +258,7 @@ class ExemplaryAnswer(Result):
         return f"{self.question} in {self.run}"
 
 
-class AnswerScore(Result):
+class AnswerScore(RunResult):
     """Score of a worker's answer in a run; one row of answers.csv.
 
     `place` is the position on the map of answers: x and y on the axes of the run, x and y on those
@@ -273,7 +278,9 @@ class AnswerScore(Result):
         constraints = [
             models.UniqueConstraint(fields=["run", "response"], name="answer_score_once"),
             models.CheckConstraint(
-                condition=build_null_or(has_length("place", PLACE_BYTES), "place"),
+                condition=build_condition_or_null(
+                    build_length_condition("place", PLACE_BYTES), "place"
+                ),
                 name="answer_score_place",
             ),
         ]
@@ -283,7 +290,7 @@ class AnswerScore(Result):
         return f"score of {self.response_id} in {self.run_id}"
 
 
-class LLMScore(FactCounts, Result):
+class LLMScore(FactCounts, RunResult):
     """Result for a language model in a run; `reason` explains missing numbers."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="llm_scores")
@@ -309,20 +316,23 @@ class LLMScore(FactCounts, Result):
                 condition=Q(n_answered__lte=F("n")), name="llm_score_answered_of_all"
             ),
             models.CheckConstraint(
-                condition=build_null_or(Q(percentile__gte=0, percentile__lte=100), "percentile"),
+                condition=build_condition_or_null(
+                    Q(percentile__gte=0, percentile__lte=100), "percentile"
+                ),
                 name="llm_score_percentile",
             ),
             models.CheckConstraint(
-                condition=build_null_or(Q(rank__gte=1), "rank"), name="llm_score_rank_from_1"
+                condition=build_condition_or_null(Q(rank__gte=1), "rank"),
+                name="llm_score_rank_from_1",
             ),
             models.CheckConstraint(
-                condition=build_null_or(
+                condition=build_condition_or_null(
                     Q(score_low__lte=F("score_high")), "score_low", "score_high"
                 ),
                 name="llm_score_interval",
             ),
             models.CheckConstraint(
-                condition=build_null_or(
+                condition=build_condition_or_null(
                     Q(contrast_low__lte=F("contrast_high")), "contrast_low", "contrast_high"
                 ),
                 name="llm_score_contrast_interval",
@@ -334,7 +344,7 @@ class LLMScore(FactCounts, Result):
         return f"{self.model} in {self.run}"
 
 
-class LLMAnswerScore(Result):
+class LLMAnswerScore(RunResult):
     """Score of a model's answer in a run; `reason` explains a missing score.
 
     `place` is that of `AnswerScore`.
@@ -356,7 +366,9 @@ class LLMAnswerScore(Result):
                 name="llm_answer_score_or_a_reason",
             ),
             models.CheckConstraint(
-                condition=build_null_or(has_length("place", PLACE_BYTES), "place"),
+                condition=build_condition_or_null(
+                    build_length_condition("place", PLACE_BYTES), "place"
+                ),
                 name="llm_answer_score_place",
             ),
         ]
@@ -365,7 +377,7 @@ class LLMAnswerScore(Result):
         return f"score of {self.llm_response_id} in {self.run_id}"
 
 
-class LLMComparison(Result):
+class LLMComparison(RunResult):
     """Comparison of two language models in a run, on the questions both were scored on.
 
     `difference` is the mean of model A less model B, its interval that of this pair alone,
@@ -394,11 +406,11 @@ class LLMComparison(Result):
             models.UniqueConstraint(fields=["run", "model_a", "model_b"], name="llm_pair_once"),
             models.CheckConstraint(condition=~Q(model_a=F("model_b")), name="llm_pair_of_two"),
             models.CheckConstraint(
-                condition=build_null_or(Q(low__lte=F("high")), "low", "high"),
+                condition=build_condition_or_null(Q(low__lte=F("high")), "low", "high"),
                 name="llm_pair_interval",
             ),
             models.CheckConstraint(
-                condition=build_null_or(
+                condition=build_condition_or_null(
                     Q(adjusted_p_value__gte=0, adjusted_p_value__lte=1), "adjusted_p_value"
                 ),
                 name="llm_pair_p_value",
@@ -409,8 +421,8 @@ class LLMComparison(Result):
         return f"{self.model_a} against {self.model_b} in {self.run_id}"
 
 
-class RunData(Result):
-    """Named JSON value of a run, such as chart numbers or table rows.
+class RunData(RunResult):
+    """Named JSON value of a run, such as the numbers of a chart or the rows of a table.
 
     Also intermediate results for the next turn (`evaluation.runs.steps.checkpoints.Turn.keep`).
     """
@@ -430,7 +442,7 @@ class RunData(Result):
         return f"{self.name} of {self.run_id}"
 
 
-class DrawPart(Result):
+class DrawPart(RunResult):
     """Some bootstrap draws of an unfinished run; deleted when the run ends.
 
     `raw` and `votes` hold a float64, little-endian, for each of `n_workers` workers and each draw
@@ -452,8 +464,8 @@ class DrawPart(Result):
             models.CheckConstraint(
                 condition=Q(n_draws__gte=1)
                 # 8 bytes for a float64.
-                & has_length("raw", F("n_draws") * F("n_workers") * 8)
-                & has_length("votes", F("n_draws") * F("n_workers") * 8),
+                & build_length_condition("raw", F("n_draws") * F("n_workers") * 8)
+                & build_length_condition("votes", F("n_draws") * F("n_workers") * 8),
                 name="draw_part_is_whole",
             ),
         ]

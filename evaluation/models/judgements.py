@@ -67,7 +67,7 @@ class Exhibit(Record):
 
 
 class HumanJudgement(Record):
-    """Expert's judgement of an answer or exhibit: a grade from 0 (worst) to 5, or a label.
+    """An expert's judgement of an answer or exhibit: a grade from 0 (worst) to 5, or a label.
 
     Experts see only their own judgements, so that each judges by the text alone. `created_at` is
     the time of the judgement, `updated_at` that of its last change.
@@ -249,7 +249,7 @@ class AuditItem(Scoped):
 
 
 def select_valid_judgements(judgements: QuerySet[HumanJudgement]) -> QuerySet[HumanJudgement]:
-    """Return the judgements that count: of each answer only the adjudicator's, if there is one.
+    """Return a queryset of the judgements that count: an adjudicator's replaces all others.
 
     Without an adjudicator's judgement all count; callers take the mean of several experts.
     """

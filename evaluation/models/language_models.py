@@ -34,7 +34,7 @@ from evaluation.models.runs import Run
 STATUSES = [status.value for status in AnswerStatus]
 
 
-def request_hash(prompt: str, parameters: dict[str, Any]) -> str:
+def compute_request_hash(prompt: str, parameters: dict[str, Any]) -> str:
     """Return the SHA-256 of a prompt and its parameters, in hexadecimal."""
     # Sorted, so that equal parameters in another order are the same request.
     request = json.dumps([prompt, parameters], sort_keys=True, ensure_ascii=False)
@@ -155,10 +155,10 @@ class LanguageModelNote(Note):
 
 
 class LLMResponse(Record):
-    """Answer of a model to a question, for one prompt and one set of parameters.
+    """A language model's answer to a question, for one prompt and one set of parameters.
 
     `sample` counts the repetitions of the same request from 0. Imported answers have no prompt.
-    `request` is `request_hash(prompt, parameters)`. Of several askings of a question the
+    `request` is `compute_request_hash(prompt, parameters)`. Of several askings of a question the
     latest, by `asked_at`, is graded.
 
     An answer that was collected here (`evaluation.runs.steps.asking`) has in `prompt` the messages
@@ -233,11 +233,11 @@ class LLMResponse(Record):
         return f"response {self.public_id}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
-        """Save the answer with the hash of its request.
+        """Save the answer; compute the hash of its request if it is missing.
 
-        Compute a missing request hash (`bulk_create` needs it set beforehand).
+        `bulk_create` does not call this method: it needs the hash set beforehand.
         """
-        self.request = self.request or request_hash(self.prompt, self.parameters)
+        self.request = self.request or compute_request_hash(self.prompt, self.parameters)
         super().save(*args, **kwargs)
 
 
@@ -267,7 +267,7 @@ STRATEGIES = ("closed", "passage")
 
 
 class Prompt(Record):
-    """A named prompt; its text is in its versions."""
+    """A named prompt for language models; its text is in its versions."""
 
     access = Access(owner="owner")
 
@@ -290,8 +290,8 @@ class Prompt(Record):
     def __str__(self) -> str:
         return self.name
 
-    def latest(self) -> PromptVersion:
-        """Return the version with the highest number; there is always one."""
+    def find_latest_version(self) -> PromptVersion:
+        """Return the prompt's version with the highest number; there is always one."""
         return self.versions.order_by("-number")[0]
 
 
@@ -336,12 +336,12 @@ class PromptVersion(AppendOnly):
 HASH_BYTES = 32
 
 
-def text_hash(text: str) -> bytes:
-    """Return the SHA-256 of a text in UTF-8: the key of its vector."""
+def compute_text_hash(text: str) -> bytes:
+    """Return the SHA-256 of a text in UTF-8, as bytes: the key of its vector."""
     return hashlib.sha256(text.encode()).digest()
 
 
-def has_length(field: str, n_bytes: Any) -> Q:
+def build_length_condition(field: str, n_bytes: Any) -> Q:
     """Return the condition that a binary column is `n_bytes` long."""
     return Q(Exact(Length(field), n_bytes))
 
@@ -398,10 +398,12 @@ class Embedding(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["embedder", "text_hash"], name="embedding_once"),
             models.CheckConstraint(
-                condition=has_length("text_hash", HASH_BYTES), name="embedding_has_a_sha256"
+                condition=build_length_condition("text_hash", HASH_BYTES),
+                name="embedding_has_a_sha256",
             ),
             models.CheckConstraint(
-                condition=has_length("vector", F("dimension") * 4) & Q(dimension__gte=1),
+                condition=build_length_condition("vector", F("dimension") * 4)
+                & Q(dimension__gte=1),
                 name="embedding_is_of_its_dimension",
             ),
         ]

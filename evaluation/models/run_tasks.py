@@ -107,17 +107,17 @@ class RunTask(Scoped):
         return f"{self.kind} {self.number + 1} of run {self.run_id}"
 
     @classmethod
-    def select_valid(cls) -> QuerySet[RunTask]:
-        """Return the open tasks whose run still waits for them."""
+    def select_open(cls) -> QuerySet[RunTask]:
+        """Return a queryset of the open tasks whose run is running and waits for them."""
         return cls._default_manager.filter(
             state__in=OPEN, run__state=Run.State.RUNNING, run_attempt=F("run__attempt")
         )
 
     @classmethod
-    def cancel(cls, **of: Any) -> int:
-        """Cancel the open tasks of the runs that `of` selects, such as `run=run`.
+    def cancel_open_tasks(cls, **of: Any) -> int:
+        """Cancel the open tasks that the filter `of` selects, and return their number.
 
-        Return their number.
+        `of` is for example `run=run`.
         """
         return cls._default_manager.filter(state__in=OPEN, **of).update(
             state=cls.State.CANCELLED, payload=None, lease_until=None, ended_at=Now()

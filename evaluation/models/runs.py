@@ -39,7 +39,7 @@ LONGEST_NOTES = 10_000
 
 
 def known_kinds() -> list[tuple[str, str]]:
-    """Return (name, title) of each run type that is enabled in the settings."""
+    """Return (name, title) of each run type in the settings that can have runs."""
     kinds = map(import_string, settings.RUN_KINDS)
     return [(kind.name, kind.title) for kind in kinds if kind.has_runs]
 
@@ -230,7 +230,7 @@ def find_official_run(question_set: QuestionSet | int, kind: str) -> RunOfRecord
 
 
 def choose_official_or_newest(runs: QuerySet[Run]) -> Run | None:
-    """Return the official run among finished runs of one set and run type, else the newest.
+    """Return the official run among finished runs of one set and type, else the newest; or None.
 
     Archived runs are left out. An interim grading counts only if there is no other run.
     """
@@ -248,7 +248,7 @@ def choose_official_or_newest(runs: QuerySet[Run]) -> Run | None:
 
 
 def make_first_official(run: Run) -> None:
-    """Make a finished run the official one if its set has none of this run type yet.
+    """Make a finished run official if its set has no official run of this type yet.
 
     Interim gradings never become official automatically, because workers are still answering.
     """
@@ -263,7 +263,7 @@ def make_first_official(run: Run) -> None:
 
 
 def make_official(run: Run, user: Any) -> RunOfRecord:
-    """Make a run the official one, and store the user and the time.
+    """Make a finished run the official one of its set, and record the user and the time.
 
     Raises ValueError for a run that is not done.
     """

@@ -262,7 +262,7 @@ class PaymentRecords:
         newest_decision = Decision.objects.filter(submission=OuterRef("pk")).order_by("-pk")
         with_decision = submissions.annotate(
             decided=Coalesce(Subquery(newest_decision.values("kind")[:1]), Value(OPEN)),
-            verdict=WorkerVerdict.build_submitter_verdict(self.version),
+            verdict=WorkerVerdict.build_submission_verdict(self.version),
         )
         ended = (
             Count("pk", filter=Q(state=Submission.State.SUBMITTED, failed_checks=True)),
@@ -337,7 +337,7 @@ class PaymentRecords:
             answers=Coalesce(Subquery(grade.values("n_answers")[:1]), Value(0)),
             status=Subquery(status),
             decided=Coalesce(Subquery(decided), Value(OPEN)),
-            verdict=WorkerVerdict.build_submitter_verdict(self.version),
+            verdict=WorkerVerdict.build_submission_verdict(self.version),
             name=F("worker__external_id"),
         )
 

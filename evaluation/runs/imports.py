@@ -35,13 +35,13 @@ from annotations.exchange.reading.source import Readable
 from annotations.exchange.records import ModelAnswerRecord, ModelRequest
 from annotations.exchange.thinking import separate_thinking
 from annotations.models import Import, QuestionSet
-from evaluation.models import LanguageModel, LLMResponse, Removal, request_hash
+from evaluation.models import LanguageModel, LLMResponse, Removal, compute_request_hash
 
 __all__ = ["import_model_answers"]
 
 
 LONGEST_NAME = 255
-IMPORTED = request_hash("", {})
+IMPORTED = compute_request_hash("", {})
 """The request of an imported answer: nobody told the prompt."""
 
 
@@ -217,7 +217,7 @@ def _identify_request(record: ModelAnswerRecord) -> tuple[str, int]:
     asking = record.asking
     if asking is None:
         return IMPORTED, 0
-    return request_hash(asking.prompt, asking.parameters), asking.sample
+    return compute_request_hash(asking.prompt, asking.parameters), asking.sample
 
 
 def _build_rows(

@@ -58,13 +58,12 @@ CROWD_SIZE: Mapping[str, Sentence] = {
 
 
 def format_money(amount: float | None, currency: str | None) -> str:
-    """Return an amount of money as text with its currency; "" for None."""
+    """Return an amount of money with its currency, in two to four decimals; "" for None."""
     if amount is None:
         return ""
     # Single answers can cost fractions of a cent.
-    text = f"{amount:,.2f}"
-    if round(amount, 2) != amount:
-        text = f"{amount:,.4f}".rstrip("0")
+    whole, _, decimals = f"{amount:,.4f}".partition(".")
+    text = f"{whole}.{decimals[:2]}{decimals[2:].rstrip('0')}"
     return f"{currency} {text}" if currency else text
 
 

@@ -39,7 +39,7 @@ FORMATS = (
 
 
 class ExportForm(forms.Form):
-    """Form of export options: format, run, pseudonyms; omits fields that do not apply."""
+    """Form of export options: format, run, pseudonyms; only the fields that the export has."""
 
     format = forms.ChoiceField(label="Format", choices=FORMATS)
     run = forms.ChoiceField(label="Grades of", required=False)
@@ -67,7 +67,7 @@ class ExportForm(forms.Form):
 
 @dataclass(frozen=True)
 class ExportKind:
-    """Declaration of an export: name, texts and options."""
+    """Declaration of an export: its name, texts, and the options that apply to it."""
 
     slug: str
     title: str
@@ -120,37 +120,37 @@ TABLES: dict[str, Callable[..., Export]] = {
 
 @require_GET
 def show_exports(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show the exports of a set with their sizes."""
-    question_set, version, draft = _load_version(request, set_id)
-    return _show_page(request, question_set, version, draft, {}, 200)
+    """Show the exports of a set, with the number of rows and approximate size of each."""
+    question_set, version, draft = _load_set_and_version(request, set_id)
+    return _render_export_page(request, question_set, version, draft, {}, 200)
 
 
 @require_GET
-def send_answers(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
-    """Send answers, model answers or the consensus as a file."""
-    question_set, version, draft = _load_version(request, set_id)
+def send_answer_export(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
+    """Send answers, model answers or the consensus of a set as a file."""
+    question_set, version, draft = _load_set_and_version(request, set_id)
     if not rights(request.user, question_set).answers:
         raise Http404
-    return _send_file(request, question_set, version, draft, what, of_answers=True)
+    return _send_export(request, question_set, version, draft, what, of_answers=True)
 
 
 @require_GET
-def send_items(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
-    """Send questions or passages as a file."""
-    return _send_file(request, *_load_version(request, set_id), what, of_answers=False)
+def send_question_export(request: HttpRequest, set_id: UUID, what: str) -> HttpResponseBase:
+    """Send the questions or passages of a set as a file."""
+    return _send_export(request, *_load_set_and_version(request, set_id), what, of_answers=False)
 
 
-def _load_version(
+def _load_set_and_version(
     request: HttpRequest, set_id: UUID
 ) -> tuple[QuestionSet, QuestionSetVersion | None, Draft]:
-    """Return a set, the requested version, and the draft that follows it."""
+    """Return a set, the version to export (None without any), and the draft after it."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     versions = load_versions(question_set)
     version = select_version(versions, request.GET.get("version"))
     return question_set, version, find_draft(versions, version)
 
 
-def _send_file(
+def _send_export(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
@@ -163,16 +163,16 @@ def _send_file(
     export = EVERYTHING.get(slug)
     if export is None or version is None or export.of_answers != of_answers:
         raise Http404
-    form = ExportForm(export, _list_runs(request, version), request.GET)
+    form = ExportForm(export, _list_run_choices(request, version), request.GET)
     if not form.is_valid():
-        return _show_page(request, question_set, version, draft, {slug: form}, 400)
+        return _render_export_page(request, question_set, version, draft, {slug: form}, 400)
     run = None
     if form.cleaned_data.get("run"):
         try:
             run = choose_run(version, form.cleaned_data["run"], request.user)
         except ChoiceError as error:
             form.add_error("run", str(error))
-            return _show_page(request, question_set, version, draft, {slug: form}, 400)
+            return _render_export_page(request, question_set, version, draft, {slug: form}, 400)
     name = build_file_name(question_set.name, f"version-{version.number}", slug)
     if export.needs_run:
         assert run is not None
@@ -189,8 +189,8 @@ def _send_file(
     return build_download_response(table.iterate_chunks(kind), name, kind)
 
 
-def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
-    """Return choices of graded runs, the official one first; empty without runs."""
+def _list_run_choices(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[str, str]]:
+    """Return the choices of a finished run, the official one first; [] without runs."""
     done = annotate_runs_for_list(select_visible(request, Run.objects.all())).filter(
         version=version, kind=GRADING, state=Run.State.DONE, archived_at=None
     )
@@ -209,7 +209,7 @@ def _list_runs(request: HttpRequest, version: QuestionSetVersion) -> list[tuple[
     return [*record, (LATEST, "The latest run"), *found] if found else []
 
 
-def _show_page(
+def _render_export_page(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
@@ -217,10 +217,10 @@ def _show_page(
     forms_of: dict[str, ExportForm],
     status: int,
 ) -> HttpResponse:
-    """Render the export page, with forms that have errors."""
+    """Render the export page; `forms_of` are posted forms that have errors."""
     sections = []
     if version is not None:
-        runs = _list_runs(request, version)
+        runs = _list_run_choices(request, version)
         sees_answers = rights(request.user, question_set).answers
         for slug, kind in EVERYTHING.items():
             if kind.of_answers and not sees_answers:

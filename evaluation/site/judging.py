@@ -29,17 +29,17 @@ PROBLEMS = {
 
 @dataclass(frozen=True)
 class InboxRow:
-    """An expert's tasks in one question set, with the progress."""
+    """An expert's judging tasks in one question set, with the progress."""
 
     question_set: QuestionSet
     judging: Judging
     progress: JudgingProgress
 
 
-def list_to_judge(
+def list_judging_tasks(
     sets: QuerySet[QuestionSet], expert: int, *, known: bool = False
 ) -> list[InboxRow]:
-    """Return an expert's tasks in some sets, unfinished ones first.
+    """Return an expert's judging tasks in some sets, unfinished ones first.
 
     `known` states that the expert is known to have a request in some set, which saves a query.
     """
@@ -54,7 +54,7 @@ def list_to_judge(
 
 
 def show_judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
-    """Show an expert's tasks in a set, with the finished ones marked."""
+    """Show an expert's judging tasks in a set, with the finished ones marked."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
     sets = QuestionSet.objects.filter(pk=question_set.pk)
@@ -63,14 +63,14 @@ def show_judging(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "subtitle": question_set.name,
         "breadcrumbs": _build_breadcrumbs(question_set)[:1],
         "question_set": question_set,
-        "queues": list_to_judge(sets, expert),
+        "queues": list_judging_tasks(sets, expert),
         "last": door.find_last_judged(question_set, expert),
     }
     return TemplateResponse(request, "admin/judging/start.html", context)
 
 
 def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpResponse:
-    """Show one task; save a posted judgement and redirect to the next task."""
+    """Show one judging task; POST saves the judgement and redirects to the next task."""
     question_set = get_visible_or_404(request, QuestionSet.objects.all(), set_id)
     expert = get_user_id(request)
     task = door.load_judging_task(question_set, expert, task_id)
@@ -94,9 +94,9 @@ def show_or_save_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) ->
         "task": task,
         "task_id": task_id,
         "judging": declared,
-        "keys": _describe_keys(declared),
+        "keys": _describe_choice_keys(declared),
         "given": _find_given_code(declared, task),
-        "last": _find_last_judged(question_set, expert, task_id),
+        "last": _find_last_judged_task(question_set, expert, task_id),
         "problem": problem,
     }
     status = 400 if problem else 200
@@ -116,8 +116,8 @@ def undo_judgement(request: HttpRequest, set_id: UUID, task_id: UUID) -> HttpRes
     return redirect("admin:judge", question_set.public_id, task_id)
 
 
-def _find_last_judged(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
-    """Return the task that was judged last; None if it is the shown one."""
+def _find_last_judged_task(question_set: QuestionSet, expert: int, shown_task: UUID) -> UUID | None:
+    """Return the task that the expert judged last; None if it is the shown one."""
     last = door.find_last_judged(question_set, expert)
     return None if last == shown_task else last
 
@@ -125,7 +125,7 @@ def _find_last_judged(question_set: QuestionSet, expert: int, shown_task: UUID) 
 def _save_judgement(
     request: HttpRequest, question_set: QuestionSet, expert: int, task_id: UUID, choice: Choice
 ) -> HttpResponse:
-    """Save a judgement and redirect to the next task, or to the list after the last."""
+    """Save a judgement and redirect to the next task, or to the list after the last one."""
     try:
         following = door.store_judgement(question_set, expert, task_id, choice)
     except door.NotAskedError:
@@ -138,12 +138,12 @@ def _save_judgement(
 
 
 def _find_given_code(judging: Judging, task: JudgingTask) -> str:
-    """Return the code of the judgement stored before; "" for none, or for one between choices."""
+    """Return the code of the stored judgement; "" for none, or one between two choices."""
     return judging.find_code(task.grade, task.label)
 
 
-def _describe_keys(judging: Judging) -> str:
-    """Return a phrase that names the keys of the choices."""
+def _describe_choice_keys(judging: Judging) -> str:
+    """Return a phrase that names the keyboard keys of the choices."""
     pressed = [choice.pressed for choice in judging.choices if len(choice.pressed) == 1]
     before = {choice.pressed[0] for choice in judging.choices if len(choice.pressed) == 2}
     if pressed == [str(number) for number in range(len(pressed))]:

@@ -38,7 +38,7 @@ from evaluation.runs.background.runs import select_visible_runs
 from evaluation.runs.judging.tasks import select_all_requests
 from evaluation.runs.reports.lists import build_alarm_count, filter_unarchived_runs, annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
-from evaluation.site.judging import list_to_judge
+from evaluation.site.judging import list_judging_tasks
 
 SETS_LOOKED_AT = 200
 """Number of newest sets examined; problems of older ones are shown on their own pages."""
@@ -64,7 +64,7 @@ class AttentionItem:
         return mark_code(self.text)
 
 
-def find_items_needing_attention(
+def find_attention_items(
     user: AbstractBaseUser | AnonymousUser, listens: bool | None = None
 ) -> list[AttentionItem]:
     """Return what needs attention in the sets that the user may change, worst first.
@@ -76,13 +76,13 @@ def find_items_needing_attention(
     order = {"bad": 0, "warn": 1, "busy": 2}
     if listens is None:
         listens = is_any_process_running()
-    items = [item for row in _load_sets(user) for item in _find_items(row, listens)]
-    items += _find_webhooks_off(user)
+    items = [item for row in _load_set_rows(user) for item in _iterate_set_items(row, listens)]
+    items += _build_webhook_items(user)
     return sorted(items, key=lambda item: order[item.level])
 
 
-def _find_webhooks_off(user: AbstractBaseUser | AnonymousUser) -> list[AttentionItem]:
-    """Return an item for each webhook of the user that was not switched off by the user."""
+def _build_webhook_items(user: AbstractBaseUser | AnonymousUser) -> list[AttentionItem]:
+    """Return an item for each of the user's webhooks that the site switched off."""
     rows = Webhook.objects.filter(owner=user.pk, off_at__isnull=False)
     return [
         AttentionItem(
@@ -94,8 +94,8 @@ def _find_webhooks_off(user: AbstractBaseUser | AnonymousUser) -> list[Attention
     ]
 
 
-def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
-    """Return the newest sets with their last run and their official run, in three queries."""
+def _load_set_rows(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
+    """Return the 200 newest sets with their last run and official run, in three queries."""
     last = Run.objects.filter(version__question_set=OuterRef("pk")).order_by("-id")
     done = last.filter(kind=GRADING, state=Run.State.DONE)
     counting = done.order_by(F("of_record").desc(nulls_last=True), "-id")
@@ -113,7 +113,7 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
         .values("id", "public_id", "name", "last", "counting", "done", "chosen_by")[:SETS_LOOKED_AT]
     )
     rows: list[dict[str, Any]] = [dict(row) for row in sets]
-    runs = _load_runs(
+    runs = _load_run_rows(
         {row[which] for row in rows for which in ("last", "counting", "done")} - {None}
     )
     for row in rows:
@@ -131,8 +131,8 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
     of_models = LLMResponse.objects.annotate(
         set=F("question__version__question_set"), at=F("asked_at")
     )
-    people = _select_latest("people", of_people, ids, Q(status=Response.Status.TEXT))
-    latest = people.union(_select_latest("models", of_models, ids, Q()), all=True)
+    people = _build_latest_query("people", of_people, ids, Q(status=Response.Status.TEXT))
+    latest = people.union(_build_latest_query("models", of_models, ids, Q()), all=True)
     latest_by_key = {(field, key): (n, newest) for field, key, n, newest in latest}
     for row in rows:
         since = row["counts_started_at"]
@@ -146,14 +146,14 @@ def _load_sets(user: AbstractBaseUser | AnonymousUser) -> list[dict[str, Any]]:
     return rows
 
 
-def _load_runs(keys: set[int]) -> dict[int, dict[str, Any]]:
+def _load_run_rows(keys: set[int]) -> dict[int, dict[str, Any]]:
     """Return state, error, start time, warnings and alarm counts of runs, by primary key."""
     rows = Run.objects.filter(pk__in=keys).annotate(n_alarms=build_alarm_count(OuterRef("pk")))
     columns = rows.values("pk", "public_id", "state", "error", "started_at", "warnings", "n_alarms")
     return {row["pk"]: dict(row) for row in columns}
 
 
-def _select_latest(
+def _build_latest_query(
     author: str, rows: QuerySet[Any, Any], sets: list[int], counted: Q
 ) -> QuerySet[Any, tuple[str, int, int, datetime | None]]:
     """Return the query of, for each set: `author`, set, number of rows `counted`, newest time."""
@@ -166,7 +166,7 @@ def _select_latest(
     )
 
 
-def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
+def _iterate_set_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
     """Yield the attention items of one set, from its last run and its official run."""
     name, state = str(row["name"]), row["run_state"]
     of_run = reverse("admin:run", args=[row["run"]]) if row["run"] else ""
@@ -190,13 +190,13 @@ def _find_items(row: dict[str, Any], listens: bool) -> Iterator[AttentionItem]:
             "run_unfinished", "busy", name, f"A run is {state}.", of_run, "Watch it"
         )
     if state == Run.State.DONE and row["counts"]:
-        yield from _find_items_of_official_run(row, name, grade)
+        yield from _iterate_official_run_items(row, name, grade)
 
 
-def _find_items_of_official_run(
+def _iterate_official_run_items(
     row: dict[str, Any], name: str, grade: str
 ) -> Iterator[AttentionItem]:
-    """Yield the attention items of a set's official run."""
+    """Yield the attention items about a set's official run."""
     run_name = "last run" if row["counts"] == row["run"] else "official run"
     of_run = reverse("admin:run", args=[row["counts"]])
     if n := row["counts_n_alarms"]:
@@ -233,7 +233,7 @@ ALL = (Counted("pk"),)
 
 
 @dataclass(frozen=True)
-class Count:
+class LabelledCount:
     """A number on the start page with its label (in the plural) and a link, "" for none."""
 
     label: str
@@ -258,17 +258,19 @@ class FirstStep:
 
 
 def show_overview(request: HttpRequest) -> TemplateResponse:
-    """Show counts from question sets to models, and the items that need attention."""
-    numbers = read_counts(request)
-    counts = build_flow_counts(request, numbers)
-    items = find_items_needing_attention(request.user, numbers[LISTENING] > 0)
+    """Show the start page: counts, items that need attention, judging tasks, runs, first steps."""
+    numbers = read_overview_counts(request)
+    counts = build_overview_counts(request, numbers)
+    items = find_attention_items(request.user, numbers[LISTENING] > 0)
     sets = select_visible(request, QuestionSet.objects.all())
     context = {
         "title": "Overview",
         "counts": [count for count in counts if count.number or is_requester(request.user)],
         "items": items[:ITEMS_SHOWN],
         "hidden_items": max(0, len(items) - ITEMS_SHOWN),
-        "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
+        "inbox": list_judging_tasks(sets, get_user_id(request), known=True)
+        if numbers[ASKED]
+        else [],
         "invitations": list_invitations(request.user),
         "runs": list_runs(
             annotate_runs_for_list(filter_unarchived_runs(select_visible_runs(request.user))).order_by("-id")[
@@ -280,8 +282,8 @@ def show_overview(request: HttpRequest) -> TemplateResponse:
     return TemplateResponse(request, "admin/overview.html", context)
 
 
-def build_flow_counts(request: HttpRequest, numbers: dict[str, int]) -> list[Count]:
-    """Return the counts from question sets to models, with links to their lists."""
+def build_overview_counts(request: HttpRequest, numbers: dict[str, int]) -> list[LabelledCount]:
+    """Return the counts of sets, questions, workers, answers, runs, grades, models, with links."""
     sets, runs = reverse("admin:question-sets"), reverse("admin:runs")
     links = {
         "question sets": sets,
@@ -292,11 +294,11 @@ def build_flow_counts(request: HttpRequest, numbers: dict[str, int]) -> list[Cou
         "grades": runs,
         "language models": reverse("admin:models"),
     }
-    return [Count(label, numbers[label], link) for label, link in links.items()]
+    return [LabelledCount(label, numbers[label], link) for label, link in links.items()]
 
 
-def read_counts(request: HttpRequest) -> dict[str, int]:
-    """Return the numbers of visible objects, background processes and tasks; one query.
+def read_overview_counts(request: HttpRequest) -> dict[str, int]:
+    """Return the numbers of visible objects by name, in one query.
 
     Also how many background processes run, and how many judgements are requested from the user.
     """
@@ -319,7 +321,7 @@ def read_counts(request: HttpRequest) -> dict[str, int]:
 
 
 def build_first_steps(request: HttpRequest, counts: dict[str, int]) -> list[FirstStep]:
-    """Return the three steps to a requester's first grades; an empty list once there are grades."""
+    """Return the three steps to a requester's first grades; [] once there are grades."""
     if counts["grades"] or not is_requester(request.user):
         return []
     newest = QuestionSet.objects.editable_by(request.user).order_by("-id").first()

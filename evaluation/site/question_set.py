@@ -116,12 +116,12 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
     me = get_user_id(request)
     uploads = select_open_uploads(question_set, me)
     parts = {
-        "asked": build_asked_count(me),
+        "asked": build_judging_request_count(me),
         "listening": build_process_count(),
         "uploads": TableCounts(uploads, (Count("pk"),)),
     }
     if version is not None:
-        parts |= build_count_queries(version)
+        parts |= build_version_count_queries(version)
     if record and record.run:
         parts |= build_change_parts(record.run)
     # One statement for all counts of the page, instead of a query for each.
@@ -134,7 +134,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "subtitle": question_set.description,
         "breadcrumbs": [("Question sets", reverse("admin:question-sets"))],
         "notice": question_set.notice,
-        "earlier_wave": find_visible_wave(request, question_set),
+        "earlier_wave": find_visible_earlier_wave(request, question_set),
         "question_set": question_set,
         "rights": permissions,
         "to_judge": load_expert_progress(question_set, me, is_asked=True)
@@ -155,7 +155,9 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         page = load_questions_page(request, version, counts["questions"])
         starts = []
         if permissions.edit and counts["questions"]:
-            links = build_start_links(question_set, older, [build_question(row) for row in page])
+            links = build_start_links(
+                question_set, older, [build_shortened_question(row) for row in page]
+            )
             starts = [link for link in links if counts["answers"] or not link.needs_answers]
         context |= {
             "starts": [link for link in starts if link.is_suited and not link.is_research],
@@ -167,7 +169,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
             "unsuited": [link for link in starts if not link.is_suited],
             "counts": counts,
             "page": page,
-            "models": load_models(request, version, sees_all=permissions.answers),
+            "models": load_answering_models(request, version, sees_all=permissions.answers),
             "all_views": next(iter(record.others), None) if record else None,
         }
     collecting = versions[0].collecting if versions else None
@@ -181,7 +183,7 @@ def build_ask_link(question_set: QuestionSet) -> str:
 
 
 def load_versions(question_set: QuestionSet) -> list[Any]:
-    """Return the versions of a set, newest first, in one query.
+    """Return the versions of a set, newest first, with their numbers of questions.
 
     Each has `is_answered` (whether it has a submitted answer), `n_questions`, and `collecting` (the
     state of its collection, None without one).
@@ -213,13 +215,13 @@ def select_version(versions: list[Any], wanted: str | None) -> QuestionSetVersio
     return next(answered, versions[0] if versions else None)
 
 
-def find_visible_wave(request: HttpRequest, later: QuestionSet) -> QuestionSet | None:
-    """Return the earlier wave of the set `later` if the user may see it, else None."""
+def find_visible_earlier_wave(request: HttpRequest, later: QuestionSet) -> QuestionSet | None:
+    """Return the set's earlier wave if the user may see it, else None."""
     before = later.earlier_wave
     return before if before is not None and rights(request.user, before).see else None
 
 
-def build_asked_count(expert: int) -> TableCounts:
+def build_judging_request_count(expert: int) -> TableCounts:
     """Return the query for the number of judgements requested from an expert."""
     return TableCounts(JudgementRequest.objects.filter(expert=expert), (Count("pk"),))
 
@@ -237,7 +239,7 @@ def find_draft(versions: list[Any], version: QuestionSetVersion | None) -> dict[
 def load_questions_page(
     request: HttpRequest, version: QuestionSetVersion, n_questions: int
 ) -> Page[dict[str, Any]]:
-    """Return one page of a version's questions, with their numbers of answers.
+    """Return one page of a version's questions as rows, with their numbers of answers.
 
     Answers are counted for the questions of the page alone: counting them in the query of the
     list would read all answers of the version.
@@ -267,7 +269,7 @@ def load_questions_page(
     return page
 
 
-def build_question(row: Mapping[str, Any]) -> Question:
+def build_shortened_question(row: Mapping[str, Any]) -> Question:
     """Return a row of `load_questions_page` as a question, its text cut in the middle."""
     return Question(
         text=f"{row['beginning']} {row['ending']}".strip(),
@@ -276,8 +278,8 @@ def build_question(row: Mapping[str, Any]) -> Question:
     )
 
 
-def build_count_queries(version: QuestionSetVersion) -> dict[str, TableCounts]:
-    """Return the count queries of a version, to run with `load_table_counts`."""
+def build_version_count_queries(version: QuestionSetVersion) -> dict[str, TableCounts]:
+    """Return the queries of a version's counts by name, to run with `load_table_counts`."""
     submitted = Response.objects.filter(submission__version=version, state=Response.State.SUBMITTED)
     numbers = (
         Count("pk", filter=Q(status=Response.Status.TEXT)),
@@ -305,7 +307,7 @@ def read_version_counts(numbers: Mapping[str, list[Numbers]]) -> dict[str, int]:
     return {**dict(answers), **counts, "possible": counts["questions"] * counts["workers"]}
 
 
-def load_models(
+def load_answering_models(
     request: HttpRequest, version: QuestionSetVersion, *, sees_all: bool
 ) -> list[LanguageModel]:
     """Return the models with answers to a version, with their numbers of answers.

@@ -75,7 +75,7 @@ RUNS_PER_PAGE = 25
 
 
 def show_runs(request: HttpRequest) -> HttpResponse:
-    """List the visible runs, searched, filtered and sorted as `RunFilter` declares."""
+    """Show the runs that the user may see, searched, filtered and sorted by the query."""
     rows = filter_unarchived_runs(lifecycle.select_visible_runs(request.user))
     list_of = (
         RunFilter(request.GET, rows)
@@ -96,11 +96,11 @@ def show_runs(request: HttpRequest) -> HttpResponse:
 def show_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the state, settings and actions of one run."""
     current_run = get_run_or_404(request, run_id)
-    return _show_page(request, current_run, RunLabelForm(instance=current_run))
+    return _render_run_page(request, current_run, RunLabelForm(instance=current_run))
 
 
-def _show_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpResponse:
-    """Render a run's page, with the errors of its label form."""
+def _render_run_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpResponse:
+    """Render a run's page; `label` is the form of its name and notes, perhaps with errors."""
     question_set = run.version.question_set
     name, took = build_run_title(run, get_options_class(run)), None
     if run.finished_at and run.started_at:
@@ -123,14 +123,14 @@ def _show_page(request: HttpRequest, run: Run, label: RunLabelForm) -> HttpRespo
         # Names of machines and processes are for operators.
         "work_log": read_work_log(run) if is_operator(request.user) else None,
         **build_applied_context(run),
-        **build_kind_context(run),
+        **build_run_type_context(run),
     }
     status = 400 if label.errors else 200
     return TemplateResponse(request, "admin/runs/run.html", context, status=status)
 
 
-def build_kind_context(run: Run) -> dict[str, Any]:
-    """Return the page context that depends on the run type."""
+def build_run_type_context(run: Run) -> dict[str, Any]:
+    """Return the part of a run page's context that depends on the run type."""
     try:
         kind = get_run_kind(run)
     except UnknownKindError as error:
@@ -142,11 +142,11 @@ def build_kind_context(run: Run) -> dict[str, Any]:
         "counts": kind.get_input_counts(run).items() if done else (),
         "came": list_reply_counts(kind.load_summary(run)) if done else (),
         "results": find_results_address(run),
-        **build_standing_context(kind, run),
+        **build_status_context(kind, run),
     }
 
 
-def build_standing_context(kind: Kind, run: Run) -> dict[str, Any]:
+def build_status_context(kind: Kind, run: Run) -> dict[str, Any]:
     """Return context and template of the run type's own part of the status; {} without one."""
     if kind.standing is None:
         return {}
@@ -168,11 +168,11 @@ def _build_settings_context(
 
 
 @require_GET
-def show_run_standing(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Render the run type's own status part, for the page's script."""
+def show_run_type_status(request: HttpRequest, run_id: UUID) -> HttpResponse:
+    """Render the run type's own part of the status, for the page's script."""
     current_run = get_run_or_404(request, run_id)
     try:
-        context = build_standing_context(get_run_kind(current_run), current_run)
+        context = build_status_context(get_run_kind(current_run), current_run)
     except UnknownKindError as error:
         raise Http404(str(error)) from error
     if not context:
@@ -188,7 +188,7 @@ def send_run_status(request: HttpRequest, run_id: UUID) -> JsonResponse:
 
 @require_POST
 def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Cancel an unfinished run."""
+    """Cancel an unfinished run, and redirect to its page."""
     run = get_editable(request, Run.objects.all(), run_id)
     if lifecycle.cancel_run(run):
         messages.success(request, "The run is cancelled. The next one uses its vectors.")
@@ -199,7 +199,7 @@ def cancel_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Pause a queued or running run."""
+    """Pause a queued or running run, and redirect to its page."""
     run = get_editable(request, Run.objects.all(), run_id)
     if not lifecycle.pause_run(run) and run.is_finished:
         messages.info(request, f"The run had ended before: it is {run.get_state_display()}.")
@@ -208,7 +208,7 @@ def pause_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def resume_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Resume a paused run."""
+    """Resume a paused run, and redirect to its page."""
     run = get_editable(request, Run.objects.all(), run_id)
     if not lifecycle.resume_run(run) and run.is_finished:
         messages.info(request, f"The run had ended before: it is {run.get_state_display()}.")
@@ -223,7 +223,7 @@ def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
     if not label.is_valid():
         # Validation has written the invalid values into the instance, which the page shows.
         run.refresh_from_db(fields=["name", "notes"])
-        return _show_page(request, run, label)
+        return _render_run_page(request, run, label)
     lifecycle.rename_run(run, **label.get_labels())
     messages.success(request, "The name and the notes are saved.")
     return redirect("admin:run", run.public_id)
@@ -231,7 +231,7 @@ def label_run(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 @require_POST
 def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
-    """Make a finished run the official one of its set: exports and the API use it.
+    """Make a finished run the official one of its set, which exports and the API use.
 
     With `back` in the form, the user returns to the results.
     """
@@ -250,7 +250,7 @@ def make_run_official(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 def find_results_address(run: Run) -> str:
-    """Return the URL of a finished run's results; "" without one."""
+    """Return the URL of a finished run's results; "" if it has none."""
     if run.state != Run.State.DONE:
         return ""
     try:
@@ -284,18 +284,20 @@ def build_start_links(
 
 
 def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpResponse:
-    """Show the options of a run type; start the run, or show its forecast, from a posted form.
+    """Show the form to start a run; POST starts it, or shows the forecast of its requests.
 
     A run that asks models starts only with the options whose requests and cost were shown.
 
     `like` in the query names a run of the set; the form starts with its parameters. The run type
     declares the other contents of the page, and the files that it accepts.
     """
-    kind = _get_startable_kind(name)
+    kind = _get_startable_run_type(name)
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     for file in kind.start.files:
         if request.POST.get("file") == file.name or file.name in request.FILES:
-            return _take_file(request, question_set, file) or redirect(request.get_full_path())
+            return _store_start_file(request, question_set, file) or redirect(
+                request.get_full_path()
+            )
     version = lifecycle.find_gradable_version(
         question_set, request.GET.get("version"), answered=kind.needs_answers
     )
@@ -314,7 +316,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
             if kind.start.foreseen and not _has_seen_forecast(request, form.get_parameters()):
                 foreseen = _forecast_requests(request, version, kind, form.get_parameters())
                 if foreseen.requests or request.POST.get("do") == "foresee":
-                    return _show_form(
+                    return _render_start_form(
                         request, question_set, version, kind, form, label, like, foreseen
                     )
             run = lifecycle.queue_run(
@@ -328,7 +330,7 @@ def start_run(request: HttpRequest, set_id: UUID, name: str = GRADING) -> HttpRe
             return redirect("admin:run", run.public_id)
         except OptionError as error:
             form.add_problems(error)
-    return _show_form(request, question_set, version, kind, form, label, like)
+    return _render_start_form(request, question_set, version, kind, form, label, like)
 
 
 @require_GET
@@ -343,7 +345,7 @@ def start_again(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return redirect(f"{link}?like={run.public_id}&version={run.version.number}")
 
 
-def _show_form(
+def _render_start_form(
     request: HttpRequest,
     question_set: QuestionSet,
     version: QuestionSetVersion | None,
@@ -378,7 +380,7 @@ def _show_form(
 
 
 def _has_seen_forecast(request: HttpRequest, options: Parameters) -> bool:
-    """Return whether the user presses start on a page that shows the forecast of these options."""
+    """Return whether the user pressed start on the page with the forecast of these options."""
     return request.POST.get("do") != "foresee" and request.POST.get("seen") == hash_options(options)
 
 
@@ -393,10 +395,10 @@ def _forecast_requests(
     return kind.start.foreseen(version, request.user, options)
 
 
-def _take_file(
+def _store_start_file(
     request: HttpRequest, question_set: QuestionSet, file: StartFile
 ) -> HttpResponseRedirect | None:
-    """Store an uploaded file with the set; redirect to a preview, or add messages."""
+    """Store an uploaded file with the set; return the redirect to its preview, or None."""
     sent: Any = request.FILES.get(file.name)
     if sent is None:
         messages.error(request, "Choose a file.")
@@ -430,8 +432,8 @@ def _format_problem(problem: Problem) -> str:
     return f"{where}{problem.reason}. {problem.remedy}".strip()
 
 
-def _get_startable_kind(name: str) -> Kind:
-    """Return the run type with this name if the form can start it; Http404 otherwise."""
+def _get_startable_run_type(name: str) -> Kind:
+    """Return the run type with this name if the start form serves it; raise Http404 otherwise."""
     try:
         kind = get_kind(name)
     except UnknownKindError as error:

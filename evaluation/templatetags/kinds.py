@@ -20,15 +20,15 @@ STATUSES = {
 """Words for what models gave in place of an answer, where the code is none."""
 
 
-@register.filter
-def status_words(status: str) -> str:
-    """Return a model reply's status in words, for replies without a text."""
+@register.filter(name="status_words")
+def describe_reply_status(status: str) -> str:
+    """Return the status of a model's reply without text in words."""
     return STATUSES.get(status, status)
 
 
-@register.filter
-def money(amount: float) -> str:
-    """Format an amount without currency: two decimals, or two digits below 0.1."""
+@register.filter(name="money")
+def format_amount(amount: float) -> str:
+    """Return an amount without currency: two decimals, or two significant digits below 0.1."""
     if not amount:
         return "0"
     if abs(amount) >= 0.1:
@@ -38,18 +38,18 @@ def money(amount: float) -> str:
     return f"{amount:.{places}f}"
 
 
-@register.filter
-def percent(share: float | None) -> str:
-    """Format a share as a whole percentage; 0 and 100 only if exact."""
+@register.filter(name="percent")
+def format_percentage(share: float | None) -> str:
+    """Return a share as a percentage; 0% and 100% only if it is exact. "" for None."""
     if share is None:
         return ""
     rounded = f"{share:.0%}"
     return f"{share:.1%}" if rounded in ("0%", "100%") and share not in (0, 1) else rounded
 
 
-@register.filter
-def at(values: Sequence[Any], place: int) -> Any:
-    """Return the element of a sequence at a position, from 0."""
+@register.filter(name="at")
+def get_element(values: Sequence[Any], place: int) -> Any:
+    """Return the element of a sequence at an index, from 0."""
     return values[place]
 
 

@@ -17,14 +17,14 @@ MISSING = "–"
 
 
 class Cell(NamedTuple):
-    """Text of a cell, with its column's heading."""
+    """Text of a table's cell, with its column's heading."""
 
     heading: Heading
     text: str
 
 
-@register.simple_tag
-def heading(column: str, table: str = "") -> SafeString:
+@register.simple_tag(name="heading")
+def render_heading(column: str, table: str = "") -> SafeString:
     """Return a table's header cell for a column: its heading, with the description as tooltip.
 
     Raises KeyError for a column without a heading.
@@ -36,11 +36,11 @@ def heading(column: str, table: str = "") -> SafeString:
     return format_html('<th scope="col"{}{}>{}</th>', number, title, column_heading.title)
 
 
-@register.inclusion_tag("evaluation/result_table.html")
-def result_table(
+@register.inclusion_tag("evaluation/result_table.html", name="result_table")
+def build_result_table(
     rows: Iterable[Any], columns: str, table: str = "", labelled: str = "", label: str = ""
 ) -> dict[str, Any]:
-    """Return the context of a table on a page: a heading and a cell for each named column.
+    """Return the template context of a table: a heading and a cell for each named column.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def result_table(
 
 
 def _find_heading(table: str, column: str) -> Heading:
-    """Return the heading of a column: that of the table, else that of all tables."""
+    """Return the heading that the table declares for a column, else the common one."""
     return HEADINGS.get(f"{table}.{column}") or HEADINGS[column]
 
 
@@ -69,7 +69,7 @@ def _is_number(heading: Heading) -> bool:
 
 
 def _format_cell(row: Any, column: str, heading: Heading) -> str:
-    """Return a cell's text: a text as it is, numbers with the column's decimals, else a dash."""
+    """Return a cell's text: numbers with the column's decimals, an interval, or a text as it is."""
     if heading.ends is not None:
         digits = heading.digits or 0
         low, high = (_format_number(getattr(row, end), digits) for end in heading.ends)
@@ -79,5 +79,5 @@ def _format_cell(row: Any, column: str, heading: Heading) -> str:
 
 
 def _format_number(value: float | None, digits: int) -> str:
-    """Return a number with its decimals; a dash for None."""
+    """Return a number with this many decimals; a dash for None."""
     return MISSING if value is None else str(floatformat(value, digits))

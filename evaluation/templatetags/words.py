@@ -35,51 +35,51 @@ DEFAULT = EmbedderInfo(
 """Facts about the default model, known without loading it."""
 
 
-@register.filter
-def said(message: Any) -> str:
-    """Return the sentence of a message, or of its stored form."""
+@register.filter(name="said")
+def format_message(message: Any) -> str:
+    """Return a message, or its stored form, as a sentence for a page."""
     return SITE.format_message(message)
 
 
-@register.filter
-def evidence(message: Any) -> str:
+@register.filter(name="evidence")
+def format_first_sentence(message: Any) -> str:
     """Return the first sentence of a message: the evidence without the explanation."""
     first, stop, _ = SITE.format_message(message).partition(". ")
     return f"{first}." if stop else first
 
 
-@register.filter
-def of_worker(values: Mapping[UUID, Any], worker: UUID) -> Any:
-    """Return a worker's entry in a mapping, such as alarms; () without one."""
+@register.filter(name="of_worker")
+def get_worker_entry(values: Mapping[UUID, Any], worker: UUID) -> Any:
+    """Return a worker's entry in a mapping by worker id; () without one."""
     return values.get(worker, ())
 
 
-@register.filter
-def marked_for(marks: Iterable[Any]) -> str:
+@register.filter(name="marked_for")
+def join_alarm_texts(marks: Iterable[Any]) -> str:
     """Return a worker's alarms as plain text without duplicates, for places without links."""
     return "; ".join(dict.fromkeys(mark.words for mark in marks))
 
 
-@register.filter
-def each_once(marks: Iterable[Any]) -> list[Any]:
-    """Return alarms without repeated texts; the first and most severe one is kept."""
+@register.filter(name="each_once")
+def remove_repeated_alarms(marks: Iterable[Any]) -> list[Any]:
+    """Return the alarms without repeated texts; of equal texts the most severe alarm stays."""
     texts: dict[str, Any] = {}
     for mark in marks:
         texts.setdefault(mark.words, mark)
     return list(texts.values())
 
 
-@register.filter
-def probability(p: float | None) -> str:
-    """Format a p-value to three decimals, never as 0; a dash for None."""
+@register.filter(name="probability")
+def format_p_value(p: float | None) -> str:
+    """Return a p-value to three decimals, "< 0.001" below that; a dash for None."""
     if p is None:
         return "–"
     return "< 0.001" if p < LEAST else f"{p:.3f}"
 
 
-@register.simple_tag
-def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, JudgingProgress]:
-    """Return the user's progress with judging tasks in some sets, by set key.
+@register.simple_tag(name="to_judge")
+def load_judging_progress(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, JudgingProgress]:
+    """Return the user's progress with judging tasks in some sets, by the set's primary key.
 
     Sets without a task are left out. Makes two queries.
     """
@@ -87,23 +87,23 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Jud
     return sum_progress_by_set(load_inbox(question_sets, get_user_id(request)))
 
 
-@register.filter
-def of_set(progress: dict[int, JudgingProgress], question_set: QuestionSet) -> JudgingProgress | None:
+@register.filter(name="of_set")
+def get_set_progress(progress: dict[int, JudgingProgress], question_set: QuestionSet) -> JudgingProgress | None:
     """Return a set's progress from the result of `to_judge`; None without tasks."""
     return progress.get(question_set.pk)
 
 
 @dataclass(frozen=True)
 class DetectedLanguage:
-    """Detected language to display: its name ("" if unsure), number of texts, warning or ""."""
+    """Detected language of texts: its name ("" if unsure), number of texts, warning or ""."""
 
     name: str
     count: int
     warning: str
 
 
-@register.simple_tag
-def languages_of(texts: Sequence[str]) -> DetectedLanguage:
+@register.simple_tag(name="languages_of")
+def detect_language(texts: Sequence[str]) -> DetectedLanguage:
     """Return the texts' language, with a warning if the default embedder does not support it."""
     try:
         code = detect_main_language(texts)

@@ -99,7 +99,7 @@ def _find_repeated_batch(run: Run, user: Any, seen: str) -> AcceptedBatch | None
     newest = next(iter(list_accepted_batches(run)), None)
     if newest is None or newest.by != user.get_username():
         return None
-    rows = WorkerVerdict.counting(run).filter(together=newest.id)
+    rows = WorkerVerdict.select_current(run).filter(together=newest.id)
     return (
         newest if hash_workers(rows.values_list("worker__public_id", flat=True)) == seen else None
     )

@@ -227,9 +227,9 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> BatchUndo:
     with transaction.atomic():
         lock_graded_workers(run)
         # Rows taken back count here: only a batch that never existed is 404.
-        if not WorkerVerdict.of_run(run).filter(together=together).exists():
+        if not WorkerVerdict.select_for_run(run).filter(together=together).exists():
             raise WorkerVerdict.DoesNotExist
-        active = WorkerVerdict.counting(run)
+        active = WorkerVerdict.select_current(run)
         accepted_rows = list(active.filter(together=together).values_list("pk", "worker_id"))
         if not accepted_rows:
             raise NothingToTakeBackError
@@ -258,7 +258,7 @@ def take_back_batch(run: Run, together: UUID, user: Any) -> BatchUndo:
 def list_accepted_batches(run: Run) -> list[AcceptedBatch]:
     """Return the batches of acceptances with active rows, newest first; one query."""
     rows: Any = (
-        WorkerVerdict.counting(run)
+        WorkerVerdict.select_current(run)
         .filter(together__isnull=False)
         # Without this, the default ordering by key would become part of GROUP BY.
         .order_by()
@@ -271,7 +271,7 @@ def list_accepted_batches(run: Run) -> list[AcceptedBatch]:
 
 def find_current_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
     """Return the worker's newest verdict in a run that is not taken back, or None."""
-    return WorkerVerdict.counting(run).filter(worker=worker).last()
+    return WorkerVerdict.select_current(run).filter(worker=worker).last()
 
 
 def derive_panel_decision(verdict: WorkerVerdict | WorkerDecision | None) -> PanelDecision | None:
@@ -413,7 +413,7 @@ def _load_active_verdicts(version: int, workers: list[int]) -> dict[int, list[Wo
     """Return each worker's verdicts in a version that are not taken back, the newest last."""
     active: dict[int, list[WorkerVerdict]] = {}
     for chunk in _split_keys(workers):
-        rows = WorkerVerdict.of_version(version).filter(worker__in=chunk)
+        rows = WorkerVerdict.select_for_version(version).filter(worker__in=chunk)
         for row in rows.filter(takes_back=None, taken_back=None):
             active.setdefault(row.worker_id, []).append(row)
     return active
@@ -473,7 +473,7 @@ def _lock_newest_verdict(run: Run, worker: Worker) -> WorkerVerdict | None:
     submissions = Submission.objects.filter(version=run.version_id, worker=worker)
     lock_submissions(list(submissions.values_list("pk", flat=True)), also_withdrawn=True)
     WorkerGrade.objects.select_for_update().only("pk").get(run=run, worker=worker)
-    rows = WorkerVerdict.of_run(run).filter(worker=worker)
+    rows = WorkerVerdict.select_for_run(run).filter(worker=worker)
     # Callers read both; one query, while the lock is held.
     rows = rows.select_related("decided_by", "takes_back")
     return rows.order_by("-pk").first()

@@ -17,7 +17,7 @@ from evaluation.grading.results.api.results import ModelRowSerializer
 from evaluation.grading.results.pages import GradingViewSet
 from evaluation.runs.reports.planner import PlannerReport, build_planner_report
 from evaluation.trust.report import Fact, TrustReport, build_trust_report
-from evaluation.trust.report.decision import Decision, Person, Step, build_decision
+from evaluation.trust.report.decision import Decision, ListedWorker, RecommendedStep, build_decision
 
 FactSerializer = build_serializer(
     Fact,
@@ -36,7 +36,7 @@ class TrustReportSerializer(AboutTrust):  # type: ignore[misc, valid-type]
     checks = CheckSerializer(many=True)
 
 
-AboutPerson = build_serializer(Person, without=("marks",))
+AboutPerson = build_serializer(ListedWorker, without=("marks",))
 
 
 class PersonSerializer(AboutPerson):  # type: ignore[misc, valid-type]
@@ -62,12 +62,12 @@ class DecisionSerializer(AboutDecision):  # type: ignore[misc, valid-type]
     best = PersonSerializer(many=True)
     look_at = PersonSerializer(many=True)
     models = ModelRowSerializer(many=True)
-    step = serializers.ChoiceField(choices=list(Step))
+    step = serializers.ChoiceField(choices=list(RecommendedStep))
 
 
 @extend_schema(tags=["results"])
 class TrustViewSet(GradingViewSet):
-    """Trust report, decision summary and study plan of a run."""
+    """Endpoints of a run's trust report, decision summary and study plan."""
 
     @extend_schema(
         operation_id="results_decision",
@@ -91,7 +91,7 @@ class TrustViewSet(GradingViewSet):
         responses=TrustReportSerializer,
     )
     def trust(self, request: Request, run_id: Any) -> Response:
-        """Return the trust verdict of a run and the facts behind it."""
+        """Return the trust report of a run: verdict, facts and alarm checks."""
         report = build_trust_report(self.get_finished_run(request, run_id))
         facts = FactSerializer(report.facts, many=True).data
         checks = CheckSerializer(report.checks, many=True).data
@@ -105,7 +105,7 @@ class TrustViewSet(GradingViewSet):
         responses=PlannerReportSerializer,
     )
     def planner(self, request: Request, run_id: Any) -> Response:
-        """Return the plan: how many workers and answers a next study needs."""
+        """Return the plan of a next study: what more answers to a question would gain."""
         return Response(
             PlannerReportSerializer(build_planner_report(self.get_finished_run(request, run_id))).data
         )

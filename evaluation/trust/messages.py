@@ -65,7 +65,7 @@ ALWAYS = (
 
 
 @dataclass(frozen=True)
-class FactWords:
+class FactTemplates:
     """Message templates of one case of a fact; `todo` is "" if there is nothing to do."""
 
     finding: Sentence
@@ -85,17 +85,18 @@ def _format_answers_per_question(values: Mapping[str, Any]) -> str:
 
 
 def _format_answered_alarms(values: Mapping[str, Any]) -> str:
-    """Return the sentence on alarms that an option of the run answers, and on dismissed ones."""
+    """Return the sentence on alarms that a remedy of the run settles, and on dismissed ones."""
     n, dismissed = values["count"], values["dismissed"]
     one = "1 alarm or notice is" if n == 1 else f"{n:,} alarms and notices are"
     more = "" if not dismissed else f", {dismissed:,} dismissed with a reason"
     return f"{one} answered by a remedy of this run{more}; no other is open."
 
 
-def _append_unchecked(sentence: Sentence) -> Sentence:
-    """Return `sentence` followed by the list of alarm checks that had too little data."""
+def _append_unchecked_alarms(sentence: Sentence) -> Sentence:
+    """Return a message template: `sentence`, then the alarm checks that had too little data."""
 
-    def both(values: Mapping[str, Any]) -> str:
+    def format_both(values: Mapping[str, Any]) -> str:
+        """Return the sentence and the list of unchecked alarms as text."""
         first = sentence.format_map(values) if isinstance(sentence, str) else sentence(values)
         checks = values.get("unchecked", ())
         if isinstance(checks, list | tuple):
@@ -103,13 +104,14 @@ def _append_unchecked(sentence: Sentence) -> Sentence:
         # The page of all words has a name in place of the checks.
         return f"{first} {checks}".rstrip() if isinstance(checks, str) else first
 
-    return both
+    return format_both
 
 
 def _build_experts_sentence(rest: str = "") -> Sentence:
-    """Return the sentence on the experts' grades, followed by `rest` or by what the grades show."""
+    """Return the template of the sentence on experts' grades; `rest` is its end."""
 
     def format_sentence(values: Mapping[str, Any]) -> str:
+        """Return the sentence with the run's numbers."""
         n, experts, kappa = values["count"], values["experts"], values["kappa"]
         drawn = " drawn at random," if values["sampled"] else ""
         by = "an expert" if experts == 1 else f"{experts} experts"
@@ -152,12 +154,12 @@ def _format_length_effect(values: Mapping[str, Any]) -> str:
 
 
 def _build_counted_sentence(one: str, many: str) -> Sentence:
-    """Return a function that formats `one` if the value `count` is 1, and `many` otherwise."""
+    """Return a message template: `one` if the value `count` is 1, else `many`."""
     return lambda values: (one if values["count"] == 1 else many).format_map(values)
 
 
 def _build_checks_sentence(one: str, many: str, rest: str = "") -> Sentence:
-    """Return a function that formats the sentence on `count` checks and their limits."""
+    """Return a message template: the number of checks, and what no check can prove."""
     return _build_counted_sentence(f"{one}{rest} {ALWAYS}", f"{many}{rest} {ALWAYS}")
 
 
@@ -171,65 +173,67 @@ _AGREES = (
     "By another choice of questions the order typically agrees with this one by {agreement:.2f}."
 )
 
-FACTS: Mapping[str, FactWords] = {
-    "workers.nobody_to_compare": FactWords(
+FACTS: Mapping[str, FactTemplates] = {
+    "workers.nobody_to_compare": FactTemplates(
         "{people}.",
         "Ask more people.",
         "With two people it is unknown who is right when they disagree: no grades.",
     ),
-    "workers.few": FactWords(
+    "workers.few": FactTemplates(
         "{people}.",
         "Ask more people, or grade with {option[leave_one_out]}, which compares everybody with "
         "the others only and mended it in simulations.",
         "In so small a crowd everybody is mostly compared with themselves. In simulations three "
         "workers of different quality were ranked upside down.",
     ),
-    "workers.some": FactWords(
+    "workers.some": FactTemplates(
         "{people}.",
         "Twelve or more people make it steadier. In small crowds {option[leave_one_out]} helps, "
         "which compares everybody with the others only.",
         "Enough for an order, but each single person still moves what counts as right.",
     ),
-    "workers.enough": FactWords(
+    "workers.enough": FactTemplates(
         "{people}.",
         meaning="Crowds of this size had the right order in simulations, as long as people did not "
         "copy or make the same mistakes.",
     ),
-    "answers.thin": FactWords(
+    "answers.thin": FactTemplates(
         _format_answers_per_question,
         "Give the same questions to more people rather than asking more questions.",
     ),
-    "answers.enough": FactWords(_format_answers_per_question),
-    "support.all": FactWords("All workers answered enough questions to be ranked."),
-    "support.some": FactWords("{people} of {all:,} answered too little to be ranked.", _RANKLESS),
-    "convergence.one_pass": FactWords(
+    "answers.enough": FactTemplates(_format_answers_per_question),
+    "support.all": FactTemplates("All workers answered enough questions to be ranked."),
+    "support.some": FactTemplates(
+        "{people} of {all:,} answered too little to be ranked.", _RANKLESS
+    ),
+    "convergence.one_pass": FactTemplates(
         "Nothing was computed in turns, because there are too few people."
     ),
-    "convergence.settled": FactWords(
+    "convergence.settled": FactTemplates(
         _build_counted_sentence("Yes, after 1 round.", "Yes, after {count} rounds.")
     ),
-    "convergence.moving": FactWords(
+    "convergence.moving": FactTemplates(
         _build_counted_sentence(
             "No: after 1 round the grades still changed.",
             "No: after {count} rounds the grades still changed.",
         ),
         "Grade again and allow more rounds ({option[max_iterations]}).",
     ),
-    "stability.no_draws": FactWords(
+    "stability.no_draws": FactTemplates(
         "Not known: this run did not try other choices of questions.",
         "Grade again with {option[bootstrap]} at 400.",
     ),
-    "stability.steady": FactWords(_AGREES),
-    "stability.unsteady": FactWords(_AGREES, _UNSTEADY),
-    "alarms.not_looked": FactWords(
+    "stability.steady": FactTemplates(_AGREES),
+    "stability.unsteady": FactTemplates(_AGREES, _UNSTEADY),
+    "alarms.not_looked": FactTemplates(
         "Not known: the run was computed before Crowdgrade looked for it.", "Grade again."
     ),
-    "alarms.ring": FactWords(
-        _append_unchecked(_build_counted_sentence("1 alarm.", "{count} alarms.")),
+    "alarms.ring": FactTemplates(
+        _append_unchecked_alarms(_build_counted_sentence("1 alarm.", "{count} alarms.")),
         "Read the evidence of each alarm before you pay, reject or publish anything.",
     ),
-    "alarms.notices": FactWords(
-        _append_unchecked(
+    "alarms.notices": FactTemplates(
+        _append_unchecked_alarms(
             _build_counted_sentence(
                 "No alarms; 1 notice to review.",
                 "No alarms; {count} notices to review.",
@@ -237,80 +241,82 @@ FACTS: Mapping[str, FactWords] = {
         ),
         "Review the evidence.",
     ),
-    "alarms.unchecked": FactWords(
-        _append_unchecked("No alarm was raised by the checks that ran."),
+    "alarms.unchecked": FactTemplates(
+        _append_unchecked_alarms("No alarm was raised by the checks that ran."),
         "Ask the same people more questions, or more people. Until then read the answers of the "
         "best workers side by side.",
     ),
-    "alarms.answered": FactWords(_append_unchecked(_format_answered_alarms)),
-    "alarms.dismissed": FactWords(
-        _append_unchecked(
+    "alarms.answered": FactTemplates(_append_unchecked_alarms(_format_answered_alarms)),
+    "alarms.dismissed": FactTemplates(
+        _append_unchecked_alarms(
             _build_counted_sentence(
                 "1 alarm was dismissed, with a reason; no other is open.",
                 "{count} alarms were dismissed, with reasons; no other is open.",
             )
         )
     ),
-    "alarms.silent": FactWords("No alarms. That does not prove that no one copied."),
-    "language.foreign": FactWords(
+    "alarms.silent": FactTemplates("No alarms. That does not prove that no one copied."),
+    "language.foreign": FactTemplates(
         "",
         "Grade again with a model for many languages, or with one that compares groups of "
         "letters, in any language (tfidf-char).",
     ),
-    "language.unchecked": FactWords(""),
-    "language.untold": FactWords(
+    "language.unchecked": FactTemplates(""),
+    "language.untold": FactTemplates(
         "The languages of {model} are not recorded.",
         "Look up whether its makers name the language of your answers.",
     ),
-    "language.untold_model": FactWords(
+    "language.untold_model": FactTemplates(
         "The languages of the model are not recorded.",
         "Look up whether its makers name the language of your answers.",
     ),
-    "language.known": FactWords("No sign that {model} does not know the language of the answers."),
-    "language.of_words": FactWords(
+    "language.known": FactTemplates(
+        "No sign that {model} does not know the language of the answers."
+    ),
+    "language.of_words": FactTemplates(
         "Words or letters were compared. That works in any language, but two words of the same "
         "meaning count as different."
     ),
-    "truncation.cut": FactWords(
+    "truncation.cut": FactTemplates(
         "", "Ask for shorter answers, or choose a model that reads longer ones."
     ),
-    "shortness.short": FactWords(
+    "shortness.short": FactTemplates(
         "",
         "Check such answers against right ones that you know: these grades cannot separate "
         "right from wrong there.",
     ),
-    "shortness.long": FactWords("Most answers are longer than a name or a number."),
-    "length.too_few": FactWords(
+    "shortness.long": FactTemplates("Most answers are longer than a name or a number."),
+    "length.too_few": FactTemplates(
         "Not known: {workers:worker} with a rank, and {needed} are needed.", "Ask more people."
     ),
-    "length.equal": FactWords("All raw scores are equal, or all answers equally long."),
-    "length.much": FactWords(
+    "length.equal": FactTemplates("All raw scores are equal, or all answers equally long."),
+    "length.much": FactTemplates(
         _format_length_effect,
         "Read short answers of low rank and long ones of high rank. Let an expert grade a sample: "
         "it shows what the scores are worth among answers of equal length.",
     ),
-    "length.little": FactWords(_format_length_effect),
-    "experts.nobody": FactWords("No answer was graded by an expert.", _SAMPLE),
-    "experts.chose": FactWords(
+    "length.little": FactTemplates(_format_length_effect),
+    "experts.nobody": FactTemplates("No answer was graded by an expert.", _SAMPLE),
+    "experts.chose": FactTemplates(
         _build_experts_sentence(". They chose this ranking, so they cannot confirm it as well."),
         _SAMPLE,
     ),
-    "experts.no_spread": FactWords(
+    "experts.no_spread": FactTemplates(
         _build_experts_sentence(", but their grades or scores are all the same."), _SAMPLE
     ),
-    "experts.too_few": FactWords(_build_experts_sentence(": Too few for a verdict."), _SAMPLE),
-    "experts.agree": FactWords(_build_experts_sentence(":")),
-    "experts.unsure": FactWords(
+    "experts.too_few": FactTemplates(_build_experts_sentence(": Too few for a verdict."), _SAMPLE),
+    "experts.agree": FactTemplates(_build_experts_sentence(":")),
+    "experts.unsure": FactTemplates(
         _build_experts_sentence(
             ": That may be chance: the interval reaches down to hardly any agreement."
         ),
         "Let them grade more answers: four times as many halve the interval.",
     ),
-    "experts.differ": FactWords(
+    "experts.differ": FactTemplates(
         _build_experts_sentence(":"),
         "Read the answers on which the experts and the scores differ most.",
     ),
-    "changes.since": FactWords(
+    "changes.since": FactTemplates(
         "No: people's answers were added, changed or withdrawn since.", "Grade again."
     ),
 }

@@ -37,7 +37,7 @@ from evaluation.runs.result_pages import (
 )
 from evaluation.runs.run_types import get_kind
 from evaluation.trust.report import NOT_SEEN, PROVEN, build_trust_report
-from evaluation.trust.report.decision import Decision, Step, build_decision
+from evaluation.trust.report.decision import Decision, RecommendedStep, build_decision
 from evaluation.trust.report.facts import Level
 from evaluation.trust.report.summary import build_summary_report
 
@@ -98,12 +98,13 @@ def show_decision(request: HttpRequest, run: Run) -> Context:
         "title": f"Results of {result.about.name}",
         "breadcrumbs": build_breadcrumbs(run)[:1],
         "report": result,
-        "chart": build_people_chart(run, result),
+        "chart": build_linked_decision_chart(run, result),
         "remedies": build_remedies_report(run),
         "outcomes": build_outcomes_report(run),
         "next": _build_next_step(run, result, may),
-        "record": _find_official_run(run),
-        "new_models": result.trust.changed.has_model_changes and result.step is not Step.ADD_MODELS,
+        "record": _build_official_run_context(run),
+        "new_models": result.trust.changed.has_model_changes
+        and result.step is not RecommendedStep.ADD_MODELS,
         "add_models": build_link_to_add_models(run) if may else "",
         "may": may,
         "without": build_exclusion_links(run, [person.row for person in result.look_at], may),
@@ -114,19 +115,20 @@ def show_decision(request: HttpRequest, run: Run) -> Context:
     }
 
 
-def build_people_chart(run: Run, result: Decision) -> Chart | None:
+def build_linked_decision_chart(run: Run, result: Decision) -> Chart | None:
     """Return the chart of the best workers and those to review, with links; None without any."""
 
-    def link(worker: UUID) -> str:
+    def build_link(worker: UUID) -> str:
+        """Return the link to a worker's page."""
         return build_worker_link(run, worker)
 
     best = [person.row for person in result.best]
     doubtful = [person.row for person in result.look_at[:DRAWN]]
-    return build_decision_chart(best, doubtful, link)
+    return build_decision_chart(best, doubtful, build_link)
 
 
-def _find_official_run(run: Run) -> dict[str, Any]:
-    """Return template values: the run whose grades exports use, and whether it is official."""
+def _build_official_run_context(run: Run) -> dict[str, Any]:
+    """Return template values: the run whose grades exports use, and whether it was chosen."""
     if hasattr(run, "of_record"):
         return {"run": run, "is_chosen": True}
     done = Run.objects.filter(
@@ -137,28 +139,28 @@ def _find_official_run(run: Run) -> dict[str, Any]:
 
 
 def _build_next_step(run: Run, result: Decision, may: bool) -> NextStep:
-    """Return the button of the next step; a link to read for users who may not change the set."""
+    """Return the button of the next step; a link to read for users who may not edit the set."""
     step = result.step
     ids = {"run": run.public_id}
     question_set = run.version.question_set
-    if step is Step.READ_ALARMS:
+    if step is RecommendedStep.READ_ALARMS:
         why = "An alarm is open. Read the answers it is about before you pay or publish."
         return NextStep("Read the evidence", why, reverse("admin:results-alarms", kwargs=ids))
-    if step is Step.ASK_QUESTIONS:
+    if step is RecommendedStep.ASK_QUESTIONS:
         why = f"No worker can be ranked with fewer than {FEWEST_QUESTIONS} graded questions. Add "
         why += "questions, then let people answer them."
         page = "admin:editor" if may else "admin:question-set"
         return NextStep("Add questions", why, reverse(page, args=[question_set.public_id]))
-    if step is Step.ASK_PEOPLE:
+    if step is RecommendedStep.ASK_PEOPLE:
         why = "There are too few answers to decide about people. See how many more it takes."
         return NextStep("Plan more answers", why, reverse("admin:results-planner", kwargs=ids))
-    if may and step is Step.GRADE_AGAIN:
+    if may and step is RecommendedStep.GRADE_AGAIN:
         again = reverse("admin:grade", kwargs={"set_id": question_set.public_id})
         why = "People's answers were added, changed or withdrawn since this run."
         return NextStep("Grade again", why, f"{again}?like={run.public_id}")
-    if may and step is Step.ADD_MODELS:
+    if may and step is RecommendedStep.ADD_MODELS:
         return NextStep("Add the models", ADD_MODELS, build_link_to_add_models(run))
-    if may and step is Step.ASK_MODELS:
+    if may and step is RecommendedStep.ASK_MODELS:
         why = "No language model is in this run. Ask some the same questions, and see where they "
         why += "rank among your people."
         return NextStep("Ask models", why, build_start_link(get_kind(ASK), question_set))

@@ -17,7 +17,7 @@ from annotations.web.rest.serializers import build_serializer
 from annotations.web.scope import get_visible_or_404
 from evaluation.runs.rest.views import NoteSerializer, NotingViewSet
 from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, build_worker_history
-from evaluation.workers.report.workers import Workers, WorkerSummary
+from evaluation.workers.report.workers import VisibleWorkers, WorkerSummary
 
 WorkerSummarySerializer = build_serializer(WorkerSummary)
 WorkerHistorySerializer = build_serializer(WorkerHistory)
@@ -34,7 +34,7 @@ class WorkerNoteSerializer(NoteSerializer):
 
 @extend_schema(tags=["workers"])
 class WorkerViewSet(NotingViewSet):
-    """Workers over all question sets whose answers the user may see."""
+    """Endpoints of the workers over all question sets whose answers the user may see."""
 
     queryset = Worker.objects.all()
     lookup_url_kwarg = "worker_id"
@@ -56,9 +56,9 @@ class WorkerViewSet(NotingViewSet):
     )
     def list(self, request: Request) -> Response:
         """List the workers that the user may see."""
-        workers = Workers(request.user)
+        workers = VisibleWorkers(request.user)
         worker_filter = WorkerFilter(request.query_params, workers=workers)
-        page = workers.fill_page(load_filtered_page(request, worker_filter))
+        page = workers.load_summaries_page(load_filtered_page(request, worker_filter))
         body = WorkerSummarySerializer(page.rows, many=True).data
         return Response(build_page_body(request, body, page.next))
 
@@ -79,12 +79,12 @@ class WorkerViewSet(NotingViewSet):
     )
     @make_repeatable
     def note(self, request: Request, worker_id: Any) -> Response:
-        """Add a note about a worker; earlier notes are preserved."""
+        """Add a note about a worker; earlier notes stay."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
         return self.store_note(request, worker)
 
     @extend_schema(summary="Take back a note of your own", responses={204: None})
     def remove_note(self, request: Request, worker_id: Any, note_id: Any) -> Response:
-        """Remove a note about a worker."""
+        """Delete the user's own note about a worker."""
         worker = get_visible_or_404(request, Worker.objects.all(), worker_id)
         return self.delete_own_note(request, worker, note_id)

@@ -21,7 +21,7 @@ from annotations.web.notes import check_note_rights, create_note, delete_note
 from annotations.web.scope import get_visible_or_404
 from evaluation.core.charts.chart import Chart, HistoryPoint, build_score_history_chart
 from evaluation.workers.report.worker import WorkerFilter, WorkerHistory, build_worker_history
-from evaluation.workers.report.workers import Workers
+from evaluation.workers.report.workers import VisibleWorkers
 
 AXIS = "raw score (leave-one-out)"
 
@@ -40,11 +40,11 @@ class NoteForm(forms.Form):
 
 
 def show_workers(request: HttpRequest) -> HttpResponse:
-    """List the workers of all question sets whose answers the user may see."""
-    all_workers = Workers(request.user)
+    """Show the workers of all question sets whose answers the user may see."""
+    all_workers = VisibleWorkers(request.user)
     worker_filter = WorkerFilter(request.GET, workers=all_workers)
-    page = all_workers.fill_page(worker_filter.load_page(request))
-    worker_filter.offer()
+    page = all_workers.load_summaries_page(worker_filter.load_page(request))
+    worker_filter.set_form_choices()
     context = {
         "title": "Workers",
         "subtitle": "Everybody who answered in your question sets, over all of them.",
@@ -58,8 +58,8 @@ def show_workers(request: HttpRequest) -> HttpResponse:
 
 def show_worker(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     """Show a worker's history over all question sets."""
-    shown = _get_worker(request, worker_id)
-    return _render_page(request, shown, NoteForm())
+    shown = _get_worker_or_404(request, worker_id)
+    return _render_worker_page(request, shown, NoteForm())
 
 
 def send_worker_chart(request: HttpRequest, worker_id: UUID) -> HttpResponse:
@@ -68,17 +68,17 @@ def send_worker_chart(request: HttpRequest, worker_id: UUID) -> HttpResponse:
     chart = build_history_chart(build_worker_history(request.user, shown))
     if chart is None:
         raise Http404("there is no such picture")
-    return send_chart(chart, f"worker-{shown.external_id}", f"Worker {shown.external_id}")
+    return build_chart_download(chart, f"worker-{shown.external_id}", f"Worker {shown.external_id}")
 
 
 @require_POST
 def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
-    """Add a note about a worker."""
-    shown = _get_worker(request, worker_id)
+    """Store a user's note about a worker, and redirect to the notes."""
+    shown = _get_worker_or_404(request, worker_id)
     check_note_rights(request, shown)
     form = NoteForm(request.POST)
     if not form.is_valid():
-        return _render_page(request, shown, form, status=400)
+        return _render_worker_page(request, shown, form, status=400)
     create_note(request, shown, form.cleaned_data["text"])
     messages.success(request, "The note is saved.")
     return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
@@ -86,24 +86,24 @@ def add_note(request: HttpRequest, worker_id: UUID) -> HttpResponse:
 
 @require_POST
 def remove_note(request: HttpRequest, worker_id: UUID, note_id: UUID) -> HttpResponse:
-    """Delete one's own note about a worker."""
+    """Delete the user's own note about a worker, and redirect to the notes."""
     shown = get_visible_or_404(request, Worker.objects.all(), worker_id)
     delete_note(request, shown, note_id)
     messages.success(request, "The note is gone.")
     return redirect(reverse("admin:worker", args=[worker_id]) + "#notes")
 
 
-def send_chart(chart: Chart, name: str, caption: str) -> HttpResponse:
-    """Return a chart as a file download."""
+def build_chart_download(chart: Chart, name: str, caption: str) -> HttpResponse:
+    """Return a chart with a caption as an SVG file to download."""
     return HttpResponse(
         chart.build_standalone_svg([caption]),
         content_type="image/svg+xml",
-        headers=build_attachment_headers(f"{build_file_name(name)}.svg"),
+        headers=build_attachment_headers(f"{build_chart_file_name(name)}.svg"),
     )
 
 
-def build_file_name(name: str) -> str:
-    """Return a name reduced to letters, digits and dashes, as a file name."""
+def build_chart_file_name(name: str) -> str:
+    """Return a name reduced to letters, digits and dashes; "history" if nothing is left."""
     return slugify(name, allow_unicode=False) or "history"
 
 
@@ -131,17 +131,14 @@ def build_history_chart(history: WorkerHistory) -> Chart | None:
     )
 
 
-def _get_worker(request: HttpRequest, worker_id: UUID) -> Any:
-    """Return a worker the user may see, with `may_change` for its owner; Http404 if hidden.
-
-    404 if not visible.
-    """
+def _get_worker_or_404(request: HttpRequest, worker_id: UUID) -> Any:
+    """Return a worker the user may see, with `may_change` annotated; raise Http404 if hidden."""
     return get_visible_or_404(
         request, Worker.objects.annotate_right_to_change(request.user), worker_id
     )
 
 
-def _render_page(
+def _render_worker_page(
     request: HttpRequest, worker: Any, form: NoteForm, status: int = 200
 ) -> HttpResponse:
     """Return the page of a worker: history, chart, notes, and the note form with its errors."""

@@ -21,7 +21,7 @@ def graded_set() -> Any:
 
     from annotations.models import Question, QuestionSet, Response, Submission, Worker
     from evaluation.consensus.parameters import AqerParameters
-    from evaluation.models import LanguageModel, LLMResponse, Run, request_hash
+    from evaluation.models import LanguageModel, LLMResponse, Run, compute_request_hash
     from evaluation.runs.background.runs import queue_run
     from evaluation.runs.background.work import work_one_turn
 
@@ -66,7 +66,7 @@ def graded_set() -> Any:
                 question=question,
                 text=text(place, 0.2 * at),
                 status="text",
-                request=request_hash("", {}),
+                request=compute_request_hash("", {}),
             )
             for place, question in enumerate(questions)
         )

@@ -17,7 +17,7 @@ from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.progress import format_duration
 from evaluation.runs.forms import get_option_form
 from evaluation.runs.run_types import UnknownKindError
-from evaluation.site.overview import find_items_needing_attention
+from evaluation.site.overview import find_attention_items
 from tests.desk.flashes import flashed
 from tests.evaluation.grading.results.world import ask_model
 
@@ -287,12 +287,12 @@ def test_a_person_lets_a_run_count_and_the_pages_say_who_and_since_when(signed_i
     use = reverse("admin:run-use", args=[later.public_id])
     assert 'data-record="other" data-chosen="first"' in said
     assert f'action="{use}"' in said
-    assert "later_run" in [item.code for item in find_items_needing_attention(world.rana)]
+    assert "later_run" in [item.code for item in find_attention_items(world.rana)]
     done = signed_in.post(use, follow=True)
     said = done.content.decode()
     assert 'data-record="this" data-chosen="person"' in said
     assert "Chosen by rana" in said
-    assert "later_run" not in [item.code for item in find_items_needing_attention(world.rana)]
+    assert "later_run" not in [item.code for item in find_attention_items(world.rana)]
     rows = signed_in.get(reverse("admin:runs")).context["runs"]
     assert (rows[0].called.title, rows[0].is_of_record) == ("Later", True)
     # It is out of date once answers change, and the pages say what that means.
@@ -318,7 +318,7 @@ def test_a_failed_run_shows_its_reason(signed_in, world):
     text = page(signed_in, run)
     assert "The embedder did not answer." in text
     assert "Run again" in text
-    assert [item.level for item in find_items_needing_attention(world.rana)] == ["bad"]
+    assert [item.level for item in find_attention_items(world.rana)] == ["bad"]
 
 
 def test_a_finished_run_leads_to_its_results(signed_in, world):
@@ -337,29 +337,27 @@ def test_lists_are_picked_by_state(signed_in, world):
 
 
 def test_changed_answers_and_sets_without_a_run_need_attention(world):
-    assert "answers_changed" not in [item.code for item in find_items_needing_attention(world.rana)]
+    assert "answers_changed" not in [item.code for item in find_attention_items(world.rana)]
     ask_model(world.version)
-    codes = [item.code for item in find_items_needing_attention(world.rana)]
+    codes = [item.code for item in find_attention_items(world.rana)]
     assert ("models_added" in codes, "answers_changed" in codes) == (True, False)
     Response.objects.filter(pk=Response.objects.first().pk).update(updated_at=timezone.now())
-    assert "answers_changed" in [item.code for item in find_items_needing_attention(world.rana)]
+    assert "answers_changed" in [item.code for item in find_attention_items(world.rana)]
     Run.objects.all().delete()
-    assert [item.code for item in find_items_needing_attention(world.rana)] == ["never_graded"]
-    assert find_items_needing_attention(world.otto) == []
+    assert [item.code for item in find_attention_items(world.rana)] == ["never_graded"]
+    assert find_attention_items(world.otto) == []
 
 
 def test_questions_that_somebody_skipped_need_no_attention(world):
     Run.objects.filter(pk=world.run.pk).update(warnings=["Empty: 3"])
-    (item,) = (
-        one for one in find_items_needing_attention(world.rana) if one.code == "run_warnings"
-    )
+    (item,) = (one for one in find_attention_items(world.rana) if one.code == "run_warnings")
     assert item.text == "Empty: 3"
     skipped = Message("empty_answers", {"count": 3}).as_dict()
     older = "Empty answers, which count as unanswered: 3"
     Run.objects.filter(pk=world.run.pk).update(warnings=[skipped, older])
-    assert find_items_needing_attention(world.rana) == []
+    assert find_attention_items(world.rana) == []
     Run.objects.filter(pk=world.run.pk).update(warnings=[skipped, "Too few: 2"])
-    assert [item.text for item in find_items_needing_attention(world.rana)] == ["Too few: 2"]
+    assert [item.text for item in find_attention_items(world.rana)] == ["Too few: 2"]
 
 
 def test_the_overview_lists_the_latest_runs(signed_in, world):

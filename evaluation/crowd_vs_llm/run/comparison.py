@@ -49,11 +49,11 @@ from evaluation.crowd_vs_llm.methods import (
 )
 from evaluation.crowd_vs_llm.run.summary import (
     VERSION,
-    Alikeness,
-    Distance,
-    PanelAbout,
+    AgreementDifference,
+    PanelDistance,
+    PanelModelScore,
+    PanelNumbers,
     PanelsSummary,
-    Standing,
 )
 from evaluation.grading.alarms.run.detection import GradedAnswers, detect_alarms
 from evaluation.grading.crowd import ModelColumns, build_labels
@@ -138,7 +138,7 @@ class PanelComparison:
     @property
     def warnings(self) -> list[Message]:
         """Warnings about the embedding and the limits of panels of models."""
-        return [*self.embedded.warnings, *self.summarize().cautions]
+        return [*self.embedded.warnings, *self.build_summary().cautions]
 
     def build_signature(self, input_hash: str) -> str:
         """Return the signature of a run: options, embedding, input hash, and version."""
@@ -154,7 +154,7 @@ class PanelComparison:
         }
         return "|".join(["panels", *(f"{name}:{value}" for name, value in parts.items())])
 
-    def summarize(self) -> PanelsSummary:
+    def build_summary(self) -> PanelsSummary:
         """Return the summary of the comparison to store, with model ids as text."""
         models = self.inputs.models
         info = self.embedded.info
@@ -175,7 +175,7 @@ class PanelComparison:
         )
 
     def build_question_rows(self) -> list[QuestionRow]:
-        """Return a row of panel results per question, least similar exemplary answers first."""
+        """Return the panels' results per question, the least similar exemplary answers first."""
         people, models, both = (self.panels[name] for name in PANEL_ORDER)
         cosines = [
             _compare_exemplars(first, second)
@@ -203,7 +203,7 @@ class PanelComparison:
         ]
 
     def _find_best_response(self, panel: Panel, question: int) -> tuple[bool, Any]:
-        """Return whether a panel's best response is a model's, and its answer key or None."""
+        """Return whether the answer nearest to a panel's consensus is a model's, and its key."""
         row = int(panel.nearest[question])
         if row < 0:
             return False, None
@@ -212,14 +212,14 @@ class PanelComparison:
         assert answers is not None
         return is_model, answers.keys[position]
 
-    def _summarize_pair(self, pair: PanelPair) -> Distance:
-        """Return the mean cosine of two panels' exemplary answers with its bootstrap interval."""
+    def _summarize_pair(self, pair: PanelPair) -> PanelDistance:
+        """Return the comparison of two panels to store, with the interval of the mean cosine."""
         known = pair.cosines[~np.isnan(pair.cosines)]
         # Against zeros, the mean difference is the mean cosine.
         mean = compute_bootstrap_mean_difference(
             known, np.zeros(len(known)), None, self.parameters.bootstrap, 0.95, self.parameters.seed
         )
-        return Distance(
+        return PanelDistance(
             first=pair.first,
             second=pair.second,
             questions=len(known),
@@ -238,12 +238,12 @@ class PanelComparison:
             swapped_beyond_chance=pair.swapped_beyond_chance,
         )
 
-    def _rank_models(self) -> list[Standing]:
+    def _rank_models(self) -> list[PanelModelScore]:
         """Return each model's score and rank under each panel, without the half panels.
 
         A model has no rank without a score or with an answer that could not be fetched.
         """
-        standings: list[Standing] = []
+        standings: list[PanelModelScore] = []
         names = [str(respondent) for respondent in self.respondents[self.n_people :]]
         with_error = _find_models_with_errors(self.inputs)
         for panel in self.panels.values():
@@ -269,16 +269,16 @@ class PanelComparison:
                     reason = "no_exemplar"
                 n = int(np.count_nonzero(~np.isnan(scores[index])))
                 score, place = convert_nan_to_none(means[index]), rank.rank if rank else None
-                standings.append(Standing(panel.name, name, score, n, place, reason))
+                standings.append(PanelModelScore(panel.name, name, score, n, place, reason))
         return standings
 
-    def _compare_agreement(self) -> Alikeness:
+    def _compare_agreement(self) -> AgreementDifference:
         """Return the models' agreement minus the workers', averaged over questions, with a test."""
         a, b = self.panels[MODELS].agreement, self.panels[PEOPLE].agreement
         seed = self.parameters.seed
         mean = compute_bootstrap_mean_difference(a, b, None, self.parameters.bootstrap, 0.95, seed)
         test = compute_permutation_p_value(a, b, seed=seed)
-        return Alikeness(mean.difference, mean.low, mean.high, test.p_value, mean.n)
+        return AgreementDifference(mean.difference, mean.low, mean.high, test.p_value, mean.n)
 
 
 def compute_comparison(
@@ -287,7 +287,7 @@ def compute_comparison(
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
 ) -> PanelComparison:
-    """Fit the panels on the answers of workers and models, and compare the panels.
+    """Return the panels fitted on the answers of workers and models, and compared.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def _find_flagged_workers(
     embedded: EmbeddedAnswers,
     progress: Progress | None,
 ) -> list[Any]:
-    """Return the workers with an alarm of answering like a model, in answer order.
+    """Return the workers whom an alarm names for answers like a model's, in answer order.
 
     Alarms need a grading, so one AQER is fitted on all workers.
     """
@@ -372,7 +372,7 @@ def _find_flagged_workers(
 def _encode_answers(
     inputs: GradingInput, embedded: EmbeddedAnswers
 ) -> tuple[PanelAnswers, list[Any], list[Any], list[tuple[bool, int]]]:
-    """Return the answers as integer codes, the ids by code, and the source row of each answer.
+    """Return encoded answers, respondents' ids by code, questions' ids by code, and source rows.
 
     A row is whether the answer is a model's, and its position among the answers of that sort.
     """
@@ -423,9 +423,9 @@ def _encode_answers(
     return encoded, [*people, *models], questions, rows
 
 
-def _describe_panel(panel: Panel, n_people: int) -> PanelAbout:
+def _describe_panel(panel: Panel, n_people: int) -> PanelNumbers:
     """Return a panel's numbers to store: members, answers, dispersion and agreement."""
-    return PanelAbout(
+    return PanelNumbers(
         name=panel.name,
         people=int(panel.members[:n_people].sum()),
         models=int(panel.members[n_people:].sum()),

@@ -15,8 +15,8 @@ SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True)
-class PanelAbout:
-    """A panel's numbers of members and answers, dispersion and agreement.
+class PanelNumbers:
+    """A panel's numbers of members and answers, its dispersion and its agreement.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class PanelAbout:
 
 
 @dataclass(frozen=True)
-class Distance:
+class PanelDistance:
     """Comparison of two panels: mean cosine of exemplary answers, correlation of model ranks.
 
     Attributes
@@ -75,7 +75,7 @@ class Distance:
 
 
 @dataclass(frozen=True)
-class Standing:
+class PanelModelScore:
     """A model's mean score under one panel, over `n` questions, and its rank by significance.
 
     `model` is a name in files and a public id in the database. `reason` is the code of why the
@@ -91,8 +91,8 @@ class Standing:
 
 
 @dataclass(frozen=True)
-class Alikeness:
-    """Mean agreement among models' answers minus that among workers', by question, with a test."""
+class AgreementDifference:
+    """Agreement among models' answers minus that among workers', with interval and p-value."""
 
     difference: float | None = None
     low: float | None = None
@@ -119,10 +119,10 @@ class PanelsSummary(RunSummary):
     models: int = 0
     model_answers: int = 0
     flagged: int = 0
-    panels: tuple[PanelAbout, ...] = ()
-    distances: tuple[Distance, ...] = ()
-    standings: tuple[Standing, ...] = ()
-    alikeness: Alikeness = Alikeness()
+    panels: tuple[PanelNumbers, ...] = ()
+    distances: tuple[PanelDistance, ...] = ()
+    standings: tuple[PanelModelScore, ...] = ()
+    alikeness: AgreementDifference = AgreementDifference()
     embedding: Mapping[str, Any] | None = None
     versions: Mapping[str, str] | None = None
 
@@ -131,11 +131,11 @@ class PanelsSummary(RunSummary):
         names = ("answers", "workers", "questions", "models", "model_answers")
         return {name: getattr(self, name) for name in names}
 
-    def find_panel(self, name: str) -> PanelAbout | None:
+    def find_panel(self, name: str) -> PanelNumbers | None:
         """Return the panel with this name; None if there is none."""
         return next((panel for panel in self.panels if panel.name == name), None)
 
-    def find_distance(self, first: str, second: str) -> Distance | None:
+    def find_distance(self, first: str, second: str) -> PanelDistance | None:
         """Return the comparison of two panels in either order; None if one is missing."""
         pair = {first, second}
         matches = (row for row in self.distances if {row.first, row.second} == pair)
@@ -163,7 +163,7 @@ class PanelsSummary(RunSummary):
         return [*messages, *self._describe_flagged()]
 
     def _describe_flagged(self) -> list[Message]:
-        """Return the message about workers who answer like a language model."""
+        """Return the message about workers whom an alarm names for answers like a model's."""
         if not self.flagged:
             return [Message("panels.nobody_flagged")]
         moved = self.find_distance(PEOPLE, UNFLAGGED)
@@ -199,8 +199,8 @@ class PanelsSummary(RunSummary):
         return cautions
 
 
-def _describe_order(distance: Distance) -> Message:
-    """Return the message whether two panels order the models alike, beyond chance."""
+def _describe_order(distance: PanelDistance) -> Message:
+    """Return the message on whether two panels order the models differently beyond chance."""
     values = {
         "spearman": distance.spearman_models,
         "swapped": distance.swapped,

@@ -71,7 +71,7 @@ from evaluation.models import (
     RunData,
     RunTask,
     WorkerVerdict,
-    text_hash,
+    compute_text_hash,
 )
 from evaluation.runs.flow.stored import MEANING
 
@@ -236,7 +236,9 @@ def delete_vectors(texts: Iterable[str]) -> int:
     """Delete the texts' stored vectors of all embedders; return the number of vectors."""
     n = 0
     for some in _split_into_batches(sorted(texts)):
-        n += Embedding.objects.filter(text_hash__in=[text_hash(text) for text in some]).delete()[0]
+        n += Embedding.objects.filter(
+            text_hash__in=[compute_text_hash(text) for text in some]
+        ).delete()[0]
     return n
 
 

@@ -253,7 +253,7 @@ def find_run_dependents(run: Run) -> DependentRows:
         question_set = run.version.question_set
         excluded = [
             verdict
-            for verdict in WorkerVerdict.list_excluding(question_set)
+            for verdict in WorkerVerdict.list_exclusion_verdicts(question_set)
             if verdict.run_id == run.pk
         ]
         notes.append(Note("decisions_stay", n=n, out=len(excluded)))

@@ -323,7 +323,8 @@ def read_suggested_anchors(run: Run) -> list[Response]:
         return []
     responses = Response.objects.select_related("question", "submission__worker").in_bulk(keys)
     excluded = {
-        verdict.worker_id for verdict in WorkerVerdict.list_excluding(run.version.question_set)
+        verdict.worker_id
+        for verdict in WorkerVerdict.list_exclusion_verdicts(run.version.question_set)
     }
     excluded.update(WorkerGrade.select_excluded(run).values_list("worker_id", flat=True))
     return [

@@ -58,7 +58,7 @@ ARCHIVED = OpenApiParameter(
 )
 
 
-def _get_help(name: str) -> str:
+def _get_option_help(name: str) -> str:
     """Return the help text of a model's option, in the words of the API."""
     return API.format_help(ModelOptions, name)
 
@@ -84,7 +84,7 @@ class LanguageModelSerializer(StrictModelSerializer):
     """
 
     id = serializers.UUIDField(source="public_id", read_only=True)
-    parameters = serializers.DictField(required=False, help_text=_get_help("parameters"))
+    parameters = serializers.DictField(required=False, help_text=_get_option_help("parameters"))
 
     class Meta:
         """The fields, in their order."""
@@ -94,7 +94,11 @@ class LanguageModelSerializer(StrictModelSerializer):
         read_only_fields = ("created_at",)
         extra_kwargs = {  # noqa: RUF012
             "notice": {"max_length": 2_000},
-            **{name: {"help_text": _get_help(name)} for name in REACHED if name != "parameters"},
+            **{
+                name: {"help_text": _get_option_help(name)}
+                for name in REACHED
+                if name != "parameters"
+            },
         }
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +152,7 @@ class LanguageModelSerializer(StrictModelSerializer):
 )
 @extend_schema(tags=["language models"])
 class LanguageModelViewSet(ApiViewSet):
-    """Language models, whose answers are scored together with the workers'."""
+    """Endpoints of language models, whose answers are scored together with the workers'."""
 
     queryset = LanguageModel.objects.all()
     lookup_url_kwarg = "model_id"
@@ -170,7 +174,7 @@ class LanguageModelViewSet(ApiViewSet):
         """Create a model owned by the user."""
         owner = require_requester(request)
         values = self.validate_body(LanguageModelSerializer).validated_data
-        made = _save(LanguageModel(owner_id=owner, **values))
+        made = _save_model(LanguageModel(owner_id=owner, **values))
         return Response(
             self.get_serializer(made).data,
             status.HTTP_201_CREATED,
@@ -190,7 +194,7 @@ class LanguageModelViewSet(ApiViewSet):
         ).validated_data
         for name, value in values.items():
             setattr(model, name, value)
-        return Response(self.get_serializer(_save(model)).data)
+        return Response(self.get_serializer(_save_model(model)).data)
 
     def destroy(self, request: Request, model_id: Any) -> Response:
         """Delete a model that has no answers."""
@@ -204,8 +208,8 @@ class LanguageModelViewSet(ApiViewSet):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-def _save(model: LanguageModel) -> LanguageModel:
-    """Save a model and return it. Raises ApiProblem for a name that its owner uses already."""
+def _save_model(model: LanguageModel) -> LanguageModel:
+    """Save a model and return it; raise ApiProblem for a name that its owner uses already."""
     try:
         # A savepoint: after an IntegrityError the transaction around it could not continue.
         with transaction.atomic():
@@ -285,7 +289,7 @@ class ModelAnswerOptionsSerializer(VersionOptionsSerializer):
 )
 @extend_schema(tags=["language models"])
 class ModelAnswerViewSet(BulkViewSet):
-    """Answers of language models to the questions of a set."""
+    """Endpoints of language models' answers to the questions of a set."""
 
     queryset = LLMResponse.objects.all()
     lookup_url_kwarg = "model_answer_id"
@@ -303,7 +307,7 @@ class ModelAnswerViewSet(BulkViewSet):
         if model := parse_public_id(request.query_params, "model"):
             rows = rows.filter(model__public_id=model)
         rows = annotate_excerpt(
-            _select_related(rows).defer("text", "prompt", "extra", "parameters")
+            _select_with_names(rows).defer("text", "prompt", "extra", "parameters")
         )
         page = load_page(request, rows, OLDEST)
         body = ModelAnswerRowSerializer(page.rows, many=True).data
@@ -312,7 +316,7 @@ class ModelAnswerViewSet(BulkViewSet):
     def retrieve(self, request: Request, set_id: Any, model_answer_id: Any) -> Response:
         """Return a model answer in full."""
         rows = LLMResponse.objects.filter(question__version__question_set__public_id=set_id)
-        answer = get_visible_or_404(request, _select_related(rows), model_answer_id)
+        answer = get_visible_or_404(request, _select_with_names(rows), model_answer_id)
         return Response(ModelAnswerSerializer(answer).data)
 
     @make_repeatable
@@ -324,8 +328,8 @@ class ModelAnswerViewSet(BulkViewSet):
         return self.import_rows(import_model_answers, question_set, options)
 
 
-def _select_related(rows: QuerySet[LLMResponse]) -> QuerySet[LLMResponse]:
-    """Return the answers' rows with question and model names, without their long texts."""
+def _select_with_names(rows: QuerySet[LLMResponse]) -> QuerySet[LLMResponse]:
+    """Return a queryset of the answers that also loads question and model names."""
     return rows.select_related("question__version", "model").defer(
         "question__text",
         "question__metadata",
@@ -351,7 +355,7 @@ class ModelNoteSerializer(NoteSerializer):
 
 @extend_schema(tags=["language models"])
 class ModelNoteViewSet(NotingViewSet):
-    """History of a model over all question sets, and users' notes about it."""
+    """Endpoints of a model's history over all question sets, and of users' notes about it."""
 
     queryset = LanguageModel.objects.all()
     lookup_url_kwarg = "model_id"

@@ -50,8 +50,8 @@ class PromptTextSerializer(StrictSerializer):
     )
     template = serializers.CharField(trim_whitespace=False, max_length=LONGEST_TEXT)
 
-    def prompt(self) -> Prompt:
-        """Return the prompt; raise `ApiProblem` at the template field if invalid."""
+    def build_prompt(self) -> Prompt:
+        """Return the prompt; raise `ApiProblem` at the template field if it is invalid."""
         values = self.validated_data
         try:
             return Prompt(values["strategy"], values["template"], values["system"])
@@ -132,7 +132,7 @@ class PromptSerializer(PromptRowSerializer):
 )
 @extend_schema(tags=["language models"])
 class PromptViewSet(ApiViewSet):
-    """Prompts: system texts and templates for asking language models."""
+    """Endpoints of prompts: system texts and templates for asking language models."""
 
     queryset = StoredPrompt.objects.all()
     lookup_url_kwarg = "prompt_id"
@@ -153,7 +153,9 @@ class PromptViewSet(ApiViewSet):
         owner = require_requester(request)
         serializer = self.validate_body(NewPromptSerializer)
         try:
-            made = create_prompt(owner, serializer.validated_data["name"], serializer.prompt())
+            made = create_prompt(
+                owner, serializer.validated_data["name"], serializer.build_prompt()
+            )
         except IntegrityError:
             raise ApiProblem("conflict", NAME_TAKEN, [Fault(NAME_TAKEN, "#/name")]) from None
         return Response(
@@ -172,6 +174,6 @@ class PromptViewSet(ApiViewSet):
         """Add a version to a prompt."""
         stored = get_editable(request, StoredPrompt.objects.all(), prompt_id)
         made = edit_prompt(
-            stored, get_user_id(request), self.validate_body(PromptTextSerializer).prompt()
+            stored, get_user_id(request), self.validate_body(PromptTextSerializer).build_prompt()
         )
         return Response(PromptVersionSerializer(made).data, status.HTTP_201_CREATED)

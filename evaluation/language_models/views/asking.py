@@ -25,7 +25,11 @@ from annotations.web.scope import get_editable, get_user_id
 from annotations.web.texts import mark_code
 from evaluation.core.messages.reasons import FaultTexts, get_fault_texts
 from evaluation.core.options import OptionError
-from evaluation.language_models.views.models import Place, get_place, offers_packaged
+from evaluation.language_models.views.models import (
+    ModelLocation,
+    can_add_packaged_model,
+    describe_location,
+)
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.progress import HOW_TO_START, is_any_process_running
@@ -58,11 +62,11 @@ FITTING = "The prompt that suits each model: closed book, or with its passage"
 
 @dataclass(frozen=True)
 class ModelBox:
-    """A model with its checkbox in the form, and the server it runs on."""
+    """A model with its checkbox in the form, and where it runs."""
 
     box: Any
     model: LanguageModel
-    place: Place
+    place: ModelLocation
 
     @property
     def has_prices(self) -> bool:
@@ -70,7 +74,7 @@ class ModelBox:
         return self.model.price_in is not None
 
 
-class AskForm(get_option_form(AskOptions)):  # type: ignore[misc]
+class AskModelsForm(get_option_form(AskOptions)):  # type: ignore[misc]
     """Form of `AskOptions` in which models and prompts are chosen by name, not id."""
 
     def __init__(self, user: AnyUser, *args: Any, **kwargs: Any) -> None:
@@ -86,17 +90,17 @@ class AskForm(get_option_form(AskOptions)):  # type: ignore[misc]
             "below.",
         )
 
-    def boxes(self) -> list[ModelBox]:
-        """Return the models with their checkboxes."""
+    def list_model_boxes(self) -> list[ModelBox]:
+        """Return the models that can be asked, with their checkboxes."""
         boxes = zip(self["models"], self.askable, strict=True)
-        return [ModelBox(box, model, get_place(model)) for box, model in boxes]
+        return [ModelBox(box, model, describe_location(model)) for box, model in boxes]
 
-    def others(self) -> list[forms.BoundField]:
-        """Return the fields of the form's first part except the models."""
+    def list_other_fields(self) -> list[forms.BoundField]:
+        """Return the basic fields of the form except the models."""
         return [field for field in self.list_basic_fields() if field.name != "models"]
 
-    def begun_options(self) -> AskOptions:
-        """Return the options of the form's initial values."""
+    def get_initial_options(self) -> AskOptions:
+        """Return the options with which the form starts."""
         known = {name: self.initial.get(name) for name in AskOptions.get_options()}
         return AskOptions(**{**known, "prompt": known["prompt"] or None})
 
@@ -126,9 +130,9 @@ class RequestTotals:
 
     @classmethod
     def from_estimates(cls, estimates: Sequence[AskingEstimate]) -> RequestTotals:
-        """Return the totals of the models' estimates.
+        """Return the totals of the models' estimates; the time is that of the slowest model.
 
-        The time is that of the slowest model, because the models are asked in parallel.
+        The models are asked in parallel.
         """
         pending = [estimate for estimate in estimates if not estimate.reason and estimate.to_ask]
         costs, durations = (
@@ -156,14 +160,14 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
     version = lifecycle.find_gradable_version(question_set, request.GET.get("version"), answered=False)
     like = get_initial_settings(request, question_set, get_kind(ASK))
-    form = AskForm(
+    form = AskModelsForm(
         request.user,
         request.POST or None,
         like=like.parameters,
         preset={} if request.POST else request.GET.dict(),
     )
     label = RunLabelForm(request.POST or None)
-    options, extra = _get_options(form), {}
+    options, extra = _read_options(form), {}
     if options is not None and version is not None and not label.errors:
         try:
             # A hash of the previewed options: what was changed after the preview must be previewed
@@ -190,7 +194,7 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
         "form": form,
         "label": label,
         "like": like,
-        "offers_packaged": offers_packaged(request),
+        "offers_packaged": can_add_packaged_model(request),
         "asked_unseen": request.POST.get("do") == "ask" and bool(extra),
         "waiting": "" if is_any_process_running() else mark_code(HOW_TO_START),
         **extra,
@@ -199,10 +203,10 @@ def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     return TemplateResponse(request, "admin/asking/ask.html", context, status=400 if wrong else 200)
 
 
-def _get_options(form: AskForm) -> AskOptions | None:
-    """Return the posted options, else the initial ones; None if they are invalid."""
+def _read_options(form: AskModelsForm) -> AskOptions | None:
+    """Return the posted options, else the form's initial ones; None if they are invalid."""
     if not form.is_bound:
-        begun = form.begun_options()
+        begun = form.get_initial_options()
         return begun if begun.models and not begun.find_problems() else None
     options: AskOptions | None = form.get_parameters() if form.is_valid() else None
     return options
@@ -231,14 +235,15 @@ def _build_preview_context(
 
 
 def _merge_previews(previews: Sequence[Preview]) -> list[SharedPreview]:
-    """Return the previews without duplicates, each with the names of the models it is for."""
+    """Return one preview per prompt, each with the names of the models that get it."""
 
-    def of_prompt(preview: Preview) -> str:
+    def get_prompt(preview: Preview) -> str:
+        """Return the prompt of a preview."""
         return preview.prompt
 
     result = []
     # groupby joins neighbours only, hence the sorting.
-    for prompt, alike in groupby(sorted(previews, key=of_prompt), of_prompt):
+    for prompt, alike in groupby(sorted(previews, key=get_prompt), get_prompt):
         same = list(alike)
         names = tuple(preview.model for preview in same)
         result.append(SharedPreview(prompt, same[0].conversations, names))
@@ -246,7 +251,7 @@ def _merge_previews(previews: Sequence[Preview]) -> list[SharedPreview]:
 
 
 @dataclass(frozen=True)
-class Errors:
+class ErrorCount:
     """Errors of one kind: their number and description, and a server's message as example."""
 
     count: int
@@ -269,7 +274,7 @@ class ModelOutcomeRow:
     has_prices: bool
     end: str
     remedy: str
-    errors: tuple[Errors, ...]
+    errors: tuple[ErrorCount, ...]
 
     @property
     def model_id(self) -> UUID:
@@ -288,7 +293,7 @@ REMEDIES = {
 GONE = "one that is not there any more"
 
 
-def build_standing_context(run: Run) -> Mapping[str, Any]:
+def build_progress_context(run: Run) -> Mapping[str, Any]:
     """Return template values on each model's progress; for a finished run, its reply counts."""
     if run.state == Run.State.DONE:
         return build_results_context(run)
@@ -296,7 +301,7 @@ def build_standing_context(run: Run) -> Mapping[str, Any]:
 
 
 def build_results_context(run: Run) -> Mapping[str, Any]:
-    """Return template values: each model's reply counts, and advice on missing replies."""
+    """Return template values on a finished run: reply counts, and advice on missing replies."""
     summary = AskSummary.from_json(run.summary)
     known = list_priced_model_ids([model.id for model in summary.models])
     return {
@@ -308,8 +313,8 @@ def build_results_context(run: Run) -> Mapping[str, Any]:
     }
 
 
-def load_names(run: Run) -> Mapping[str, str]:
-    """Return the display names of the models and prompts whose ids the options contain."""
+def load_option_names(run: Run) -> Mapping[str, str]:
+    """Return the display names of the models and prompts in a run's options, by option."""
     ids = [str(model_id) for model_id in run.parameters.get("models", ())]
     rows = LanguageModel.objects.filter(public_id__in=ids).values_list("public_id", "name")
     names = {str(public_id): name for public_id, name in rows}
@@ -327,7 +332,7 @@ def load_names(run: Run) -> Mapping[str, str]:
 def _build_outcome_row(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
     """Return a model's row on the page of results, with its errors explained."""
     errors = [
-        Errors(count, get_fault_texts(code), came.error_messages.get(code, ""))
+        ErrorCount(count, get_fault_texts(code), came.error_messages.get(code, ""))
         for code, count in came.errors.items()
     ]
     return ModelOutcomeRow(
@@ -340,6 +345,6 @@ def _build_outcome_row(came: ModelOutcome, has_prices: bool) -> ModelOutcomeRow:
 
 
 STANDING = Page(
-    "standing", "Model by model", "evaluation/ask/standing.html", build_standing_context
+    "standing", "Model by model", "evaluation/ask/standing.html", build_progress_context
 )
 RESULTS = Page("", "Result", "evaluation/ask/results.html", build_results_context)

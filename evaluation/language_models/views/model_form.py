@@ -159,16 +159,16 @@ class ModelForm(forms.Form):
             self.fields[name].required = behind
             self.fields[name].error_messages["required"] = missing
 
-    def basic(self) -> list[forms.BoundField]:
+    def list_basic_fields(self) -> list[forms.BoundField]:
         """Return the basic fields, which are always shown."""
         return [self["name"], self["place"]]
 
-    def reached(self) -> list[forms.BoundField]:
+    def list_connection_fields(self) -> list[forms.BoundField]:
         """Return the form fields for the connection to a server."""
         return [self["url"], self["called"], self["key_variable"]]
 
-    def folded(self) -> Iterable[tuple[str, list[forms.BoundField], bool]]:
-        """Return the collapsible field groups: title, fields, and whether it starts open."""
+    def iterate_field_groups(self) -> Iterable[tuple[str, list[forms.BoundField], bool]]:
+        """Yield the collapsible groups of fields: title, fields, and whether it starts open."""
         groups = {
             "What it is": [*DETAILS, "notice"],
             "Prices and parameters": ["price_in", "price_out", "parameters"],
@@ -190,16 +190,16 @@ class ModelForm(forms.Form):
         return read
 
     def clean(self) -> dict[str, Any]:
-        """Build the server URL, and validate that it may be called."""
+        """Validate that the server may be called and that the name is free."""
         values: dict[str, Any] = super().clean() or {}
         if not self.errors:
-            for wrong in find_registration_problems(self.options(), self.user):
+            for wrong in find_registration_problems(self.build_options(), self.user):
                 self._add_problem(wrong)
             self._check_name()
         return values
 
-    def options(self) -> ModelOptions:
-        """Return the connection options from the form."""
+    def build_options(self) -> ModelOptions:
+        """Return the connection options from the cleaned form."""
         values = self.cleaned_data
         behind = values["place"] == ADDRESS
         specs = {
@@ -218,10 +218,10 @@ class ModelForm(forms.Form):
         )
 
     def save(self) -> LanguageModel:
-        """Save the model from the form."""
+        """Save the model with the form's values and return it."""
         for name in ("name", *DETAILS, "notice"):
             setattr(self.model, name, self.cleaned_data[name])
-        for name, value in convert_to_model_columns(self.options()).items():
+        for name, value in convert_to_model_columns(self.build_options()).items():
             setattr(self.model, name, value)
         self.model.save()
         return self.model
@@ -240,16 +240,16 @@ class ModelForm(forms.Form):
             owner_id=self.model.owner_id, name=self.cleaned_data["name"]
         )
         if same.exclude(pk=self.model.pk).exists():
-            self.add_error("name", build_name_error())
+            self.add_error("name", build_name_taken_error())
 
 
-def build_name_error() -> ValidationError:
+def build_name_taken_error() -> ValidationError:
     """Return the form error for a name that another model of the owner has."""
     return ValidationError("You have a model of this name.", "name_taken")
 
 
 def _build_initial(model: LanguageModel) -> dict[str, Any]:
-    """Return the form's initial values from a stored model."""
+    """Return the form's initial values from a model, which may be new."""
     options = read_model_options(model)
     values = {name: getattr(model, name) for name in ("name", *DETAILS, "notice")}
     kind, _, target = model.spec.partition(":")
@@ -293,8 +293,8 @@ DEFAULTS: dict[str, Any] = {"temperature": 0.0, "max_tokens": 256}
 EXAMPLE = "Why does the Moon always show us the same side?"
 
 
-class TryForm(forms.Form):
-    """Form of a trial: a question and a prompt."""
+class TrialForm(forms.Form):
+    """Form of a trial: a question, a prompt and a passage to ask a model once."""
 
     question = forms.CharField(
         label="Question",
@@ -322,24 +322,30 @@ class TryForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """Validate that a prompt with a passage placeholder has a passage."""
         values: dict[str, Any] = super().clean() or {}
-        if not self.errors and self.chosen().prompt.strategy == PASSAGE and not values["passage"]:
+        if (
+            not self.errors
+            and self.find_chosen_prompt().prompt.strategy == PASSAGE
+            and not values["passage"]
+        ):
             sentence = "This prompt needs a passage."
             self.add_error("passage", ValidationError(sentence, "passage_missing"))
         return values
 
-    def chosen(self) -> NamedPrompt:
+    def find_chosen_prompt(self) -> NamedPrompt:
         """Return the selected prompt of a valid form."""
         return find_prompt(self.cleaned_data["prompt"], self._user)
 
-    def messages(self) -> tuple[Message, ...]:
+    def build_messages(self) -> tuple[Message, ...]:
         """Return the conversation to send, from a valid form."""
         names = ("question", "passage")
-        return self.chosen().prompt.build_messages({name: self.cleaned_data[name] for name in names})
+        return self.find_chosen_prompt().prompt.build_messages(
+            {name: self.cleaned_data[name] for name in names}
+        )
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Result of a trial: the reply or an error.
+    """Result of a trial question to a model: the reply or an error.
 
     Attributes
     ----------
@@ -369,15 +375,15 @@ class Trial:
 
 @dataclass(frozen=True)
 class PreparedTrial:
-    """Trial that is ready to run without a database; `fault` is why it cannot start, or ""."""
+    """Trial that can run without the database; `fault` is why it cannot start, or ""."""
 
     messages: tuple[Message, ...]
     chat: ChatModel | None
     parameters: Any
     fault: str = ""
 
-    def run(self) -> Trial:
-        """Ask the model and return the trial; errors become part of the result."""
+    def ask_model(self) -> Trial:
+        """Ask the model and return the result; errors become part of it."""
         if self.chat is None:
             return Trial(self.messages, None, None, self.fault)
         try:
@@ -391,11 +397,11 @@ class PreparedTrial:
         return Trial(self.messages, None, result.seconds, fault.message, remedy)
 
 
-def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
-    """Return the trial of a valid form, to run in another thread."""
+def prepare_trial(model: LanguageModel, form: TrialForm) -> PreparedTrial:
+    """Return the trial of a valid form, ready to run in another thread."""
     messages: tuple[Message, ...] = ()
     try:
-        messages = form.messages()
+        messages = form.build_messages()
         return PreparedTrial(messages, open_chat_model(model, PATIENCE), dict(model.parameters or {}))
     except (BackendError, TemplateError, InputError) as error:
         return PreparedTrial(messages, None, {}, str(error))
@@ -404,6 +410,7 @@ def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
 async def _ask_model(
     chat: ChatModel, messages: tuple[Message, ...], parameters: Any
 ) -> RecordedReply:
+    """Return the model's reply to one conversation, with its duration."""
     planned = plan_requests(chat, [Item("try", messages)], {**DEFAULTS, **parameters})
     store = MemoryStore()
     outcome = await ask_model(chat, planned, store, RequestSettings(at_once=1, patience=PATIENCE))
@@ -423,7 +430,7 @@ _places = threading.BoundedSemaphore(AT_ONCE)
 
 
 class TrialRefusedError(Exception):
-    """The trial cannot start: `code` is one_at_a_time or trials_busy."""
+    """Error: the trial cannot start; `code` is one_at_a_time or trials_busy."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -432,7 +439,7 @@ class TrialRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TrialState:
-    """State of a trial: the form's values, and the result, None while pending."""
+    """State of a trial: the form's values, and the result, which is None while pending."""
 
     asked: Mapping[str, str]
     result: Trial | None = None
@@ -444,7 +451,7 @@ class TrialState:
 
 
 def start_trial(user_id: int, prepared: PreparedTrial, values: Mapping[str, str]) -> str:
-    """Start a trial in the background and return its name. Raises `TrialRefusedError`."""
+    """Start a trial in the background and return its name; raise `TrialRefusedError` if busy."""
     name, of_user = secrets.token_urlsafe(12), f"trial-of-{user_id}"
     # It ends by itself, should the process be killed in the middle.
     longest = int(PATIENCE.timeout) + 30
@@ -459,15 +466,16 @@ def start_trial(user_id: int, prepared: PreparedTrial, values: Mapping[str, str]
     pending = TrialState(dict(values))
     cache.set(key, pending, longest)
 
-    def run() -> None:
+    def run_trial() -> None:
+        """Run the trial, store its result in the cache, and free its place."""
         try:
-            cache.set(key, replace(pending, result=prepared.run()), KEPT_SECONDS)
+            cache.set(key, replace(pending, result=prepared.ask_model()), KEPT_SECONDS)
         finally:
             cache.delete(of_user)
             places.release()
 
     # A daemon: a slow server must not hold up the end of the web process.
-    threading.Thread(target=run, name="trial", daemon=True).start()
+    threading.Thread(target=run_trial, name="trial", daemon=True).start()
     return name
 
 
@@ -480,4 +488,5 @@ def load_trial(user_id: int, name: str) -> TrialState | None:
 
 
 def _build_cache_key(user_id: int, name: str) -> str:
+    """Return the key under which the cache holds a user's trial."""
     return f"trial-{user_id}-{name}"

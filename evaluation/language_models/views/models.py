@@ -37,8 +37,8 @@ from evaluation.language_models.views import model_form
 from evaluation.language_models.views.model_form import (
     ModelForm,
     NoteForm,
-    TryForm,
-    build_name_error,
+    TrialForm,
+    build_name_taken_error,
     prepare_trial,
 )
 from evaluation.model_overview.views import build_model_link
@@ -46,7 +46,7 @@ from evaluation.models import LanguageModel, LLMResponse, Removal
 from evaluation.runs.flow.asking.options import LOCAL, parse_spec_url
 from evaluation.runs.reports.across import list_notes
 from evaluation.runs.reports.lists import ModelFilter, annotate_answer_counts
-from evaluation.workers.views import send_chart
+from evaluation.workers.views import build_chart_download
 
 BY_QUESTION = Keyset(
     "questions",
@@ -66,7 +66,7 @@ PACKAGED: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Place:
+class ModelLocation:
     """Description of where a model runs; `can_be_asked` is whether requests are possible."""
 
     words: str
@@ -80,25 +80,25 @@ REFUSED = {
     "minute.",
     "trials_busy": "Too many models are being asked at the moment: try again in a minute.",
 }
-UPLOADED = Place("only its uploaded answers", False)
+UPLOADED = ModelLocation("only its uploaded answers", False)
 
 
-def get_place(model: LanguageModel, mine: bool = True) -> Place:
-    """Return where a model runs; with the server URL only for users who may change it."""
+def describe_location(model: LanguageModel, mine: bool = True) -> ModelLocation:
+    """Return where a model runs; with the server's host only for users who may change it."""
     if not mine:
-        return Place("by its owner", True) if model.spec else UPLOADED
+        return ModelLocation("by its owner", True) if model.spec else UPLOADED
     if model.spec == LOCAL:
-        return Place("on this machine", True)
+        return ModelLocation("on this machine", True)
     if host := urlsplit(parse_spec_url(model.spec)).netloc:
         # Without what precedes an @, which may be a user name and a password.
-        return Place(f"at {host.rpartition('@')[2]}", True)
+        return ModelLocation(f"at {host.rpartition('@')[2]}", True)
     if model.spec:
-        return Place("as an operator set it up", True)
+        return ModelLocation("as an operator set it up", True)
     return UPLOADED
 
 
 def show_models(request: HttpRequest) -> HttpResponse:
-    """List the language models, newest first."""
+    """Show the language models that the user may see, newest first."""
     rows = select_visible(request, LanguageModel.objects.filter(archived_at=None))
     list_of = ModelFilter(request.GET, annotate_answer_counts(rows, request.user)).build_list_context(
         request
@@ -112,22 +112,24 @@ def show_models(request: HttpRequest) -> HttpResponse:
     context = {
         "title": "Language models",
         **list_of,
-        "rows": [(row, get_place(row, row.pk in mine)) for row in page],
+        "rows": [(row, describe_location(row, row.pk in mine)) for row in page],
         "may_make": is_requester(request.user),
-        "offers_packaged": offers_packaged(request),
+        "offers_packaged": can_add_packaged_model(request),
         "packaged": smollm2.MODEL,
     }
     return TemplateResponse(request, "admin/models/list.html", context)
 
 
 def show_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Show a model: description, connection, and a form for a trial question."""
+    """Show a model: description, connection, history, and a form for a trial question."""
     language_model = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     trial = model_form.load_trial(get_user_id(request), request.GET.get("trial", ""))
     if trial is None:
-        return render_model(request, language_model)
-    form = TryForm(request.user, initial=dict(trial.asked))
-    response = render_model(request, language_model, form, trial.result, asking=trial.is_pending)
+        return render_model_page(request, language_model)
+    form = TrialForm(request.user, initial=dict(trial.asked))
+    response = render_model_page(
+        request, language_model, form, trial.result, asking=trial.is_pending
+    )
     if trial.is_pending:
         # An address of its own for each look: a browser does not load the same one again where it
         # ends in a fragment, it only scrolls.
@@ -147,35 +149,35 @@ def build_trial_address(model: LanguageModel, trial: str) -> str:
 def try_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
     """Ask a model one question in the background, and redirect to its reply."""
     language_model = get_editable(request, LanguageModel.objects.all(), model_id)
-    form = TryForm(request.user, request.POST)
+    form = TrialForm(request.user, request.POST)
     if not form.is_valid():
-        return render_model(request, language_model, form, status=400)
+        return render_model_page(request, language_model, form, status=400)
     try:
         name = model_form.start_trial(
             get_user_id(request), prepare_trial(language_model, form), form.cleaned_data
         )
     except model_form.TrialRefusedError as error:
         form.add_error(None, forms.ValidationError(REFUSED[error.code], error.code))
-        return render_model(request, language_model, form, status=429)
+        return render_model_page(request, language_model, form, status=429)
     return redirect(f"{build_trial_address(language_model, name)}#reply")
 
 
 def add_model(request: HttpRequest) -> HttpResponse:
-    """Register a model owned by the user."""
-    return _show_form(
+    """Show the form to register a model; POST stores it for the user."""
+    return _handle_model_form(
         request, LanguageModel(owner_id=require_requester(request)), "Register a model"
     )
 
 
 def edit_model(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Edit a model."""
+    """Show the form to change a model; POST stores the changes."""
     changed = get_editable(request, LanguageModel.objects.all(), model_id)
-    return _show_form(request, changed, f"Edit {changed.name}")
+    return _handle_model_form(request, changed, f"Edit {changed.name}")
 
 
 @require_http_methods(["POST"])
-def add_packaged(request: HttpRequest) -> HttpResponse:
-    """Register the model that is installed with the site."""
+def add_packaged_model(request: HttpRequest) -> HttpResponse:
+    """Register the packaged model for the user, unless the user has it already."""
     owner = require_requester(request)
     if not smollm2.is_installed():
         messages.error(request, "The packaged model is not installed on this machine.")
@@ -219,16 +221,16 @@ def show_model_answers(request: HttpRequest, set_id: UUID, model_id: UUID) -> Ht
     return TemplateResponse(request, "admin/models/answers.html", context)
 
 
-def render_model(
+def render_model_page(
     request: HttpRequest,
     model: LanguageModel,
-    form: TryForm | None = None,
+    form: TrialForm | None = None,
     trial: Any = None,
     status: int = 200,
     note: NoteForm | None = None,
     asking: bool = False,
 ) -> HttpResponse:
-    """Render the page of a model, with invalid forms shown again."""
+    """Return the page of a model, with a trial's result or invalid forms if given."""
     mine = LanguageModel.objects.editable_by(request.user).filter(pk=model.pk).exists()
     answers = select_visible(request, LLMResponse.objects.all()).filter(model=model)
     sets = (
@@ -237,7 +239,7 @@ def render_model(
         .annotate(n_answers=Count("versions__questions__llm_responses"))
         .order_by("name")
     )
-    place = get_place(model, mine)
+    place = describe_location(model, mine)
     history = build_model_history(request.user, model)
     context = {
         "title": model.name,
@@ -250,7 +252,7 @@ def render_model(
         "sets": sets,
         "history": history,
         "chart": build_history_chart(history, model),
-        "form": form or TryForm(request.user),
+        "form": form or TrialForm(request.user),
         "trial": trial,
         "asking": asking,
         "seconds": LOOK_AGAIN,
@@ -269,7 +271,7 @@ def send_model_chart(request: HttpRequest, model_id: UUID) -> HttpResponse:
     chart = build_history_chart(build_model_history(request.user, language_model), language_model)
     if chart is None:
         raise Http404("there is no such picture")
-    return send_chart(
+    return build_chart_download(
         chart,
         f"model-{language_model.name}",
         " ".join(filter(None, [language_model.name, language_model.notice])),
@@ -296,7 +298,8 @@ def build_history_chart(history: ModelHistory, model: LanguageModel) -> Chart | 
     )
 
 
-def _show_form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:
+def _handle_model_form(request: HttpRequest, model: LanguageModel, title: str) -> HttpResponse:
+    """Return the page with the form of a model; save a valid form and redirect to the model."""
     form = ModelForm(request.user, model, request.POST or None)
     if request.method == "POST" and form.is_valid():
         is_new = model.pk is None
@@ -304,9 +307,9 @@ def _show_form(request: HttpRequest, model: LanguageModel, title: str) -> HttpRe
             with transaction.atomic():
                 saved = form.save()
         except IntegrityError:  # another request took the name a moment ago
-            form.add_error("name", build_name_error())
+            form.add_error("name", build_name_taken_error())
         else:
-            if is_new and get_place(saved).can_be_asked:
+            if is_new and describe_location(saved).can_be_asked:
                 messages.success(request, "It is registered. Try it with one question.")
             return redirect("admin:model", saved.public_id)
     context = {
@@ -320,25 +323,26 @@ def _show_form(request: HttpRequest, model: LanguageModel, title: str) -> HttpRe
     )
 
 
-def offers_packaged(request: HttpRequest) -> bool:
-    """Return whether the packaged model is installed and not registered yet."""
+def can_add_packaged_model(request: HttpRequest) -> bool:
+    """Return whether the user may register the packaged model: installed, not registered yet."""
     if not (is_requester(request.user) and smollm2.is_installed()):
         return False
     return not select_visible(request, LanguageModel.objects.all()).filter(spec=LOCAL).exists()
 
 
 def _build_breadcrumbs() -> list[tuple[str, str]]:
+    """Return the link to the list of language models."""
     return [("Language models", reverse("admin:models"))]
 
 
 @require_POST
 def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
-    """Add a note about a model."""
+    """Store a user's note about a model, and redirect to the notes."""
     noted = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     check_note_rights(request, noted)
     form = NoteForm(request.POST)
     if not form.is_valid():
-        return render_model(request, noted, note=form, status=400)
+        return render_model_page(request, noted, note=form, status=400)
     create_note(request, noted, form.cleaned_data["text"])
     messages.success(request, "The note is saved.")
     return _redirect_to_notes(model_id)
@@ -346,7 +350,7 @@ def add_note(request: HttpRequest, model_id: UUID) -> HttpResponse:
 
 @require_POST
 def remove_note(request: HttpRequest, model_id: UUID, model_note_id: UUID) -> HttpResponse:
-    """Delete one's own note about a model."""
+    """Delete the user's own note about a model, and redirect to the notes."""
     noted = get_visible_or_404(request, LanguageModel.objects.all(), model_id)
     delete_note(request, noted, model_note_id)
     messages.success(request, "The note is gone.")
@@ -354,4 +358,5 @@ def remove_note(request: HttpRequest, model_id: UUID, model_note_id: UUID) -> Ht
 
 
 def _redirect_to_notes(model_id: UUID) -> HttpResponse:
+    """Return the redirect to the notes on a model's page."""
     return redirect(reverse("admin:model", args=[model_id]) + "#notes")

@@ -100,14 +100,14 @@ class PromptForm(forms.Form):
                 values[name] = values[name].replace("\r\n", "\n")
         if not self.errors:
             try:
-                self.prompt()
+                self.build_prompt()
             except TemplateError as error:
                 sentence = WRONG[error.code].format(**error.values)
                 self.add_error("template", ValidationError(sentence, error.code))
         return values
 
-    def prompt(self) -> Prompt:
-        """Return the prompt from the form. Raises TemplateError."""
+    def build_prompt(self) -> Prompt:
+        """Return the prompt from the form's values. Raises TemplateError."""
         values = self.cleaned_data
         return Prompt(values["strategy"], values["template"], values["system"])
 
@@ -116,7 +116,7 @@ SETS_OFFERED = 50
 
 
 def show_prompts(request: HttpRequest) -> HttpResponse:
-    """List the user's prompts, newest first, and the built-in ones."""
+    """Show the user's prompts, newest first, and the built-in ones."""
     prompt_filter = PromptFilter(request.GET, select_visible(request, StoredPrompt.objects.all()))
     context = {
         "title": "Prompts",
@@ -168,41 +168,41 @@ def add_prompt(request: HttpRequest) -> HttpResponse:
     form = PromptForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            made = create_prompt(owner, form.cleaned_data["name"], form.prompt())
+            made = create_prompt(owner, form.cleaned_data["name"], form.build_prompt())
         except IntegrityError:
             sentence = "You have a prompt of this name."
             form.add_error("name", ValidationError(sentence, "name_taken"))
         else:
             return redirect("admin:prompt", made.prompt.public_id)
-    return _show_form(request, form, "New prompt", "Make the prompt")
+    return _render_prompt_form(request, form, "New prompt", "Make the prompt")
 
 
 def edit_prompt_page(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
-    """Show the form of a prompt's next version; POST stores it, and earlier versions stay."""
+    """Show the form of a prompt's next version; POST stores it as a new version."""
     changed = get_editable(request, StoredPrompt.objects.all(), prompt_id)
-    latest = changed.latest()
+    latest = changed.find_latest_version()
     begin = {name: getattr(latest, name) for name in ("strategy", "system", "template")}
     form = PromptForm(request.POST or None, named=False, initial=begin)
     if request.method == "POST" and form.is_valid():
-        made = edit_prompt(changed, get_user_id(request), form.prompt())
+        made = edit_prompt(changed, get_user_id(request), form.build_prompt())
         if made.pk == latest.pk:
             messages.info(request, f"Nothing was changed: it stays at version {latest.number}.")
         else:
             messages.success(request, f"Version {made.number} is used for models from now on.")
         return redirect("admin:prompt", changed.public_id)
-    return _show_form(
+    return _render_prompt_form(
         request, form, f"New version of {changed.name}", "Keep as a new version", changed
     )
 
 
-def _show_form(
+def _render_prompt_form(
     request: HttpRequest,
     form: PromptForm,
     title: str,
     button: str,
     prompt: StoredPrompt | None = None,
 ) -> HttpResponse:
-    """Return the page with the form of a prompt."""
+    """Return the page with the form of a prompt, status 400 if it has errors."""
     context: dict[str, Any] = {
         "title": title,
         "breadcrumbs": _build_breadcrumbs(),

@@ -14,7 +14,7 @@ from evaluation.models import ScoreRule
 
 
 class Command(QuestionSetCommand):
-    """Admit to a collection only workers with a minimum score in an earlier set."""
+    """Admit only workers with a minimum score in an earlier set to a collection."""
 
     help = (
         "Let only people take part in the published question set SET who scored at least X in the "
@@ -45,7 +45,7 @@ class Command(QuestionSetCommand):
         parser.add_argument("--off", action="store_true", help="ask for no score any more")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count the admitted workers, and store the rule unless it is a dry run."""
+        """Count the workers who meet the admission rule; store the rule unless it is a dry run."""
         question_set = self.find_question_set(options)
         collection = (
             Collection.objects.filter(version__question_set=question_set)
@@ -70,7 +70,7 @@ class Command(QuestionSetCommand):
             {**options, "question_set": options["earlier"], "owner": owner}
         )
         asked = (at_least, options["end"], options["score"])
-        selection = recruiting.select_admitted(collection, earlier, *asked)
+        selection = recruiting.find_admitted_workers(collection, earlier, *asked)
         if selection.run is None:
             raise CommandError(f"{earlier} has no grading that is done", returncode=USAGE)
         self.stdout.write(
@@ -78,5 +78,5 @@ class Command(QuestionSetCommand):
             f"{selection.n_too_few:,} gave too few answers for a score"
         )
         if not options["count"]:
-            rule = recruiting.set_rule(collection, earlier, *asked)
+            rule = recruiting.store_rule(collection, earlier, *asked)
             self.stdout.write(f"{rule.n_admitted:,} are admitted by their score from now on")

@@ -66,7 +66,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments: questions, model, sampling, rate and cost limits."""
-        _add_arguments_of_questions(parser)
+        _add_question_arguments(parser)
         add_asking_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -91,14 +91,14 @@ class Command(BaseCommand):
                     )
             except KeyboardInterrupt:  # before the first request
                 sys.exit(INCOMPLETE)
-        print_report(self.stdout, _format_result(questions, request))
+        print_report(self.stdout, _format_ask_result(questions, request))
         if questions.problem:
             self.stderr.write(remove_control_characters(questions.problem))
         if not questions.complete:
             sys.exit(INCOMPLETE)
 
 
-def _add_arguments_of_questions(parser: CommandParser) -> None:
+def _add_question_arguments(parser: CommandParser) -> None:
     """Add the arguments for the questions, their passages and the prompt."""
     add = parser.add_argument
     add(
@@ -150,7 +150,7 @@ def _add_arguments_of_questions(parser: CommandParser) -> None:
 
 
 def _build_request(options: dict[str, Any]) -> AskRequest:
-    """Return what to ask, from the arguments; CommandError if they contradict each other."""
+    """Return the request that the arguments describe; CommandError if they contradict."""
     chosen = [
         f"--{n.replace('_', '-')}" for n in ("dry_run", "write_batch", "read_batch") if options[n]
     ]
@@ -176,8 +176,8 @@ def _format_estimate(estimate: RequestEstimate) -> str:
     return "\n".join([*lines, "Nothing was sent."])
 
 
-def _format_lengths(ask_result: AskResult, asking: AskSettings) -> list[str]:
-    """Return lines on replies cut at the maximum length, and on reasoning tokens."""
+def _format_reply_remarks(ask_result: AskResult, asking: AskSettings) -> list[str]:
+    """Return lines on replies that were cut, are empty, or contain the model's thinking."""
     lines = []
     most = next((asking.parameters[name] for name in LIMITS if asking.parameters.get(name)), None)
     limit = f" of {most:,} tokens" if isinstance(most, int) else ""
@@ -204,8 +204,8 @@ def _format_lengths(ask_result: AskResult, asking: AskSettings) -> list[str]:
     return lines
 
 
-def _format_result(ask_result: AskResult, request: AskRequest) -> str:
-    """Return the counts of replies, the cost, and the paths of the written files as text."""
+def _format_ask_result(ask_result: AskResult, request: AskRequest) -> str:
+    """Return the counts of replies and errors, the cost, and the output folder as text."""
     outcome = ask_result.outcome
     counts = ", ".join(f"{count:,} {status}" for status, count in sorted(outcome.statuses.items()))
     rate = f" ({outcome.n_asked / outcome.seconds:.1f} a second)" if outcome.seconds else ""
@@ -223,7 +223,7 @@ def _format_result(ask_result: AskResult, request: AskRequest) -> str:
             lines.append(f"  {code}: {remove_control_characters(message)}")
             if remedy := find_remedy_option(code, message):
                 lines.append(f"    {remedy}")
-    lines += _format_lengths(ask_result, request.asking)
+    lines += _format_reply_remarks(ask_result, request.asking)
     if ask_result.adaptations:
         lines.append(f"request adapted to the server: {'; '.join(ask_result.adaptations)}")
     if outcome.cost:

@@ -12,7 +12,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.models import QuestionSet
 from evaluation.core.messages.console import BAD_INPUT, print_report, remove_control_characters
 from evaluation.core.options import TERMINAL
-from evaluation.management.exporting import add_version
+from evaluation.management.exporting import add_version_argument
 from evaluation.management.option_arguments import add_option_arguments, read_options
 from evaluation.management.running import PAUSED, RunCommand, find_model_ids
 from evaluation.models import PromptVersion, Run
@@ -44,14 +44,14 @@ class Command(RunCommand):
         add = parser.add_argument
         add("--models", nargs="+", required=True, metavar="NAME", help="names of your models")
         add_option_arguments(parser, AskOptions, files=False, without=("models",))
-        add_version(parser)
+        add_version_argument(parser)
         add("--dry-run", action="store_true", help="show the first request, count; send nothing")
         add("--no-wait", action="store_true", help="queue the run and end")
         add("--output", type=Path, metavar="DIR", help="folder for the tables, as CSV")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue the run, show its progress, and print its report."""
-        version = self.version(options, answered=False)
+        version = self.find_chosen_version(options, answered=False)
         models = find_model_ids(options["models"], version.question_set)
         prompt = _find_prompt_id(options["prompt"], version.question_set)
         parameters = replace(
@@ -74,12 +74,12 @@ class Command(RunCommand):
                 else f"the run {run.state}: {TERMINAL.format_message(run.error) or 'no results'}"
             )
             raise CommandError(remove_control_characters(why), returncode=INCOMPLETE)
-        self.show(kind, run, options)
+        self.print_run_report(kind, run, options)
         if not AskSummary.from_json(run.summary).complete:
             sys.exit(INCOMPLETE)
 
     def _print_estimates(self, version: Any, options: AskOptions) -> None:
-        """Print what a run would ask and cost, without starting it; CommandError for problems."""
+        """Print the first request and the cost of a run, without starting it."""
         owner = version.question_set.owner
         problems = find_start_problems(version, owner, options)
         if problems:
@@ -99,7 +99,7 @@ class Command(RunCommand):
 
 
 def _find_prompt_id(name: str | None, question_set: QuestionSet) -> str | None:
-    """Return the id of a named prompt's latest version, or of the version with a given id."""
+    """Return the id of the named prompt's latest version; other names are returned unchanged."""
     if name is None or name in BUILT_IN:
         return name
     versions = PromptVersion.objects.filter(prompt__owner=question_set.owner_id, prompt__name=name)
@@ -108,7 +108,7 @@ def _find_prompt_id(name: str | None, question_set: QuestionSet) -> str | None:
 
 
 def _format_estimate(estimate: AskingEstimate) -> str:
-    """Return a model's expected numbers of requests and tokens, and the cost, as text."""
+    """Return a model's expected numbers of requests and tokens, its cost and duration, as text."""
     if estimate.reason:
         return estimate.reason
     lines = [

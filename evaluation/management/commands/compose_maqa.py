@@ -50,7 +50,7 @@ class Command(BaseCommand):
         )
         add(
             "--options",
-            type=_read_sizes,
+            type=_parse_option_range,
             default=(5, 0),
             metavar="N[-M]",
             help="of each (5); 5-15 draws the number of each, as in the paper",
@@ -102,8 +102,8 @@ class Command(BaseCommand):
         )
 
 
-def _read_sizes(text: str) -> tuple[int, int]:
-    """Return the least and the greatest number of options; the greatest is 0 for one number."""
+def _parse_option_range(text: str) -> tuple[int, int]:
+    """Return the least and greatest number of options in "N-M"; in "N" the greatest is 0."""
     least, dash, largest = text.partition("-")
     number = build_minimum_type(2)
     return number(least), number(largest) if dash else 0

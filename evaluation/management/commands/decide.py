@@ -16,7 +16,7 @@ from evaluation.payments.storage.fairness import compare_rejections, format_comp
 
 
 class Command(DecisionCommand):
-    """Store a user's decisions about workers' submissions."""
+    """Store a user's decisions about workers' submissions from a file."""
 
     help = (
         "Store the decisions in FILE about workers of the question set SET: columns worker, "

@@ -15,7 +15,7 @@ from evaluation.core.messages.console import (
     remove_control_characters,
     report_bad_input,
 )
-from evaluation.management.file_commands import KindCommand, add_kinds
+from evaluation.management.file_commands import RunTypeCommand, add_run_type_parsers
 from evaluation.management.option_arguments import read_options
 from evaluation.runs.run_types import list_kinds
 
@@ -24,7 +24,7 @@ __all__ = ["BAD_INPUT", "Command"]
 INCOMPLETE = 3
 
 
-class Command(KindCommand):
+class Command(RunTypeCommand):
     """Evaluate answers in files, without a database."""
 
     help = "Evaluate a file of answers; writes tables into a folder and needs no database."
@@ -33,8 +33,12 @@ class Command(KindCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add one sub-command per run type that evaluates files, with its arguments."""
         kinds = {name: kind for name, kind in list_kinds().items() if kind.has_evaluate_command}
-        add_kinds(
-            parser, {name: (kinds[name], kinds[name].evaluate) for name in self.select_names(kinds)}
+        add_run_type_parsers(
+            parser,
+            {
+                name: (kinds[name], kinds[name].evaluate)
+                for name in self.select_run_types_to_build(kinds)
+            },
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -21,8 +21,8 @@ class Command(ExportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments: set, file, run and pseudonyms."""
         super().add_arguments(parser)
-        self.add_output(parser)
-        self.add_run(parser, "add this run's scores and grades to the answers")
+        self.add_output_arguments(parser)
+        self.add_run_argument(parser, "add this run's scores and grades to the answers")
         parser.add_argument(
             "--pseudonyms",
             action="store_true",
@@ -38,7 +38,7 @@ class Command(ExportCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the file, and print a summary."""
-        version = self.find_version(options)
-        run = self.run_of(options, version)
+        version = self.find_chosen_version(options)
+        run = self.find_chosen_run(options, version)
         how = {"pseudonyms": options["pseudonyms"], "checks": options["checks"]}
-        self.write(build_answers_export(version, run, **how), options)
+        self.write_export(build_answers_export(version, run, **how), options)

@@ -44,7 +44,7 @@ class Command(ExportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the files, and print a summary."""
         try:
-            run = choose_run(self.find_version(options), options["run"])
+            run = choose_run(self.find_chosen_version(options), options["run"])
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         report = build_consensus_report(run)

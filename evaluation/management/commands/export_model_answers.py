@@ -21,10 +21,12 @@ class Command(ExportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments: set, file and run."""
         super().add_arguments(parser)
-        self.add_output(parser)
-        self.add_run(parser, "add this run's scores to the answers")
+        self.add_output_arguments(parser)
+        self.add_run_argument(parser, "add this run's scores to the answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the file, and print a summary."""
-        version = self.find_version(options)
-        self.write(build_model_answers_export(version, self.run_of(options, version)), options)
+        version = self.find_chosen_version(options)
+        self.write_export(
+            build_model_answers_export(version, self.find_chosen_run(options, version)), options
+        )

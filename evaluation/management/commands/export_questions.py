@@ -24,14 +24,16 @@ class Command(ExportCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments: set, file, and file of passages."""
         super().add_arguments(parser)
-        self.add_output(parser)
+        self.add_output_arguments(parser)
         parser.add_argument(
             "--passages", type=Path, metavar="FILE", help="write the passages to this file too"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write the questions, and the passages if requested."""
-        version = self.find_version(options)
+        version = self.find_chosen_version(options)
         if options["passages"]:
-            self.write(build_passages_export(version), options | {"output": options["passages"]})
-        self.write(build_questions_export(version), options)
+            self.write_export(
+                build_passages_export(version), options | {"output": options["passages"]}
+            )
+        self.write_export(build_questions_export(version), options)

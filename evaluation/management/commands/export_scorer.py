@@ -79,22 +79,22 @@ class Command(QuestionSetCommand):
         try:
             with report_bad_input(), exit_on_signal():
                 formats = writing.parse_formats(options["format"])
-                content = self._load(options)
+                content = self._load_content(options)
                 files = writing.build_export_files(content, formats)
                 if not options["dry_run"]:
                     writing.write_export(files, options["output"])
         except NotExportableError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
-        self._report(content, files, options)
+        self._print_contents(content, files, options)
 
-    def _load(self, options: dict[str, Any]) -> ScorerContent:
-        """Return the contents from a folder or from a run of the database."""
+    def _load_content(self, options: dict[str, Any]) -> ScorerContent:
+        """Return the scorer's content, read from a folder of `evaluate aqer` or from a run."""
         from evaluation.scorer.writing import check_task_name, make_task_name
 
         folder = Path(options["question_set"])
 
-        def choose(title: str) -> ScorerOptions:
-            """Return the options of the export, with its name from `title` unless one is given."""
+        def build_options(title: str) -> ScorerOptions:
+            """Return the export's options, named after `title` unless the arguments give a name."""
             return ScorerOptions(
                 check_task_name(options["name"] or make_task_name(title)),
                 options["min_answers"],
@@ -115,14 +115,16 @@ class Command(QuestionSetCommand):
                 licence=options["licence"],
                 languages=tuple(options["language"]),
             )
-            return files.load_folder_content(given, choose(options["title"] or folder.resolve().name))
+            return files.load_folder_content(
+                given, build_options(options["title"] or folder.resolve().name)
+            )
         from evaluation.scorer.storage import load_run_content
 
         run = self._find_run(options)
-        return load_run_content(run, choose(run.version.question_set.name))
+        return load_run_content(run, build_options(run.version.question_set.name))
 
     def _find_run(self, options: dict[str, Any]) -> Any:
-        """Return the run with the id, or the official run of the set; exit status 2 if none."""
+        """Return the run with the given id, or the set's official run; exit status 2 if none."""
         from evaluation.models import Run
         from evaluation.runs.exports import RECORD, ChoiceError, choose_run, choose_version
 
@@ -140,10 +142,10 @@ class Command(QuestionSetCommand):
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 
-    def _report(
+    def _print_contents(
         self, content: ScorerContent, files: dict[str, bytes], options: dict[str, Any]
     ) -> None:
-        """Print what the export contains."""
+        """Print what the export contains, and the number and size of its files."""
         from evaluation.scorer.preview import build_preview
 
         for line in build_preview(content).format_lines():
@@ -154,7 +156,7 @@ class Command(QuestionSetCommand):
 
 
 def _parse_columns(text: str | None) -> ColumnNames:
-    """Return the names of the columns of the graded file; exit status 2 if invalid."""
+    """Return the column names of the graded file in an argument's text; exit status 2 if bad."""
     if text is None:
         return ColumnNames()
     try:

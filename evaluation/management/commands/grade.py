@@ -32,4 +32,4 @@ class Command(RunCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue the run, show its progress, and print its report."""
-        self.start(get_kind(GRADING), options)
+        self.start_run(get_kind(GRADING), options)

@@ -39,7 +39,7 @@ class Command(QuestionSetCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Link, unlink or copy, and print the match; exit status 2 for invalid input."""
+        """Link, unlink or copy, and print what was done; exit status 2 for invalid input."""
         question_set = self.find_question_set(options)
         if options["undo"] and options["with_models"]:
             raise CommandError(
@@ -56,13 +56,13 @@ class Command(QuestionSetCommand):
                 )
                 return
             if options["earlier"]:
-                self._link(question_set, options)
+                self._link_sets(question_set, options)
             else:
-                self._print_copied(waves.copy_replies(question_set))
+                self._print_copied_replies(waves.copy_replies(question_set))
         except WaveError as error:
             raise CommandError(f"{question_set}: {error}", returncode=USAGE) from error
 
-    def _link(self, question_set: QuestionSet, options: dict[str, Any]) -> None:
+    def _link_sets(self, question_set: QuestionSet, options: dict[str, Any]) -> None:
         """Link the set to the earlier one, copy replies if requested, and print the match."""
         # Waves have one owner, so the earlier set is looked up among that owner's sets.
         owner = question_set.owner.get_username()
@@ -72,13 +72,13 @@ class Command(QuestionSetCommand):
         match, replies = waves.link_and_copy_replies(
             question_set, earlier, with_models=options["with_models"]
         )
-        for line in format_match(match):
+        for line in format_question_match(match):
             self.stdout.write(line)
         if options["with_models"]:
-            self._print_copied(replies)
+            self._print_copied_replies(replies)
         self.stdout.write(f"{question_set} is a later wave of {earlier} now")
 
-    def _print_copied(self, replies: waves.CopyCounts) -> None:
+    def _print_copied_replies(self, replies: waves.CopyCounts) -> None:
         """Print how many model replies were copied, and how many existed already."""
         self.stdout.write(
             f"{replies.n_replies:,} replies of {replies.n_models:,} models copied, "
@@ -86,8 +86,8 @@ class Command(QuestionSetCommand):
         )
 
 
-def format_match(match: QuestionMatch) -> list[str]:
-    """Return lines on how the questions of two sets match, one per kind of match."""
+def format_question_match(match: QuestionMatch) -> list[str]:
+    """Return lines on how the questions of two waves match: counts, and ids that differ."""
     lines = [
         (match.other_text, "with another text"),
         (match.only_later, "in the later set only"),

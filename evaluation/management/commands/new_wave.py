@@ -13,7 +13,7 @@ from evaluation.waves import storage as waves
 
 
 class Command(QuestionSetCommand):
-    """Copy a question set for a further wave."""
+    """Copy a question set as its next wave."""
 
     help = (
         "Make a further wave of the question set SET: its questions, texts and settings in a new "

@@ -52,7 +52,7 @@ KINDS_BY_OPTION = {
 
 
 def check_options(options: dict[str, Any]) -> None:
-    """Raise CommandError for an option that would have no effect in this combination.
+    """Raise CommandError for an option that has no effect in this combination.
 
     The command moves money, so an ignored option is an error.
     """
@@ -73,7 +73,7 @@ def check_options(options: dict[str, Any]) -> None:
 
 
 def is_planning_parts(options: dict[str, Any]) -> bool:
-    """Return whether partial payments are planned or listed; CommandError for wrong options."""
+    """Return whether partial payments are planned or shown; CommandError for wrong options."""
     if options["parts"] and (options["rule"] or options["round"]):
         raise CommandError(PARTS.text("rule_or_round"), returncode=USAGE)
     if options["increase_places"] and not (options["parts"] and options["send"]):
@@ -102,13 +102,13 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--least-hourly",
-        type=parse_positive_sum,
+        type=parse_positive_amount,
         metavar="AMOUNT",
         help="warn below it (default: that of the collecting)",
     )
     group.add_argument(
         "--base-pay",
-        type=parse_positive_sum,
+        type=parse_positive_amount,
         metavar="AMOUNT",
         help="pay without a bonus (default: that of the collecting)",
     )
@@ -118,15 +118,15 @@ def add_rule_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _parse_bonus(text: str) -> Decimal:
-    """Parse the amount of a bonus; raise ArgumentTypeError for an invalid one."""
+    """Return the amount of a bonus in an argument's text. Raises ArgumentTypeError."""
     try:
         return parse_bonus_amount(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def parse_positive_sum(text: str) -> Decimal:
-    """Parse a sum above 0; raise ArgumentTypeError for another text."""
+def parse_positive_amount(text: str) -> Decimal:
+    """Return the amount of money above 0 in an argument's text. Raises ArgumentTypeError."""
     try:
         amount = parse_total_amount(text)
     except ValueError:
@@ -176,7 +176,7 @@ class Command(DecisionCommand):
         )
         parser.add_argument(
             "--total",
-            type=parse_positive_sum,
+            type=parse_positive_amount,
             metavar="AMOUNT",
             help="with --send: the sum that you pay",
         )
@@ -187,7 +187,7 @@ class Command(DecisionCommand):
         add_round_option(parser, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Perform the action and print the state of payments; exit status 2 for invalid input."""
+        """Perform the action and print the payments by state; exit status 2 for invalid input."""
         check_options(options)
         version = self.find_version(options)
         only_parts = is_planning_parts(options)
@@ -199,17 +199,17 @@ class Command(DecisionCommand):
         user = self.find_decider(options, version) if options["by"] is not None else None
         try:
             if options["confirm"] or options["cancel"]:
-                self._advance(version, user, round_, confirm=options["confirm"])
+                self._confirm_or_cancel(version, user, round_, confirm=options["confirm"])
             elif options["settle"]:
                 new, known = import_panel_reports(version, user, options["settle"])
                 self.stdout.write(f"{new:,} settled, {known:,} were so already")
             elif options["send"]:
-                send = self._send_parts if options["parts"] else self._send
+                send = self._send_partial_payments if options["parts"] else self._send_bonuses
                 send(version, user, options)
             elif only_parts:
-                self._plan_parts(version, user, dry_run=options["dry_run"])
+                self._plan_partial_payments(version, user, dry_run=options["dry_run"])
             elif options["rule"]:
-                self._propose(version, user, options)
+                self._plan_by_rule(version, user, options)
             elif options["output"]:
                 path = options["output"]
                 table = build_ledger_table(bonuses.load_payments(version))
@@ -219,12 +219,12 @@ class Command(DecisionCommand):
             *(RuleError, errors.OtherAmountError, errors.CurrencyError),
         ) as error:
             raise CommandError(str(error), returncode=USAGE) from error
-        self._print_state(bonuses.load_payments(version))
+        self._print_payment_states(bonuses.load_payments(version))
 
-    def _advance(
+    def _confirm_or_cancel(
         self, version: QuestionSetVersion, user: Any, round_: str | None, *, confirm: bool
     ) -> None:
-        """Confirm or cancel the planned bonuses of a round, and print their total."""
+        """Confirm or cancel the planned bonuses of a round, and print their number."""
         if confirm:
             done = bonuses.confirm_payments(version, user, round_)
             self.stdout.write(f"{len(done.payments):,} confirmed, {done.total} in all")
@@ -232,8 +232,10 @@ class Command(DecisionCommand):
             done = bonuses.cancel_payments(version, user, round_)
             self.stdout.write(f"{len(done.payments):,} cancelled")
 
-    def _propose(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
-        """Print the effect of a bonus rule, and plan the bonuses unless it is a dry run."""
+    def _plan_by_rule(
+        self, version: QuestionSetVersion, user: Any, options: dict[str, Any]
+    ) -> None:
+        """Print who gets a bonus by the rule and its cost; plan them unless it is a dry run."""
         if options["amount"] is None:
             raise CommandError("give the amount with --amount", returncode=USAGE)
         named = {name: options[name] for name in ("amount", "share", "at_least", "end")}
@@ -266,8 +268,10 @@ class Command(DecisionCommand):
         new = plan_proposed_bonuses(proposals, user, round_)
         self.stdout.write(f"{new:,} planned; a person confirms them with --confirm")
 
-    def _send(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
-        """Print the next payment list; send it to the panel if its sum is confirmed."""
+    def _send_bonuses(
+        self, version: QuestionSetVersion, user: Any, options: dict[str, Any]
+    ) -> None:
+        """Print the next confirmed bonuses; let the panel pay them if --total is their sum."""
         waiting = select_next_bonuses(version, options["round"])
         for n, code in count_unsendable_bonuses(version, options["round"]):
             self.stdout.write(SENDING.text("left_out", said=SENDING.text(code, n=n)))
@@ -283,7 +287,7 @@ class Command(DecisionCommand):
             values = {"n": len(waiting), "total": total, "currency": currency, "study": study}
             self.stdout.write(SENDING.text("bonuses_would_be_paid", **values))
             return
-        batch = self._send_batch(
+        batch = self._pay_batch(
             lambda: send_bonuses(
                 version, user, Prolific(), study, options["total"], options["round"]
             )
@@ -291,7 +295,9 @@ class Command(DecisionCommand):
         paid = {"n": len(batch.payments), "total": batch.total, "currency": currency}
         self.stdout.write(SENDING.text("bonuses_paid", **paid))
 
-    def _plan_parts(self, version: QuestionSetVersion, user: Any, *, dry_run: bool) -> None:
+    def _plan_partial_payments(
+        self, version: QuestionSetVersion, user: Any, *, dry_run: bool
+    ) -> None:
         """Print who is owed a partial payment and who is not; plan them unless it is a dry run."""
         owed_parts = parts.find_owed_parts(version)
         currency = owed_parts.currency
@@ -316,8 +322,10 @@ class Command(DecisionCommand):
         n = len(done.payments)
         self.stdout.write(PARTS.text("planned", n=n, total=done.total, currency=currency))
 
-    def _send_parts(self, version: QuestionSetVersion, user: Any, options: dict[str, Any]) -> None:
-        """Print the next request for partial payments; send it if its sum is confirmed."""
+    def _send_partial_payments(
+        self, version: QuestionSetVersion, user: Any, options: dict[str, Any]
+    ) -> None:
+        """Print the next partial payments; let the panel pay them if --total is their sum."""
         next_parts = select_next_parts(version)
         if next_parts.n_without_id:
             self.stdout.write(SENDING.text("parts_without_id", n=next_parts.n_without_id))
@@ -335,13 +343,13 @@ class Command(DecisionCommand):
             self.stdout.write(SENDING.text("parts_would_be_paid", **paid, study=study))
             return
         more = options["increase_places"]
-        self._send_batch(
+        self._pay_batch(
             lambda: send_parts(version, user, Prolific(), study, options["total"], more_places=more)
         )
         self.stdout.write(SENDING.text("parts_paid", **paid))
 
-    def _send_batch(self, pay: Callable[[], bonuses.PaymentBatch]) -> bonuses.PaymentBatch:
-        """Send a payment batch; on an error, CommandError says whether money may have been paid."""
+    def _pay_batch(self, pay: Callable[[], bonuses.PaymentBatch]) -> bonuses.PaymentBatch:
+        """Pay a batch; on an error, CommandError says whether money may have been paid."""
         try:
             return pay()
         except (errors.OtherTotalError, errors.NothingToSendError) as error:
@@ -355,7 +363,7 @@ class Command(DecisionCommand):
             values = {"reference": error.reference, "reason": str(error)}
             raise CommandError(SENDING.text("not_known", **values)) from error
 
-    def _print_state(self, payments: list[bonuses.Payment]) -> None:
+    def _print_payment_states(self, payments: list[bonuses.Payment]) -> None:
         """Print the number and sum of the payments in each state."""
         counts = Counter(payment.state for payment in payments)
         for state in bonuses.STATES.values():

@@ -77,7 +77,7 @@ class Command(DecisionCommand):
         group.add_argument("--by", metavar="USERNAME", help="who makes it: may change the set")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Count the workers, and write the ids or create the panel group; else exit status 2."""
+        """Select the workers to invite again; write their ids or create a panel group of them."""
         if not (options["output"] or options["group"] is not None or options["count"]):
             raise CommandError(
                 "name the file of the ids with --output FILE, or use --count", returncode=USAGE
@@ -85,7 +85,7 @@ class Command(DecisionCommand):
         version = self.find_version(options)
         user = self.find_decider(options, version) if options["by"] is not None else None
         # Before anything is written, so that a command that cannot send leaves no file behind.
-        client = self._get_client(options)
+        client = self._build_panel_client(options)
         try:
             line = ScoreThreshold(
                 *(options["at_least"], options["end"], options["panel"]), score=options["score"]
@@ -114,8 +114,8 @@ class Command(DecisionCommand):
         if options["group"] is not None:
             self._create_group(version.question_set, invited, client, user, options)
 
-    def _get_client(self, options: dict[str, Any]) -> PanelClient | None:
-        """Return the client of the panel on which the group is created; None if none is wanted."""
+    def _build_panel_client(self, options: dict[str, Any]) -> PanelClient | None:
+        """Return the client that creates the panel group; None on a dry run or without a group."""
         if options["group"] is None:
             if options["send"]:
                 raise CommandError("name the group with --group NAME", returncode=USAGE)
@@ -142,7 +142,7 @@ class Command(DecisionCommand):
         user: AbstractBaseUser | None,
         options: dict[str, Any],
     ) -> None:
-        """Create the panel group of the selected workers and print its id; not on a dry run."""
+        """Create a panel group of the selected workers; without a client only print its size."""
         name = options["group"].strip()
         self.stderr.write(UNVERIFIED)
         if client is None:

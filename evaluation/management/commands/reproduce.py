@@ -171,7 +171,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run the study, and write and print its table."""
-        _refuse_mixed(options)
+        _check_study_options(options)
         names = ("data", "output", "embedder", "judge", "nli", "repetitions", "seed", "core")
         more = ("file", "labels", "columns", "models", "judgements")
         likelihood = ("likelihood", "likelihood_questions")
@@ -186,15 +186,15 @@ class Command(BaseCommand):
         print_report(self.stdout, "\n\n".join(part for part in lines if part))
 
 
-def _refuse_mixed(options: Mapping[str, Any]) -> None:
-    """Raise `CommandError` if a study gets a file where it needs a folder, or the reverse."""
+def _check_study_options(options: Mapping[str, Any]) -> None:
+    """Raise CommandError if an option that the study needs is missing, or has no effect on it."""
     study = options["study"]
     if options["likelihood"] is not None and study != "real-workers":
         raise CommandError(f"{study} takes no --likelihood", returncode=BAD_INPUT)
     of_models = {name for name in ("models", "judgements") if options[name] is not None}
     needed = NEEDED.get(study, ())
     if needed and (options["file"] is None or of_models != set(needed)):
-        reason = f"{study} takes a FILE of workers' answers, {_join_options(needed)}"
+        reason = f"{study} takes a FILE of workers' answers, {_join_flags(needed)}"
         raise CommandError(reason, returncode=BAD_INPUT)
     if needed:
         return
@@ -210,8 +210,8 @@ def _refuse_mixed(options: Mapping[str, Any]) -> None:
         raise CommandError(f"{study} needs --data FOLDER", returncode=BAD_INPUT)
 
 
-def _join_options(names: Sequence[str]) -> str:
-    """Return the options that a study needs, joined for a sentence."""
+def _join_flags(names: Sequence[str]) -> str:
+    """Return the flags of the named options, joined by "and"."""
     return " and ".join(f"--{name}" for name in names)
 
 
@@ -224,7 +224,7 @@ def _parse_labels(text: str) -> Mapping[str, float]:
 
 
 def _parse_columns(text: str) -> Mapping[str, str]:
-    """Return the column names in an argument's text. Raises ArgumentTypeError."""
+    """Return the column name of each key in an argument's text. Raises ArgumentTypeError."""
     try:
         return parse_column_names(text, NAMED)
     except ValueError as error:

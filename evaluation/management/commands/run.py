@@ -7,13 +7,13 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from evaluation.management.file_commands import KindCommand
+from evaluation.management.file_commands import RunTypeCommand
 from evaluation.management.option_arguments import add_option_arguments
 from evaluation.management.running import RunCommand
 from evaluation.runs.run_types import list_run_kinds
 
 
-class Command(KindCommand, RunCommand):
+class Command(RunTypeCommand, RunCommand):
     """Start a run of any type and show its progress."""
 
     help = (
@@ -25,7 +25,9 @@ class Command(KindCommand, RunCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the arguments: run type, set, its options, and output of the tables."""
         kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
-        for kind in map(list_run_kinds().__getitem__, self.select_names(list_run_kinds())):
+        for kind in map(
+            list_run_kinds().__getitem__, self.select_run_types_to_build(list_run_kinds())
+        ):
             of_kind = kinds.add_parser(kind.name, help=kind.words, description=kind.words)
             super().add_arguments(of_kind)
             add_option_arguments(of_kind, kind.options, files=False)
@@ -40,4 +42,4 @@ class Command(KindCommand, RunCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Queue the run, show its progress, and print its report."""
-        self.start(list_run_kinds()[options["kind"]], options)
+        self.start_run(list_run_kinds()[options["kind"]], options)

@@ -15,7 +15,7 @@ from evaluation.core.messages.console import (
 )
 from evaluation.core.options.declaration import FILES
 from evaluation.management.asking_arguments import SPECS, add_asking_arguments, build_ask_settings
-from evaluation.management.file_commands import KindCommand, add_kinds
+from evaluation.management.file_commands import RunTypeCommand, add_run_type_parsers
 from evaluation.management.option_arguments import read_options
 from evaluation.runs.files.study import EndedEarlyError
 from evaluation.runs.run_types import Kind, list_kinds
@@ -33,21 +33,23 @@ budget, Ctrl-C or a full disk ended it (what came is kept), 2 bad usage or input
 
 
 def _list_file_options(kind: Kind) -> list[str]:
-    """Return the options of a run type for the command, without those that need a database."""
+    """Return the names of a run type's options that apply to files."""
     return [name for name, option in kind.options.get_options().items() if FILES in option.places]
 
 
-class Command(KindCommand):
+class Command(RunTypeCommand):
     """Ask a model the requests of a study, and evaluate its replies, without a database."""
 
     help = "Ask a language model for a study and evaluate its replies; needs no database."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add one sub-command per run type with a study, with its model arguments."""
+        """Add one sub-command per run type that has a study, with the arguments of the model."""
         kinds = {name: kind for name, kind in list_kinds().items() if kind.has_study_command}
-        studies = {name: (kinds[name], kinds[name].study) for name in self.select_names(kinds)}
-        for name, of_kind in add_kinds(parser, studies).items():
+        studies = {
+            name: (kinds[name], kinds[name].study) for name in self.select_run_types_to_build(kinds)
+        }
+        for name, of_kind in add_run_type_parsers(parser, studies).items():
             add_asking_arguments(of_kind, without=_list_file_options(kinds[name]))
             of_kind.epilog = f"{of_kind.epilog}\n{EPILOG}".lstrip()
 

@@ -118,7 +118,7 @@ class Command(BaseCommand):
 
 
 def _parse_columns(text: str) -> Mapping[str, str]:
-    """Return the column names in an argument's text. Raises ArgumentTypeError."""
+    """Return the column name of each key in an argument's text. Raises ArgumentTypeError."""
     try:
         return parse_column_names(text, NAMED)
     except ValueError as error:
@@ -131,7 +131,7 @@ def _parse_minutes(text: str) -> float:
 
 
 def _parse_share(text: str) -> float:
-    """Return the share in an argument's text, between 0 and 1. Raises ArgumentTypeError."""
+    """Return the share in an argument's text, above 0 and below 1. Raises ArgumentTypeError."""
     number = _parse_number(text, 1.0)
     if number == 1.0:
         raise argparse.ArgumentTypeError("1 leaves no question to train on")

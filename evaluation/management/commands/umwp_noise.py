@@ -46,7 +46,7 @@ class Command(BaseCommand):
         add("--output", type=Path, metavar="DIR", required=True, help="folder for the files")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Find the contradictions, write them, and print a summary."""
+        """Find the contradictory labels, write them to files, and print a summary."""
         output: Path = options["output"]
         with report_bad_input(), exit_on_signal(), ProgressBars():
             noise = find_contradictions_in_file(options["problems"], options["similarity"], output)

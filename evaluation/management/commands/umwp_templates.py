@@ -27,7 +27,7 @@ UNUSED = ("rules", "bootstrap")
 
 
 class Command(BaseCommand):
-    """Find wordings that occur only in replies without an answer."""
+    """Mine templates: wordings that occur only in replies without an answer."""
 
     help = "Mine templates of UMWP out of labelled replies; half of them measure what was found."
     requires_system_checks = ()
@@ -76,10 +76,10 @@ class Command(BaseCommand):
                 options["output"],
             )
             mined = mine_templates(request, bars.show)
-        print_report(self.stdout, _format_mining(mined, request.output))
+        print_report(self.stdout, _format_mining_result(mined, request.output))
 
 
-def _format_mining(mined: MiningResult, output: Path) -> str:
+def _format_mining_result(mined: MiningResult, output: Path) -> str:
     """Return the mined templates with their rates as text, and the output folder."""
     header = ("candidate", "mined", "wrong", "adds", "kept", "wrong", "precision", "new", "reason")
     rows = [
@@ -105,8 +105,8 @@ def _format_mining(mined: MiningResult, output: Path) -> str:
         format_table(
             ("templates", "precision", "recall", "f1"),
             [
-                (f"the {len(mined.templates)} there are", *_list_rates(before)),
-                (f"with {len(mined.chosen)} more", *_list_rates(after)),
+                (f"the {len(mined.templates)} there are", *_list_template_rates(before)),
+                (f"with {len(mined.chosen)} more", *_list_template_rates(after)),
             ],
         ),
         f"Written into {output}: {', '.join(MINING_FILES)}",
@@ -114,6 +114,6 @@ def _format_mining(mined: MiningResult, output: Path) -> str:
     return "\n\n".join(lines)
 
 
-def _list_rates(rates: Any) -> tuple[float | None, ...]:
-    """Return the precision, recall and F1 of mined templates, in this order."""
+def _list_template_rates(rates: Any) -> tuple[float | None, ...]:
+    """Return the precision, recall and F1 of a set of templates, in this order."""
     return rates.precision, rates.recall, rates.f1

@@ -2,24 +2,24 @@
 
 from evaluation.model_comparison.report.leaderboard import (
     LeaderboardReport,
-    LeaderRow,
+    LeaderboardRow,
     build_leaderboard,
 )
 from evaluation.model_comparison.report.pair import (
     ORDERS,
-    Differences,
+    DifferencesPage,
     PairDetail,
     build_pair_detail,
-    load_differences,
+    load_differences_page,
 )
 
 __all__ = [
     "ORDERS",
-    "Differences",
-    "LeaderRow",
+    "DifferencesPage",
     "LeaderboardReport",
+    "LeaderboardRow",
     "PairDetail",
     "build_leaderboard",
     "build_pair_detail",
-    "load_differences",
+    "load_differences_page",
 ]

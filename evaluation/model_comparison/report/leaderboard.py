@@ -35,7 +35,7 @@ from evaluation.model_comparison.report.scores import (
     Relation,
     ScoreTable,
     build_group_tables,
-    find_related,
+    iterate_related_models,
     load_costs,
 )
 from evaluation.models import LanguageModel, LLMResponse, LLMScore, Run, RunOfRecord
@@ -49,7 +49,7 @@ RUNS_SHOWN = 8
 
 
 @dataclass(frozen=True)
-class LeaderRow:
+class LeaderboardRow:
     """A model on the leaderboard, with score, interval and rank.
 
     Attributes
@@ -83,7 +83,7 @@ class RelatedPair:
 
 
 @dataclass(frozen=True)
-class OtherScores:
+class OtherRunScores:
     """Another run of the question set, with its scores of the leaderboard's models.
 
     Attributes
@@ -119,11 +119,11 @@ class LeaderboardReport:
     about: RunAbout
     correction: str
     verdict: Message
-    models: list[LeaderRow]
+    models: list[LeaderboardRow]
     ceiling: Ceiling
     n_pairs: int
     related: list[RelatedPair]
-    runs: list[OtherScores]
+    runs: list[OtherRunScores]
     unscored: list[str]
 
     @property
@@ -155,7 +155,7 @@ def list_comparable_runs(question_set: QuestionSet) -> list[Run]:
     )
 
 
-def choose_run(runs: Sequence[Any]) -> Run | None:
+def choose_leaderboard_run(runs: Sequence[Any]) -> Run | None:
     """Return the official run among `runs`, else the newest; None without any.
 
     Runs without a score of a model are used only if all runs have none.
@@ -182,10 +182,10 @@ def build_leaderboard(
     rows = build_first_model_rows(standings, MODELS_SHOWN)
     of_id = {standing.model.public_id: standing.model for standing in standings}
     pairs = read_pairs(run, correction)
-    counts = _count_outcomes(pairs)
+    counts = _count_better_and_worse(pairs)
     costs = load_costs(run) if costs is None else costs
     shown = [
-        _build_row(
+        _build_leaderboard_row(
             row, of_id[row.model], counts.get(row.model), costs.get(of_id[row.model].pk, NOTHING)
         )
         for row in rows
@@ -201,18 +201,18 @@ def build_leaderboard(
         runs=_load_other_runs(
             run, rows, list_comparable_runs(run.version.question_set) if runs is None else runs
         ),
-        unscored=_list_unscored(run),
+        unscored=_list_unscored_models(run),
     )
 
 
-def _build_row(
+def _build_leaderboard_row(
     row: ModelRow, model: LanguageModel, count: tuple[int, int, int] | None, costs: Costs
-) -> LeaderRow:
+) -> LeaderboardRow:
     """Return a model's row: its score, its rank by the comparisons, and its costs."""
     better, worse, alike = count or (0, 0, 0)
     # Without a comparison the run's own rank is used: a single model has rank 1.
     rank = 1 + better if count else row.rank
-    return LeaderRow(
+    return LeaderboardRow(
         standing=row,
         family=model.family,
         version=model.version,
@@ -225,8 +225,8 @@ def _build_row(
     )
 
 
-def _count_outcomes(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
-    """Return for each model how many others are better, worse, and not distinguishable."""
+def _count_better_and_worse(pairs: list[ModelPair]) -> dict[UUID, tuple[int, int, int]]:
+    """Return, by model, how many others are better, worse, and not distinguishable."""
     counts: dict[UUID, list[int]] = {}
     for pair in pairs:
         p, value = pair.adjusted_p_value, pair.difference.value
@@ -249,7 +249,7 @@ def _build_related_pairs(models: list[LanguageModel], pairs: list[ModelPair]) ->
     # A pair is stored in one order of its models only.
     of_two = {frozenset((pair.first, pair.second)): pair for pair in pairs}
     result = []
-    for belonging in find_related(models):
+    for belonging in iterate_related_models(models):
         pair = of_two.get(frozenset((belonging.newer.public_id, belonging.older.public_id)))
         if pair is not None:
             newer_first = pair.first == belonging.newer.public_id
@@ -257,7 +257,7 @@ def _build_related_pairs(models: list[LanguageModel], pairs: list[ModelPair]) ->
     return result
 
 
-def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherScores]:
+def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherRunScores]:
     """Return the set's newest runs with scores of models, including the leaderboard's run."""
     newest = [other for other in runs if other.has_models]
     others = newest[:RUNS_SHOWN]
@@ -271,7 +271,7 @@ def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> lis
     names = build_run_titles([(other, AqerParameters) for other in others])
     exemplars = dict(zip(others, ExemplarIdentity.from_runs(*others), strict=True))
     return [
-        OtherScores(
+        OtherRunScores(
             run=other.public_id,
             called=name.title,
             version=other.version.number,
@@ -284,8 +284,8 @@ def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> lis
     ]
 
 
-def _list_unscored(run: Run) -> list[str]:
-    """Return the names of models whose answers arrived after the run."""
+def _list_unscored_models(run: Run) -> list[str]:
+    """Return the names of models that answered questions of the version but have no score."""
     # Sample 0 is the answer that is graded.
     answered = LLMResponse.objects.filter(
         model=OuterRef("pk"), question__version=run.version_id, sample=0
@@ -312,10 +312,10 @@ def build_leaderboard_table(run: Run) -> Table:
     """Return the leaderboard table: one row per model; cost, time and tokens per answer."""
     report = build_leaderboard(run)
     ceiling = report.ceiling.score.value
-    return Table(LEADERBOARD, (_build_cells(row, ceiling) for row in report.models))
+    return Table(LEADERBOARD, (_build_leaderboard_cells(row, ceiling) for row in report.models))
 
 
-def _build_cells(row: LeaderRow, ceiling: float | None) -> tuple[object, ...]:
+def _build_leaderboard_cells(row: LeaderboardRow, ceiling: float | None) -> tuple[object, ...]:
     """Return the cells of a model's row in the leaderboard table."""
     standing, costs = row.standing, row.costs
     return (
@@ -335,7 +335,7 @@ def build_groups_table(run: Run) -> Table:
 
 
 def _iterate_group_rows(run: Run) -> Iterable[tuple[object, ...]]:
-    """Yield a table row for each question group and model."""
+    """Yield a table row for each question group and model, with the mean score."""
     for table in build_group_tables(ScoreTable.from_run(run)):
         for group in table.groups:
             for model in group.models:

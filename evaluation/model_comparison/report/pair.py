@@ -34,8 +34,8 @@ from evaluation.model_comparison.report.scores import (
     GROUPED_BY,
     ComparedQuestion,
     ScoreTable,
-    compare_identity,
-    name_groups,
+    find_relation,
+    list_group_names,
 )
 from evaluation.models import ExemplaryAnswer, LanguageModel, LLMAnswerScore, LLMResponse, Run
 from evaluation.runs.reports.about import RunAbout, build_run_about
@@ -52,7 +52,7 @@ ORDERS = {
 
 
 @dataclass(frozen=True)
-class Differences:
+class DifferencesPage:
     """A page of the questions that two models were scored on, largest difference first.
 
     Attributes
@@ -77,7 +77,7 @@ class Differences:
         return self.end if self.end < self.total else None
 
 
-def load_differences(
+def load_differences_page(
     run: Run,
     table: ScoreTable,
     first: UUID,
@@ -85,13 +85,13 @@ def load_differences(
     order: str = "largest",
     start: int = 0,
     size: int = MAX_SHOWN,
-) -> Differences:
-    """Return a page of questions with both models' answers, scores, and the consensus's answer.
+) -> DifferencesPage:
+    """Return a page of questions with both models' answers and scores, and the consensus answer.
 
     Makes three queries; `table` holds the scores of both. Raises KeyError for an unknown order or
     model.
     """
-    one, other = table.of_model(first), table.of_model(second)
+    one, other = table.get_model_scores(first), table.get_model_scores(second)
     ordered = _order_questions(one - other, order)
     rows = ordered[start : start + size]
     keys = [table.questions[column].key for column in rows]
@@ -129,11 +129,11 @@ def load_differences(
         )
         for column, key in zip(rows.tolist(), keys, strict=True)
     ]
-    return Differences(order, start, len(ordered), differences)
+    return DifferencesPage(order, start, len(ordered), differences)
 
 
 def _order_questions(gaps: Floats, order: str) -> Integers:
-    """Return the indices of the questions in the requested order, largest difference first."""
+    """Return the indices of the questions that `order` selects, largest difference first."""
     wanted = {
         "largest": ~np.isnan(gaps),
         "first": gaps > SAME,
@@ -149,7 +149,7 @@ NAMED = 50
 
 
 @dataclass(frozen=True)
-class RightOrWrong(RecordWithReason):
+class CorrectnessComparison(RecordWithReason):
     """Correctness of two models on the questions with an answer key that both answered.
 
     Attributes
@@ -172,8 +172,8 @@ class RightOrWrong(RecordWithReason):
     mid_p_value: float | None
 
 
-def load_correctness(run: Run, first: UUID, second: UUID) -> RightOrWrong | None:
-    """Return both models' correctness in two queries; None if no question has an answer key.
+def load_correctness(run: Run, first: UUID, second: UUID) -> CorrectnessComparison | None:
+    """Return both models' correctness; None if no question has an answer key.
 
     A choice is read by its text, else by its letter, and has to name all accepted ones; a span of
     the passage is compared without case, punctuation and articles. An empty or refused answer is
@@ -197,20 +197,22 @@ def load_correctness(run: Run, first: UUID, second: UUID) -> RightOrWrong | None
         if status not in MISSING:
             # A refused reply may have a text, which is no answer.
             answer = text if status == AnswerStatus.TEXT else ""
-            verdict = is_correct(keyed[question], answer)
+            verdict = is_answer_correct(keyed[question], answer)
             right[int(model == second), place[question]] = np.nan if verdict is None else verdict
     return compare_correctness(
         [question.external_id for question in keyed.values()], right[0], right[1]
     )
 
 
-def compare_correctness(names: Sequence[str], first: Floats, second: Floats) -> RightOrWrong:
+def compare_correctness(
+    names: Sequence[str], first: Floats, second: Floats
+) -> CorrectnessComparison:
     """Return the comparison of two models' correct (1) and wrong (0) answers; NaN if unknown."""
     test = compute_mcnemar_exact(first, second)
     both = ~np.isnan(first - second)
     only_first = [name for name, gap in zip(names, first - second, strict=True) if gap == 1]
     only_second = [name for name, gap in zip(names, first - second, strict=True) if gap == -1]
-    return RightOrWrong(
+    return CorrectnessComparison(
         n=test.n,
         first_right=int(first[both].sum()),
         second_right=int(second[both].sum()),
@@ -224,8 +226,8 @@ def compare_correctness(names: Sequence[str], first: Floats, second: Floats) -> 
     )
 
 
-def is_correct(question: Question, text: str) -> bool | None:
-    """Return whether an answer is correct; None for an answer key that cannot be parsed."""
+def is_answer_correct(question: Question, text: str) -> bool | None:
+    """Return whether an answer is correct by the key; None for a key that cannot be parsed."""
     accepted = [str(answer) for answer in question.accepted_answers]
     if question.kind != Question.Kind.CHOICE:
         return bool(text) and normalise_for_matching(text) in set(
@@ -273,7 +275,7 @@ class PairGroup(RecordWithReason):
 
 
 @dataclass(frozen=True)
-class Grouping:
+class PairGrouping:
     """Question groups by one property, largest first, at most 60 of `n_groups`."""
 
     by: str
@@ -310,15 +312,15 @@ class PairDetail:
     n_first: int
     n_second: int
     n_equal: int
-    right: RightOrWrong | None
-    groupings: list[Grouping]
+    right: CorrectnessComparison | None
+    groupings: list[PairGrouping]
     notices: list[str]
 
 
 def build_pair_detail(
     run: Run, first: UUID, second: UUID, correction: Correction = HOLM
 ) -> tuple[PairDetail, ScoreTable] | None:
-    """Return the comparison of two models and their scores; None if the run lacks a model.
+    """Return the comparison of two models and their score table; None if the run lacks a model.
 
     By seven queries.
     """
@@ -328,9 +330,9 @@ def build_pair_detail(
     table = ScoreTable.from_run(run, [first, second])
     if len(table.models) < 2:  # what is left of a run whose model is gone
         return None
-    one, other = table.of_model(first), table.of_model(second)
+    one, other = table.get_model_scores(first), table.get_model_scores(second)
     models = {model.public_id: model for model in table.models}
-    belonging = compare_identity(models[first], models[second])
+    belonging = find_relation(models[first], models[second])
     gaps = one - other
     detail = PairDetail(
         about=build_run_about(run),
@@ -343,15 +345,15 @@ def build_pair_detail(
         n_second=int(np.count_nonzero(gaps < -SAME)),
         n_equal=int(np.count_nonzero(np.abs(gaps) <= SAME)),
         right=load_correctness(run, first, second),
-        groupings=build_groupings(table.questions, one, other, _get_seed(run)),
-        notices=_list_notices(list(models.values())),
+        groupings=build_groupings(table.questions, one, other, _get_bootstrap_seed(run)),
+        notices=_list_model_notices(list(models.values())),
     )
     return detail, table
 
 
 def build_groupings(
     questions: list[ComparedQuestion], first: Floats, second: Floats, seed: int = 0
-) -> list[Grouping]:
+) -> list[PairGrouping]:
     """Return the comparison of two models by question group, one grouping for each property.
 
     Only questions that both were scored on count. A property with one value for all of them, or
@@ -360,16 +362,18 @@ def build_groupings(
     common = np.flatnonzero(~np.isnan(first - second))
     result = []
     for by in GROUPED_BY:
-        names = name_groups([questions[index] for index in common.tolist()], by)
+        names = list_group_names([questions[index] for index in common.tolist()], by)
         if names is None:
             continue
-        groups = _build_groups(names, first[common], second[common], seed)
+        groups = _build_pair_groups(names, first[common], second[common], seed)
         groups.sort(key=lambda group: -group.n)
-        result.append(Grouping(by, len(groups), groups[:GROUPS_SHOWN]))
+        result.append(PairGrouping(by, len(groups), groups[:GROUPS_SHOWN]))
     return result
 
 
-def _build_groups(names: list[str], first: Floats, second: Floats, seed: int) -> list[PairGroup]:
+def _build_pair_groups(
+    names: list[str], first: Floats, second: Floats, seed: int
+) -> list[PairGroup]:
     """Return both models' means and difference in each question group."""
     return [
         PairGroup(
@@ -392,11 +396,11 @@ def _build_groups(names: list[str], first: Floats, second: Floats, seed: int) ->
     ]
 
 
-def _get_seed(run: Run) -> int:
+def _get_bootstrap_seed(run: Run) -> int:
     """Return the seed of a run's bootstrap; 0 for a run that stored none."""
     return int(run.parameters.get("seed", 0))
 
 
-def _list_notices(models: list[LanguageModel]) -> list[str]:
+def _list_model_notices(models: list[LanguageModel]) -> list[str]:
     """Return the models' notices without duplicates."""
     return list(dict.fromkeys(model.notice for model in models if model.notice))

@@ -56,7 +56,7 @@ class Costs(RecordWithReason):
 
     @classmethod
     def from_answers(cls, answers: Iterable[tuple[Any, ...]]) -> Self:
-        """Sum up answers, each with seconds, cost, prompt tokens and reply tokens."""
+        """Return the costs of answers, each with seconds, cost, prompt tokens and reply tokens."""
         seconds: list[float] = []
         costs: list[float] = []
         tokens: list[float] = []
@@ -76,7 +76,7 @@ class Costs(RecordWithReason):
 
 
 def load_costs(run: Run) -> Mapping[int, Costs]:
-    """Return the costs of the answers that a run scored, by model key; one query."""
+    """Return the costs of the answers that a run scored, by the model's primary key."""
     rows = LLMResponse.objects.filter(scores__run=run).values_list(
         "model_id", *build_cost_columns("extra")
     )
@@ -89,7 +89,7 @@ def build_cost_columns(extra: str) -> list[KeyTextTransform]:
 
 
 def sum_costs_by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
-    """Return the costs by model key, from rows of the key and of `build_cost_columns`."""
+    """Return the costs by model, from rows of the model's key and `build_cost_columns`."""
     scores: dict[int, list[tuple[Any, ...]]] = {}
     for model, copied, *values in rows:
         if copied is None:
@@ -98,12 +98,12 @@ def sum_costs_by_model(rows: Iterable[Sequence[Any]]) -> Mapping[int, Costs]:
 
 
 def _select_numbers(*values: Any) -> list[float]:
-    """Return the values that are numbers, as floats."""
+    """Return the values that are numbers, or texts of numbers, as floats."""
     return [number for number in map(_parse_number, values) if number is not None]
 
 
 def _parse_number(value: Any) -> float | None:
-    """Return a number stored as a number or text; None for any other value."""
+    """Return a number stored as a number or text, 0 or more; None for any other value."""
     # float(True) would be 1.
     if value is None or value == "" or isinstance(value, bool):
         return None
@@ -126,7 +126,7 @@ Relation = Literal["version", "strategy"]
 
 
 @dataclass(frozen=True)
-class Related:
+class RelatedModels:
     """Two models that differ in their version only, or in their prompting strategy only.
 
     Attributes
@@ -141,7 +141,7 @@ class Related:
     older: LanguageModel
 
 
-def find_related(models: Iterable[LanguageModel]) -> Iterator[Related]:
+def iterate_related_models(models: Iterable[LanguageModel]) -> Iterator[RelatedModels]:
     """Yield pairs of related models: consecutive versions, then strategies of one version.
 
     Models without a registered family have no related models.
@@ -151,25 +151,25 @@ def find_related(models: Iterable[LanguageModel]) -> Iterator[Related]:
         ordered = sorted(versions, key=lambda model: model.pk)
         for older, newer in pairwise(ordered):
             if older.version != newer.version:
-                yield Related("version", newer, older)
+                yield RelatedModels("version", newer, older)
     for property_name in _group_equal(known, ("family", "size", "tuning", "version")):
         ordered = sorted(
             property_name, key=lambda model: ("passage" not in model.strategy, model.strategy)
         )
         for language_model, other in combinations(ordered, 2):
             if language_model.strategy != other.strategy:
-                yield Related("strategy", language_model, other)
+                yield RelatedModels("strategy", language_model, other)
 
 
-def compare_identity(language_model: LanguageModel, other: LanguageModel) -> Related | None:
-    """Return in what two models differ if only in version or in strategy; None otherwise."""
-    return next(find_related((language_model, other)), None)
+def find_relation(language_model: LanguageModel, other: LanguageModel) -> RelatedModels | None:
+    """Return how two models are related, by version or by strategy; None if they are not."""
+    return next(iterate_related_models((language_model, other)), None)
 
 
 def _group_equal(
     models: Iterable[LanguageModel], fields: tuple[str, ...]
 ) -> Iterable[list[LanguageModel]]:
-    """Return the groups of models that have equal values in these fields."""
+    """Return the models in groups with equal values in these fields."""
     groups: dict[tuple[str, ...], list[LanguageModel]] = {}
     for model in models:
         key = tuple(getattr(model, field).strip().casefold() for field in fields)
@@ -209,16 +209,16 @@ class ScoreTable:
 
     @classmethod
     def from_run(cls, run: Run, models: list[UUID] | None = None) -> Self:
-        """Load the scores of some models of a run (default: all); three queries."""
-        return cls._load(run, models, ())[0]
+        """Return the table of some models' scores in a run (default: all); three queries."""
+        return cls._load_table(run, models, ())[0]
 
     @classmethod
-    def with_costs(cls, run: Run) -> tuple[Self, Mapping[int, Costs]]:
-        """Load the scores of all models of a run with the costs of their answers; three queries."""
-        return cls._load(run, None, build_cost_columns("llm_response__extra"))
+    def from_run_with_costs(cls, run: Run) -> tuple[Self, Mapping[int, Costs]]:
+        """Return the table of all models' scores in a run, and the costs of their answers."""
+        return cls._load_table(run, None, build_cost_columns("llm_response__extra"))
 
     @classmethod
-    def _load(
+    def _load_table(
         cls, run: Run, models: list[UUID] | None, cost_columns: Sequence[KeyTextTransform]
     ) -> tuple[Self, Mapping[int, Costs]]:
         """Return models' scores, and answers' costs from `cost_columns`, if any; three queries."""
@@ -263,7 +263,7 @@ class ScoreTable:
         """Row index of each model, by public id."""
         return {model.public_id: index for index, model in enumerate(self.models)}
 
-    def of_model(self, model: UUID) -> Floats:
+    def get_model_scores(self, model: UUID) -> Floats:
         """Return a model's score on each question; KeyError for a model not in the table."""
         return np.asarray(self.scores[self._row_of[model]], dtype=np.float64)
 
@@ -277,7 +277,7 @@ GROUPED_BY: dict[str, Callable[[ComparedQuestion], str]] = {
 
 
 @dataclass(frozen=True)
-class ModelInGroup:
+class ModelGroupMean:
     """Mean score of a model in a question group, over `n` questions."""
 
     model: UUID
@@ -287,7 +287,7 @@ class ModelInGroup:
 
 
 @dataclass(frozen=True)
-class Group:
+class QuestionGroup:
     """Group of questions with equal category, passage or language.
 
     Attributes
@@ -299,7 +299,7 @@ class Group:
     name: str
     n_questions: int
     is_small: bool
-    models: list[ModelInGroup]
+    models: list[ModelGroupMean]
 
     @property
     def best(self) -> float | None:
@@ -310,10 +310,10 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupTable:
-    """Table of models' means by question group (such as category), largest group first."""
+    """Models' mean scores by question group of one property, the largest group first."""
 
     by: str
-    groups: list[Group]
+    groups: list[QuestionGroup]
 
     @property
     def n_small(self) -> int:
@@ -321,8 +321,8 @@ class GroupTable:
         return sum(group.is_small for group in self.groups)
 
 
-def name_groups(questions: list[ComparedQuestion], by: str) -> list[str] | None:
-    """Return the group of each question by one property; None if the groups are trivial."""
+def list_group_names(questions: list[ComparedQuestion], by: str) -> list[str] | None:
+    """Return each question's group by one property; None if all or no two share a group."""
     names = [GROUPED_BY[by](question) for question in questions]
     return names if 1 < len(set(names)) < len(names) else None
 
@@ -335,23 +335,25 @@ def build_group_tables(table: ScoreTable) -> list[GroupTable]:
     questions = [table.questions[index] for index in scored.tolist()]
     tables = []
     for by in GROUPED_BY:
-        names = name_groups(questions, by)
+        names = list_group_names(questions, by)
         if names is not None:
-            tables.append(GroupTable(by, _build_groups(table, scored, names)))
+            tables.append(GroupTable(by, _build_score_groups(table, scored, names)))
     return tables
 
 
-def _build_groups(table: ScoreTable, columns: Integers, names: list[str]) -> list[Group]:
+def _build_score_groups(
+    table: ScoreTable, columns: Integers, names: list[str]
+) -> list[QuestionGroup]:
     """Return the question groups by one property, with each model's mean score."""
     sizes = {name: names.count(name) for name in dict.fromkeys(names)}
     means = [compute_group_means(scores[columns], names) for scores in table.scores]
     groups = [
-        Group(
+        QuestionGroup(
             name=name,
             n_questions=size,
             is_small=size < SMALL,
             models=[
-                ModelInGroup(
+                ModelGroupMean(
                     model.public_id,
                     model.name,
                     Estimate(mean[index].mean, mean[index].low, mean[index].high),

@@ -17,10 +17,10 @@ from evaluation.core.stats.cells import convert_nan_to_none
 from evaluation.model_overview.methods import compute_detectable_correlation
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
-    StandingRow,
-    ViewAbout,
+    ModelResultRow,
+    SummaryMeasure,
     ViewsSummary,
-    compute_disagreement_of_sides,
+    compute_aspect_disagreement,
 )
 from evaluation.model_overview.run.gathering import AlignedMetrics
 from evaluation.runs.flow.stored import Aspect, Measure
@@ -33,8 +33,8 @@ Against = Literal["better", "worse", "alike", "few", "alone", "neither"]
 
 
 @dataclass(frozen=True)
-class ViewQuestion:
-    """A question about the relation of two views (measures), with its answer as a message.
+class AnsweredQuestion:
+    """A question about the relation of two measures, with its answer as a message.
 
     Attributes
     ----------
@@ -48,10 +48,10 @@ class ViewQuestion:
     said: Message
 
 
-def answer_questions(summary: ViewsSummary) -> list[ViewQuestion]:
-    """Return the questions about pairs of views that the overview's views can answer."""
-    crowd, sure = summary.leading(Aspect.CROWD), summary.leading(Aspect.UNCERTAINTY)
-    robust, apart = summary.leading(Aspect.ROBUSTNESS), summary.dispersion
+def answer_questions(summary: ViewsSummary) -> list[AnsweredQuestion]:
+    """Return the answered questions about pairs of measures; none about a measure without data."""
+    crowd, sure = summary.find_main_measure(Aspect.CROWD), summary.find_main_measure(Aspect.UNCERTAINTY)
+    robust, apart = summary.find_main_measure(Aspect.ROBUSTNESS), summary.dispersion
     wanted = (
         ("uncertainty_distance", sure, crowd, 1),
         ("dispersion_distance", apart, crowd, -1),
@@ -62,22 +62,22 @@ def answer_questions(summary: ViewsSummary) -> list[ViewQuestion]:
     for name, one, other, sign in wanted:
         if one is None or other is None:
             continue
-        row = summary.correlation(one.view.name, other.view.name)
+        row = summary.find_correlation(one.view.name, other.view.name)
         if row is not None:
             # Each view whose lower values are better turns the correlation around.
-            turned = sign * _get_sign(one.view) * _get_sign(other.view)
+            turned = sign * _get_direction_sign(one.view) * _get_direction_sign(other.view)
             answer = _answer_question(f"views.{name}", row, turned)
-            result.append(ViewQuestion(name, one.view.name, other.view.name, answer))
+            result.append(AnsweredQuestion(name, one.view.name, other.view.name, answer))
     return result
 
 
-def _get_sign(view: Measure) -> int:
-    """Return 1 if greater values of a view are better or neither, -1 if smaller ones are."""
+def _get_direction_sign(view: Measure) -> int:
+    """Return -1 if smaller values of a measure are better, else 1."""
     return -1 if view.better == "lower" else 1
 
 
 def _answer_question(code: str, row: CorrelationRow, sign: int) -> Message:
-    """Return the answer to a question on two views: yes if their correlation x `sign` is > 0."""
+    """Return the answer to a question on two measures: yes if correlation x `sign` is above 0."""
     value = None if row.spearman is None else sign * row.spearman
     ends = (
         None if row.low is None or row.high is None else sorted((sign * row.low, sign * row.high))
@@ -107,11 +107,11 @@ def _choose_verdict(value: float | None, low: float | None, high: float | None, 
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """A sentence about a model, and the view (measure) that it is based on."""
+class ClaimEvidence:
+    """A sentence about a model, and the measure that it is based on."""
 
     said: Message
-    about: ViewAbout
+    about: SummaryMeasure
 
 
 @dataclass(frozen=True)
@@ -126,13 +126,13 @@ class Claim:
     """
 
     name: str
-    evidence: list[Evidence]
+    evidence: list[ClaimEvidence]
     missing: list[Aspect]
 
 
 @dataclass(frozen=True)
-class Portrait:
-    """Evidence about one model from all views; `place` is its index in the summary."""
+class ModelEvidence:
+    """Evidence about one model from all measures; `place` is its index in the summary."""
 
     model: str
     place: int
@@ -146,12 +146,12 @@ CLAIMS: tuple[tuple[str, tuple[Aspect, ...]], ...] = (
 )
 
 
-def build_portrait(summary: ViewsSummary, place: int) -> Portrait:
+def build_model_evidence(summary: ViewsSummary, place: int) -> ModelEvidence:
     """Return the evidence about the model at index `place` of the summary."""
     model = summary.models[place]
     claims = []
     for name, sides in CLAIMS:
-        evidence: list[Evidence] = []
+        evidence: list[ClaimEvidence] = []
         missing = []
         for side in sides:
             evidences = list(_iterate_evidence(summary, model, side))
@@ -159,37 +159,39 @@ def build_portrait(summary: ViewsSummary, place: int) -> Portrait:
             if not evidences:
                 missing.append(side)
         claims.append(Claim(name, evidence, missing))
-    return Portrait(model, place, claims)
+    return ModelEvidence(model, place, claims)
 
 
-def _iterate_evidence(summary: ViewsSummary, model: str, side: Aspect) -> Iterator[Evidence]:
-    """Yield the sentences on one model in the views of an aspect that have a value."""
+def _iterate_evidence(summary: ViewsSummary, model: str, side: Aspect) -> Iterator[ClaimEvidence]:
+    """Yield the sentences on one model in the measures of an aspect that have a value."""
     for model_view in summary.model_views:
-        number = summary.number(model, model_view.view.name)
+        number = summary.find_model_value(model, model_view.view.name)
         if model_view.view.side == side and number is not None and number.value is not None:
             values = {
                 "title": model_view.view.title,
                 "value": number.value,
                 **_get_range(model_view.view),
             }
-            yield Evidence(Message(f"views.{model_view.view.name}", values), model_view)
-    about = summary.leading(side)
-    row = summary.standing(model, about.view.name) if about is not None else None
+            yield ClaimEvidence(Message(f"views.{model_view.view.name}", values), model_view)
+    about = summary.find_main_measure(side)
+    row = summary.find_model_result(model, about.view.name) if about is not None else None
     if about is None or row is None or row.mean is None:
         return
     if side != Aspect.UNCERTAINTY:
-        yield Evidence(Message(f"views.mean_{side}", build_mean_values(row, about.view)), about)
+        yield ClaimEvidence(
+            Message(f"views.mean_{side}", build_mean_sentence_values(row, about.view)), about
+        )
         return
     # The level of confidence shows nothing; its correlation with the distance from the crowd does.
-    own, crowd = summary.own_correlation(model), summary.leading(Aspect.CROWD)
+    own, crowd = summary.find_own_correlation(model), summary.find_main_measure(Aspect.CROWD)
     if own is not None and crowd is not None:
-        turned = _get_sign(about.view) * _get_sign(crowd.view)
-        yield Evidence(_answer_question("views.sure", own, turned), about)
+        turned = _get_direction_sign(about.view) * _get_direction_sign(crowd.view)
+        yield ClaimEvidence(_answer_question("views.sure", own, turned), about)
 
 
-def build_mean_values(row: StandingRow, view: Measure) -> dict[str, Any]:
-    """Return the values for a sentence on a model's mean in a view; a positive gain is better."""
-    sign = _get_sign(view)
+def build_mean_sentence_values(row: ModelResultRow, view: Measure) -> dict[str, Any]:
+    """Return the values for a sentence on a model's mean; a positive `gain` is better."""
+    sign = _get_direction_sign(view)
     gain = None if row.gain is None else sign * row.gain
     ends = (
         None
@@ -214,8 +216,8 @@ def build_mean_values(row: StandingRow, view: Measure) -> dict[str, Any]:
     }
 
 
-def compare_with_others(row: StandingRow, view: Measure) -> Against:
-    """Return whether a model is significantly better or worse in a view than the others' mean."""
+def compare_with_others(row: ModelResultRow, view: Measure) -> Against:
+    """Return how a model's mean compares with the others' mean, or why that is not decided."""
     if not view.better:
         return "neither"
     if row.gain is None:
@@ -228,7 +230,7 @@ def compare_with_others(row: StandingRow, view: Measure) -> Against:
 
 
 def _get_range(view: Measure) -> dict[str, float | None]:
-    """Return the smallest and greatest possible value of a view, by the names in sentences."""
+    """Return the smallest and greatest possible value of a measure, by the names in sentences."""
     return {"lowest": view.lowest, "highest": view.highest}
 
 
@@ -248,7 +250,7 @@ def iterate_cell_rows(together: AlignedMetrics) -> Iterator[tuple[object, ...]]:
 
     `reason` names the views without a number and why, as VIEW: CODE, parted by semicolons.
     """
-    disagreement = compute_disagreement_of_sides(together)
+    disagreement = compute_aspect_disagreement(together)
     sides = [together.views[index].name for index in together.sides]
     names = [view.name for view in together.views]
     numbers = together.values.transpose(2, 1, 0).tolist()
@@ -278,12 +280,12 @@ def iterate_cell_rows(together: AlignedMetrics) -> Iterator[tuple[object, ...]]:
             )
 
 
-def iterate_model_rows(summary: ViewsSummary) -> Iterator[StandingRow]:
-    """Yield the rows of models.csv: each model's mean and rank in each view."""
+def iterate_model_rows(summary: ViewsSummary) -> Iterator[ModelResultRow]:
+    """Yield the rows of models.csv: each model's mean and rank in each measure."""
     for model in summary.models:
         yield from (row for row in summary.standings if row.model == model)
         for number in summary.of_models:
             if number.model == model:
                 nothing = (None, None, 0, None, None, None, 0, None, 0)
                 reason = number.reason or OVER_ALL
-                yield StandingRow(model, number.view, number.value, *nothing, reason)
+                yield ModelResultRow(model, number.view, number.value, *nothing, reason)

@@ -1,4 +1,4 @@
-"""Correlations, ranks and disagreements of views (measures), and the summary a run stores."""
+"""Correlations, ranks and disagreements of measures, and the summary a run stores."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from evaluation.consensus.signatures import collect_versions
 from evaluation.core.stats.inference.estimate import SampleEstimate
 from evaluation.model_overview.methods import (
     Disagreement,
-    ViewCorrelation,
-    compute_correlations,
+    MeasureCorrelation,
     compute_disagreement,
-    compute_standings,
+    compute_measure_correlations,
+    compute_model_results,
 )
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
-    ModelNumber,
-    Source,
+    MeasureSource,
+    ModelValue,
     ViewsParameters,
 )
 from evaluation.runs.flow.stored import RunSummary, Aspect, Measure
@@ -30,7 +30,7 @@ from evaluation.runs.flow.stored import RunSummary, Aspect, Measure
 
 @dataclass(frozen=True)
 class CorrelationRow:
-    """A row of correlations.csv: rank correlation of two views over questions, within models.
+    """A row of correlations.csv: rank correlation of two measures over questions, within models.
 
     `model` is "" for the mean over models.
     `spearman` is of the unchanged numbers, also if lower ones are better.
@@ -49,11 +49,11 @@ class CorrelationRow:
 
 
 @dataclass(frozen=True)
-class StandingRow:
-    """A row of models.csv: one model's mean, gain and rank in one view (measure).
+class ModelResultRow:
+    """A row of models.csv: one model's mean in one measure, its difference (`gain`) and its rank.
 
     `gain` is the mean difference to the other models' mean on the same `n_gain` questions; `place`
-    is the rank of the mean among `n_models`, 1 is best; None in a view without a better direction.
+    is the rank of the mean among `n_models`, 1 is best; None if neither direction is better.
     """
 
     model: str
@@ -73,10 +73,10 @@ class StandingRow:
 
 @dataclass(frozen=True)
 class DisagreementRow:
-    """A row of disagreements.csv: an answer, and the two views that rank it most differently.
+    """A row of disagreements.csv: an answer, and the two measures that rank it most differently.
 
     `strength` is the difference of their places among all answers, 0 to 1; the places are shares
-    of answers that are worse in the view.
+    of answers that are worse in the measure.
     """
 
     model: str
@@ -89,8 +89,8 @@ class DisagreementRow:
 
 
 @dataclass(frozen=True)
-class ViewResults:
-    """Results of a model overview: values of all views (measures), correlations, means.
+class OverviewResults:
+    """Results of a model overview: values of all measures, correlations, and models' means.
 
     Attributes
     ----------
@@ -102,37 +102,37 @@ class ViewResults:
     parameters: ViewsParameters
     correlations: tuple[CorrelationRow, ...]
     own: tuple[CorrelationRow, ...]
-    standings: tuple[StandingRow, ...]
+    standings: tuple[ModelResultRow, ...]
 
     @cached_property
     def disagreement(self) -> Disagreement:
-        """How much the aspects (main views) of each answer differ in rank."""
-        return compute_disagreement_of_sides(self.together)
+        """How much the main measures of the aspects differ in rank on each answer."""
+        return compute_aspect_disagreement(self.together)
 
 
-def compute_results(
+def compute_overview_results(
     together: AlignedMetrics, parameters: ViewsParameters, progress: Progress | None = None
-) -> ViewResults:
-    """Compute correlations of views and models' means and ranks from the combined views."""
+) -> OverviewResults:
+    """Return the correlations of measures, and models' means and ranks, from combined values."""
     pairs = list(combinations(range(len(together.views)), 2))
     n_draws, seed = parameters.bootstrap, parameters.seed
     views = []
     for done, pair in enumerate(_split_pairs(pairs)):
         if progress is not None:
             progress("correlating", min(done * BATCH, len(pairs)), len(pairs))
-        views += compute_correlations(together.values, pair, n_draws, seed)
+        views += compute_measure_correlations(together.values, pair, n_draws, seed)
     rows = [
         _build_correlation_row(together, pair, correlation, correlation.estimate, "")
         for pair, correlation in zip(pairs, views, strict=True)
     ]
     if progress is not None:
         progress("correlating", len(pairs), len(pairs))
-    return ViewResults(
+    return OverviewResults(
         together,
         parameters,
         tuple(rows),
         tuple(_build_own_correlation_rows(together, parameters)),
-        tuple(_build_standing_rows(together, parameters)),
+        tuple(_build_model_result_rows(together, parameters)),
     )
 
 
@@ -141,14 +141,14 @@ BATCH = 30
 
 
 def _split_pairs(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """Return the pairs of views in batches of limited size, to bound the memory used."""
+    """Return the pairs of measures in batches of 30, to bound the memory used."""
     return [pairs[start : start + BATCH] for start in range(0, len(pairs), BATCH)]
 
 
 def _build_correlation_row(
     together: AlignedMetrics,
     pair: tuple[int, int],
-    view_correlation: ViewCorrelation,
+    view_correlation: MeasureCorrelation,
     estimate: SampleEstimate,
     model: str,
 ) -> CorrelationRow:
@@ -171,15 +171,18 @@ def _build_correlation_row(
 def _build_own_correlation_rows(
     together: AlignedMetrics, parameters: ViewsParameters
 ) -> list[CorrelationRow]:
-    """Return each model's correlation of its uncertainty with its distance from the crowd."""
-    crowd, sure = together.leading(Aspect.CROWD), together.leading(Aspect.UNCERTAINTY)
+    """Return each model's correlation of its uncertainty with its score; [] without one of both."""
+    crowd, sure = (
+        together.find_main_measure(Aspect.CROWD),
+        together.find_main_measure(Aspect.UNCERTAINTY),
+    )
     if crowd is None or sure is None:
         return []
     rows = []
     for index, model in enumerate(together.models):
         alone = together.values[[crowd, sure], index : index + 1]
         # Of one model the mean over models is its own correlation, with an interval of its own.
-        (correlation,) = compute_correlations(
+        (correlation,) = compute_measure_correlations(
             alone, [(0, 1)], parameters.bootstrap, parameters.seed
         )
         rows.append(
@@ -190,14 +193,14 @@ def _build_own_correlation_rows(
     return rows
 
 
-def _build_standing_rows(
+def _build_model_result_rows(
     together: AlignedMetrics, parameters: ViewsParameters
-) -> list[StandingRow]:
-    """Return each model's mean and rank in each view of answers, model by model."""
+) -> list[ModelResultRow]:
+    """Return each model's mean and rank in each measure of answers, model by model."""
     of_view = {}
     for index, view in enumerate(together.views):
         if view.of == "answer":
-            of_view[index] = compute_standings(
+            of_view[index] = compute_model_results(
                 together.values[index],
                 higher_is_better=view.better != "lower",
                 n_draws=parameters.bootstrap,
@@ -208,18 +211,18 @@ def _build_standing_rows(
         for index, standing in of_view.items():
             one, view = standing[number], together.views[index]
             rows.append(
-                StandingRow(
+                ModelResultRow(
                     model,
                     view.name,
                     one.mean.value,
                     one.mean.low,
                     one.mean.high,
                     one.mean.n,
-                    one.gain.value,
-                    one.gain.low,
-                    one.gain.high,
-                    one.gain.n,
-                    one.place if view.better else None,
+                    one.difference.value,
+                    one.difference.low,
+                    one.difference.high,
+                    one.difference.n,
+                    one.rank if view.better else None,
                     one.n_models,
                     one.mean.reason,
                 )
@@ -227,9 +230,9 @@ def _build_standing_rows(
     return rows
 
 
-def compute_disagreement_of_sides(together: AlignedMetrics) -> Disagreement:
-    """Return how much the main views of the aspects differ in rank on each answer."""
-    sides = [together.oriented(index) for index in together.sides]
+def compute_aspect_disagreement(together: AlignedMetrics) -> Disagreement:
+    """Return how much the main measures of the aspects differ in rank on each answer."""
+    sides = [together.get_oriented_values(index) for index in together.sides]
     # Without any side there is no value for any answer.
     nothing = np.full((1, *together.values.shape[1:]), np.nan)
     return compute_disagreement(np.stack(sides) if sides else nothing)
@@ -241,7 +244,7 @@ def build_disagreement_rows(
     """Return a row per answer with values in two or more aspects, the largest difference first."""
     names = [together.views[index].name for index in together.sides]
     rows = []
-    for model, question in source.strongest().tolist():
+    for model, question in source.order_answers().tolist():
         best, worst = int(source.highest[model, question]), int(source.lowest[model, question])
         rows.append(
             DisagreementRow(
@@ -261,8 +264,8 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
-class ViewAbout:
-    """A view (measure of models), its source run, and whether it is its aspect's main view."""
+class SummaryMeasure:
+    """A measure of models, its source run, and whether it is its aspect's main measure."""
 
     view: Measure
     source: int
@@ -272,41 +275,41 @@ class ViewAbout:
 
 @dataclass(frozen=True)
 class ViewsSummary(RunSummary):
-    """Stored summary of a model overview run: sources, views, models, correlations, means.
+    """Stored summary of a model overview run: sources, measures, models, correlations, means.
 
     Attributes
     ----------
     sources : runs or folders of the views. views : views of answers and questions, in order;
         model_views : views of whole models, whose values are in `of_models`.
     answers : number of (model, question) pairs with a value in any view.
-    correlations, own, standings : as in `ViewResults`.
+    correlations, own, standings : as in `OverviewResults`.
     repeated : number of rows that repeat an earlier one.
     """
 
-    sources: tuple[Source, ...] = ()
-    views: tuple[ViewAbout, ...] = ()
-    model_views: tuple[ViewAbout, ...] = ()
+    sources: tuple[MeasureSource, ...] = ()
+    views: tuple[SummaryMeasure, ...] = ()
+    model_views: tuple[SummaryMeasure, ...] = ()
     models: tuple[str, ...] = ()
     questions: int = 0
     answers: int = 0
     correlations: tuple[CorrelationRow, ...] = ()
     own: tuple[CorrelationRow, ...] = ()
-    standings: tuple[StandingRow, ...] = ()
-    of_models: tuple[ModelNumber, ...] = ()
+    standings: tuple[ModelResultRow, ...] = ()
+    of_models: tuple[ModelValue, ...] = ()
     repeated: int = 0
     seed: int = 0
     bootstrap: int = 0
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of_found(cls, found: ViewResults) -> ViewsSummary:
+    def from_results(cls, found: OverviewResults) -> ViewsSummary:
         """Return the summary to store for computed results."""
         together = found.together
         leading = set(together.sides)
         of_answers = np.array([view.of == "answer" for view in together.views])
         known = together.known & of_answers[:, None, None]
         views = tuple(
-            ViewAbout(view, source, index in leading, int(known[index].sum()))
+            SummaryMeasure(view, source, index in leading, int(known[index].sum()))
             for index, (view, source) in enumerate(
                 zip(together.views, together.source_of, strict=True)
             )
@@ -315,7 +318,7 @@ class ViewsSummary(RunSummary):
             VERSION,
             together.sources,
             views,
-            tuple(ViewAbout(view, index, False, 0) for view, index in together.model_views),
+            tuple(SummaryMeasure(view, index, False, 0) for view, index in together.model_views),
             together.models,
             len(together.questions),
             int(known.any(axis=0).sum()),
@@ -338,19 +341,19 @@ class ViewsSummary(RunSummary):
             "answers": self.answers,
         }
 
-    def view(self, name: str) -> ViewAbout | None:
-        """Return a view (measure of answers, questions or models) by its name, or None."""
+    def find_measure(self, name: str) -> SummaryMeasure | None:
+        """Return a measure (of answers, questions or models) by its name; None if unknown."""
         return next(
             (about for about in (*self.views, *self.model_views) if about.view.name == name), None
         )
 
-    def leading(self, side: Aspect) -> ViewAbout | None:
-        """Return the main view of an aspect (side) of models; None if there is none."""
+    def find_main_measure(self, side: Aspect) -> SummaryMeasure | None:
+        """Return the main measure of an aspect of models; None if there is none."""
         return next((view for view in self.views if view.leads and view.view.side == side), None)
 
     @property
-    def dispersion(self) -> ViewAbout | None:
-        """View of how much workers' answers to a question differ; None if there is none."""
+    def dispersion(self) -> SummaryMeasure | None:
+        """Measure of how much workers' answers to a question differ; None if there is none."""
         rows = (
             view
             for view in self.views
@@ -360,25 +363,25 @@ class ViewsSummary(RunSummary):
 
     @property
     def missing(self) -> list[Aspect]:
-        """Aspects of models (such as robustness) of which there is no result."""
-        return [side for side in Aspect if self.leading(side) is None]
+        """Aspects of models (such as robustness) that no measure covers."""
+        return [side for side in Aspect if self.find_main_measure(side) is None]
 
-    def correlation(self, one: str, other: str) -> CorrelationRow | None:
-        """Return the correlation of two views over all models; None if there is none."""
+    def find_correlation(self, one: str, other: str) -> CorrelationRow | None:
+        """Return the correlation of two measures over all models; None if there is none."""
         wanted = {one, other}
         return next((row for row in self.correlations if {row.view, row.other} == wanted), None)
 
-    def own_correlation(self, model: str) -> CorrelationRow | None:
-        """Return a model's correlation of uncertainty with distance from the crowd, or None."""
+    def find_own_correlation(self, model: str) -> CorrelationRow | None:
+        """Return a model's correlation of its uncertainty with its score; None if there is none."""
         return next((row for row in self.own if row.model == model), None)
 
-    def standing(self, model: str, view: str) -> StandingRow | None:
-        """Return a model's mean and rank in a view; None if there is none."""
+    def find_model_result(self, model: str, view: str) -> ModelResultRow | None:
+        """Return a model's mean and rank in a measure; None if there is none."""
         matches = (row for row in self.standings if (row.model, row.view) == (model, view))
         return next(matches, None)
 
-    def number(self, model: str, view: str) -> ModelNumber | None:
-        """Return a model's overall value in a view of whole models; None if there is none."""
+    def find_model_value(self, model: str, view: str) -> ModelValue | None:
+        """Return a model's overall value in a measure of whole models; None if there is none."""
         matches = (
             model_number
             for model_number in self.of_models

@@ -1,4 +1,4 @@
-"""Combine views (measures) of models from several runs into one array of values."""
+"""Combine measures of models from several runs into one array of values."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Reasons = dict[tuple[int, int, int], str]
 
 
 @dataclass(frozen=True)
-class Source:
-    """The run or folder from which views (measures) were read.
+class MeasureSource:
+    """The run or folder from which measures of models were read.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Source:
 
 
 @dataclass(frozen=True)
-class ModelNumber:
-    """A model's overall value in a view of whole models, or the reason why it is missing."""
+class ModelValue:
+    """A model's overall value in a measure of whole models, or the reason why it is missing."""
 
     view: str
     model: str
@@ -46,12 +46,12 @@ class ModelNumber:
 
 
 class NoObservationsError(Exception):
-    """No source contains a value for any model's answer."""
+    """Error: no source contains a value for any model's answer."""
 
 
 @dataclass(frozen=True, eq=False)
 class AlignedMetrics:
-    """Values of all views (measures), in an array by view, model and question; NaN if missing.
+    """Values of all measures in one array by measure, model and question; NaN if missing.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class AlignedMetrics:
         source. repeated : number of rows that repeat an earlier one; they do not count.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[MeasureSource, ...]
     views: tuple[Measure, ...]
     source_of: tuple[int, ...]
     models: tuple[str, ...]
@@ -71,21 +71,21 @@ class AlignedMetrics:
     values: Floats
     reasons: Reasons
     model_views: tuple[tuple[Measure, int], ...] = ()
-    of_models: tuple[ModelNumber, ...] = ()
+    of_models: tuple[ModelValue, ...] = ()
     repeated: int = 0
 
     @cached_property
     def known(self) -> Booleans:
-        """Whether a value is known, by view, model and question."""
+        """Whether a value is known, by measure, model and question."""
         return ~np.isnan(self.values)
 
     @cached_property
-    def place_of(self) -> Mapping[str, int]:
-        """Index of each view, by the view's name."""
+    def index_by_name(self) -> Mapping[str, int]:
+        """Index of each measure, by the measure's name."""
         return {view.name: index for index, view in enumerate(self.views)}
 
-    def leading(self, side: Aspect) -> int | None:
-        """Return the index of the main view of an aspect (side); None if there is none."""
+    def find_main_measure(self, side: Aspect) -> int | None:
+        """Return the index of the main measure of an aspect; None if there is none."""
         for index, view in enumerate(self.views):
             if view.side == side and view.of == "answer" and view.better:
                 return index
@@ -93,7 +93,7 @@ class AlignedMetrics:
 
     @property
     def dispersion(self) -> int | None:
-        """Index of the view of how much workers disagree on a question; None if missing."""
+        """Index of the measure of how much workers disagree on a question; None if missing."""
         for index, view in enumerate(self.views):
             if view.side == Aspect.CROWD and view.of == "question":
                 return index
@@ -101,16 +101,16 @@ class AlignedMetrics:
 
     @property
     def sides(self) -> list[int]:
-        """Indices of the main views of all aspects, in the order of the aspects."""
-        return [index for index in map(self.leading, Aspect) if index is not None]
+        """Indices of the main measures of all aspects, in the order of the aspects."""
+        return [index for index in map(self.find_main_measure, Aspect) if index is not None]
 
-    def oriented(self, view: int) -> Floats:
-        """Return a view's values, negated if smaller is better; one row per model."""
+    def get_oriented_values(self, view: int) -> Floats:
+        """Return a measure's values, negated if smaller is better; one row per model."""
         sign = -1.0 if self.views[view].better == "lower" else 1.0
         return np.asarray(sign * self.values[view], dtype=np.float64)
 
-    def hash(self) -> str:
-        """Return the SHA-256 of all values, independent of their sources."""
+    def compute_hash(self) -> str:
+        """Return the SHA-256 of all values; it does not depend on their sources."""
         made = hashlib.sha256()
         made.update(json.dumps([self.models, self.questions]).encode())
         for view, values in zip(self.views, self.values, strict=True):
@@ -123,8 +123,8 @@ class AlignedMetrics:
 
 
 @dataclass
-class Gathering:
-    """Collects numbers (by view, model and question) from sources into one array.
+class MetricsBuilder:
+    """Combines numbers (by measure, model and question) from sources into one array.
 
     Attributes
     ----------
@@ -132,12 +132,14 @@ class Gathering:
     """
 
     questions: Sequence[str] = ()
-    sources: list[Source] = field(default_factory=list)
+    sources: list[MeasureSource] = field(default_factory=list)
     _told: dict[str, dict[tuple[str, str], tuple[float | None, str]]] = field(default_factory=dict)
     _views: dict[str, tuple[Measure, int]] = field(default_factory=dict)
     _repeated: int = 0
 
-    def add(self, source: Source, viewed_observations: Iterable[MeasuredObservation]) -> None:
+    def add_source(
+        self, source: MeasureSource, viewed_observations: Iterable[MeasuredObservation]
+    ) -> None:
         """Add the numbers of a source; of repeated numbers the first counts."""
         self.sources.append(source)
         source_index = len(self.sources) - 1
@@ -151,8 +153,8 @@ class Gathering:
             else:
                 cells[key] = (value, reason)
 
-    def together(self) -> AlignedMetrics:
-        """Return the combined views; raises `NoObservationsError` if no answer has a value."""
+    def build_metrics(self) -> AlignedMetrics:
+        """Return the combined values; raises `NoObservationsError` if no answer has a value."""
         views = [
             (view, index)
             for name, (view, index) in self._views.items()
@@ -180,11 +182,11 @@ class Gathering:
         )
 
     def _list_values(self, name: str) -> Iterable[tuple[float | None, str]]:
-        """Return (value, reason if missing) of every number of a view."""
+        """Return (value, reason if missing) of every number of a measure."""
         return self._told[name].values()
 
     def _iterate_models(self, views: Sequence[tuple[Measure, int]]) -> Iterator[str]:
-        """Yield the name of the model of each known value of an answer, view by view."""
+        """Yield the name of the model of each known value of an answer, measure by measure."""
         for view, _ in views:
             if view.of == "answer":
                 for (model, _), (value, _) in self._told[view.name].items():
@@ -194,7 +196,7 @@ class Gathering:
     def _build_arrays(
         self, views: Sequence[Measure], models: Sequence[str], questions: Sequence[str]
     ) -> tuple[Floats, Reasons]:
-        """Return the values by view, model and question, and the reasons of missing ones."""
+        """Return the values by measure, model and question, and the reasons of missing ones."""
         row = {model: index for index, model in enumerate(models)}
         column = {question: index for index, question in enumerate(questions)}
         values = np.full((len(views), len(models), len(questions)), np.nan)
@@ -213,12 +215,12 @@ class Gathering:
 
     def _collect_model_numbers(
         self, models: Sequence[str]
-    ) -> tuple[tuple[tuple[Measure, int], ...], tuple[ModelNumber, ...]]:
-        """Return the views of whole models, and their numbers for these models."""
+    ) -> tuple[tuple[tuple[Measure, int], ...], tuple[ModelValue, ...]]:
+        """Return the measures of whole models, and their values for these models."""
         views = [(view, index) for view, index in self._views.values() if view.of == "model"]
         known = set(models)
         numbers = [
-            ModelNumber(view.name, model, value, reason)
+            ModelValue(view.name, model, value, reason)
             for view, _ in views
             for (model, _), (value, reason) in self._told[view.name].items()
             if model in known

@@ -46,7 +46,7 @@ def list_exclusions(run: Run) -> list[WorkerVerdict]:
     Workers excluded by the run's own settings have no vote, so they are not included.
     """
     voted = WorkerGrade.objects.filter(VOTED, run=run).values("worker")
-    counting = WorkerVerdict.counting(run).filter(worker__in=voted)
+    counting = WorkerVerdict.select_current(run).filter(worker__in=voted)
     newest = {row.worker_id: row for row in counting.select_related("worker", "decided_by")}
     return [row for row in newest.values() if row.kind == WorkerVerdict.Kind.EXCLUDE]
 
@@ -56,7 +56,9 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
 
     Each by its external id, or by its public id if several workers have the same external id.
     """
-    workers = [verdict.worker for verdict in WorkerVerdict.list_excluding(version.question_set)]
+    workers = [
+        verdict.worker for verdict in WorkerVerdict.list_exclusion_verdicts(version.question_set)
+    ]
     # `_WorkerIds` reads every worker of the version; a set without exclusions is spared that.
     return _WorkerIds(version).list_unambiguous_ids(workers) if workers else ()
 

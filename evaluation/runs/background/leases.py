@@ -66,7 +66,7 @@ def fail_run(run_filter: Q, reason: str) -> bool:
     with transaction.atomic():
         runs = Run.objects.filter(run_filter).values_list("pk", flat=True)
         failed = [run for run in list(runs) if store_failed_run(run, run_filter, reason)]
-        RunTask.cancel(run__in=failed)
+        RunTask.cancel_open_tasks(run__in=failed)
     return bool(failed)
 
 
@@ -159,7 +159,7 @@ def select_claimable_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
     """Return the tasks that a process may claim, in one lane or all."""
     free = Q(state=RunTask.State.WAITING)
     expired = Q(state=RunTask.State.RUNNING, lease_until__lt=Now())
-    tasks = RunTask.select_valid().filter(free | expired)
+    tasks = RunTask.select_open().filter(free | expired)
     return tasks if lane is None else tasks.filter(lane=lane.value)
 
 
@@ -221,7 +221,7 @@ def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
     if crashed and candidate["crashes"] + 1 >= MOST_CRASHES:
         crashes = F("crashes") + 1
         if store_failed_run(candidate["pk"], as_read, format_crash_reason(), crashes=crashes):
-            RunTask.cancel(run=candidate["pk"])
+            RunTask.cancel_open_tasks(run=candidate["pk"])
         return None
     was_claimed = Run.objects.filter(as_read).update(
         state=Run.State.RUNNING,
@@ -236,7 +236,7 @@ def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
     if not was_claimed:
         return None
     # Tasks of an earlier attempt count no more: this turn looks for what is missing itself.
-    RunTask.cancel(run=candidate["pk"])
+    RunTask.cancel_open_tasks(run=candidate["pk"])
     return Claim(candidate["pk"], candidate["attempt"] + 1)
 
 

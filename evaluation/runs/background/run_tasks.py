@@ -54,7 +54,7 @@ class TaskClaim:
 
     def is_held(self) -> bool:
         """Return whether the claim is still valid."""
-        return RunTask.select_valid().filter(self._build_task_filter()).exists()
+        return RunTask.select_open().filter(self._build_task_filter()).exists()
 
     def load_task(self) -> RunTask:
         """Return the task. Raises `LeaseLostError` if it was cancelled and lost its payload."""
@@ -195,8 +195,8 @@ def cancel_stale_tasks() -> int:
     of a stuck process has failed: they hold copies of answers.
     """
     stale = RunTask.objects.filter(state__in=OPEN).exclude(
-        pk__in=RunTask.select_valid().values("pk")
+        pk__in=RunTask.select_open().values("pk")
     )
     # Read first: processes call this every few seconds, and an update takes SQLite's only lock.
     found = list(stale.values_list("pk", flat=True))
-    return RunTask.cancel(pk__in=found) if found else 0
+    return RunTask.cancel_open_tasks(pk__in=found) if found else 0

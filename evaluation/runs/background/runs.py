@@ -29,7 +29,7 @@ from annotations.web.scope import RefusedError
 from evaluation.core.options import OptionError, Parameters, Problem
 from evaluation.core.options.declaration import build_problem
 from evaluation.models import DrawPart, Run, RunTask, WorkerVerdict
-from evaluation.models.collecting import is_being_undone
+from evaluation.models.collecting import is_import_being_undone
 from evaluation.models.runs import ACTIVE, GRADING, LONGEST_NAME, LONGEST_NOTES, UNFINISHED
 from evaluation.runs.background.leases import wake_process_on_commit
 from evaluation.runs.run_types import Kind, get_kind, get_run_kind
@@ -129,7 +129,7 @@ def _check_start(
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:
         raise RefusedError("archived")
-    if is_being_undone(version.question_set_id):
+    if is_import_being_undone(version.question_set_id):
         raise RefusedError("undoing")
     if not problems and not trusted:
         problems = find_reserved_options(owner, options)
@@ -187,7 +187,7 @@ def cancel_run(run: Run) -> bool:
         state=Run.State.CANCELLED, finished_at=Now(), lease_until=None
     )
     if cancelled:
-        RunTask.cancel(run=run)
+        RunTask.cancel_open_tasks(run=run)
         DrawPart.objects.filter(run=run).delete()
     run.refresh_from_db()
     return bool(cancelled)
@@ -205,7 +205,7 @@ def pause_run(run: Run) -> bool:
     )
     # The next turn after the pause stores tasks for what is missing then.
     if paused:
-        RunTask.cancel(run=run)
+        RunTask.cancel_open_tasks(run=run)
     run.refresh_from_db()
     return bool(paused)
 

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 # a broker takes a task for dead).
 TURN_SECONDS = 240.0
 # Features, which import this package.
-INTERIM_TURN = "evaluation.interim.turns.run_turn"
+INTERIM_TURN = "evaluation.interim.turns.run_interim_turn"
 REMOVAL_TURN = "evaluation.deletion.storage.removals.delete_for_seconds"
 FOLLOW_SCORES = "evaluation.admission.storage.apply_rules_of_set"
 

@@ -91,7 +91,8 @@ def load_drawable_answers(run: Run) -> DrawableAnswers:
     """
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
     excluded_workers = {
-        verdict.worker_id for verdict in WorkerVerdict.list_excluding(run.version.question_set)
+        verdict.worker_id
+        for verdict in WorkerVerdict.list_exclusion_verdicts(run.version.question_set)
     }
     excluded_workers.update(WorkerGrade.select_excluded(run).values_list("worker_id", flat=True))
     if excluded_workers:

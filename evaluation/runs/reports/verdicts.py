@@ -102,7 +102,7 @@ def load_active_verdicts(
 
     A worker may have several active decisions, of which the newest is current.
     """
-    rows: QuerySet[WorkerVerdict, Any] = WorkerVerdict.counting(run)
+    rows: QuerySet[WorkerVerdict, Any] = WorkerVerdict.select_current(run)
     if workers is not None:
         rows = rows.filter(worker__public_id__in=[NO_WORKER, *workers])
     return [AppliedDecision(*row) for row in rows.values_list(*APPLIED)]
@@ -136,7 +136,7 @@ def group_accepted_batches(decided: Iterable[WorkerDecision]) -> list[AcceptedBa
 
 def load_decision_history(run: Run, worker: UUID) -> list[WorkerDecision]:
     """Return all decisions about a worker in a run, and withdrawals, newest first; one query."""
-    rows = WorkerVerdict.of_run(run).filter(worker__public_id=worker).order_by("-pk")
+    rows = WorkerVerdict.select_for_run(run).filter(worker__public_id=worker).order_by("-pk")
     return [WorkerDecision(*row) for row in rows.values_list(*COLUMNS)]
 
 
@@ -145,7 +145,7 @@ def load_active_and_history(
 ) -> tuple[list[AppliedDecision], list[WorkerDecision]]:
     """Return a run's active decisions, and one worker's history, by one query."""
     active = Q(takes_back=None, taken_back=None)
-    rows = WorkerVerdict.of_run(run).filter(active | Q(worker__public_id=worker))
+    rows = WorkerVerdict.select_for_run(run).filter(active | Q(worker__public_id=worker))
     verdicts = [
         (takes_back is None and taken_back is None, AppliedDecision(*row))
         for takes_back, taken_back, *row in rows.values_list("takes_back", "taken_back", *APPLIED)
@@ -209,7 +209,7 @@ def load_run_decisions(run: Run, workers: Collection[UUID]) -> RunDecisions:
 
     One query instead of `load_applied_verdicts`, `load_current_verdicts` and a check.
     """
-    active = WorkerVerdict.counting(run)
+    active = WorkerVerdict.select_current(run)
     applied = Exists(
         run.applied_verdicts.through.objects.filter(run=run, workerverdict=OuterRef("pk"))
     )
@@ -293,7 +293,9 @@ def load_run_exclusions(run: Run) -> RunExclusions:
     workers = select_answering_workers(
         run.version, rejected=bool(run.parameters.get("include_rejected"))
     )
-    decided = [verdict.pk for verdict in WorkerVerdict.list_excluding(run.version.question_set)]
+    decided = [
+        verdict.pk for verdict in WorkerVerdict.list_exclusion_verdicts(run.version.question_set)
+    ]
     rows = WorkerVerdict.objects.filter(pk__in=decided, worker__in=workers)
     decisions = [AppliedDecision(*row).fill_origin(run) for row in rows.values_list(*APPLIED)]
     left_out = {

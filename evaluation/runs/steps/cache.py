@@ -22,7 +22,7 @@ from evaluation.core.backends import (
 )
 from evaluation.core.backends.embedding.contract import PRECISIONS
 from evaluation.core.text.quality import find_language_warning
-from evaluation.models import EmbedderVersion, Embedding, RunTask, text_hash
+from evaluation.models import EmbedderVersion, Embedding, RunTask, compute_text_hash
 from evaluation.runs.steps.checkpoints import Lane, RunInputError, Turn
 from evaluation.runs.steps.run_tasks import (
     count_truncated_texts,
@@ -135,7 +135,7 @@ def load_or_embed_vectors(
     """
     embedder = load_embedder(spec, precision)
     distinct = list(dict.fromkeys(texts))
-    by_hash = {text_hash(text): text for text in distinct}
+    by_hash = {compute_text_hash(text): text for text in distinct}
     version = _find_version_of_embedder(embedder)
     present = set() if version is None else _find_stored_hashes(version, list(by_hash))
     missing = [text for key, text in by_hash.items() if key not in present]
@@ -217,8 +217,10 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
         turn.check_interruption()
         part, texts = texts[:PART], texts[PART:]
         version = _find_version_of_embedder(embedder)
-        stored = _find_stored_hashes(version, list(map(text_hash, part))) if version else set()
-        missing = [text for text in part if text_hash(text) not in stored]
+        stored = (
+            _find_stored_hashes(version, list(map(compute_text_hash, part))) if version else set()
+        )
+        missing = [text for text in part if compute_text_hash(text) not in stored]
         began = turn.clock()
         vectors = embed_part(embedder, missing) if missing else None
         seconds = turn.clock() - began
@@ -253,7 +255,7 @@ def store_vectors(
     rows = [
         Embedding(
             embedder=version,
-            text_hash=text_hash(text),
+            text_hash=compute_text_hash(text),
             dimension=vectors.shape[1],
             vector=vector.tobytes(),
         )
@@ -326,7 +328,7 @@ def load_vectors_of_texts(
     version: EmbedderVersion, texts: Sequence[str]
 ) -> NDArray[np.float32] | None:
     """Return the stored vector (row) of each text; None if one is missing."""
-    by_hash = {text_hash(text): text for text in dict.fromkeys(texts)}
+    by_hash = {compute_text_hash(text): text for text in dict.fromkeys(texts)}
     if len(_find_stored_hashes(version, list(by_hash))) < len(by_hash):
         return None
     return _spread_to_texts(_load_vector_matrix(version, by_hash), by_hash, texts)

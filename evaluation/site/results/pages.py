@@ -72,7 +72,7 @@ from evaluation.runs.run_types import Kind, RunSummary
 from evaluation.runs.run_types.data_sheets import build_run_workbook, build_run_zip
 from evaluation.sample_size.charts import build_planner_chart
 from evaluation.trust.report.decision import build_decision
-from evaluation.trust.views import build_people_chart
+from evaluation.trust.views import build_linked_decision_chart
 from evaluation.waves import views as waves
 from evaluation.waves.report.comparison import (
     build_model_table,
@@ -87,19 +87,19 @@ MOST = 10_000_000
 
 
 def show_first_page(request: HttpRequest, run: UUID) -> HttpResponseBase:
-    """Show the first results page, with the view that the run type declares."""
+    """Show the first results page of a run, with the view that the run type declares."""
     pages = get_kind_or_404(get_run_or_404(request, run)).pages
     address = next((page.address for page in pages if not page.slug), "")
     if not address:
-        return show_page(request, run=run)
+        return show_results_page(request, run=run)
     view = resolve(reverse(f"admin:{address}", kwargs={"run": run})).func
     response: HttpResponseBase = view(request, run=run)
     return response
 
 
 @make_results_page("evaluation/kind.html", RunSummary)
-def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
-    """Show one declared page of a run, or its generic report and tables."""
+def show_results_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
+    """Show the page `slug` that the run type declares, or a generic report with tables."""
     kind = get_kind_or_404(run)
     shared = {
         "title": f"{kind.title}: {run.version.question_set.name}",
@@ -116,13 +116,13 @@ def show_page(request: HttpRequest, run: Run, slug: str = "") -> Context:
         raise Http404("the kind has no such page")
     return {
         **shared,
-        "facts": list_facts(kind.load_result(run)),
-        "tables": load_first_rows(kind, run),
+        "facts": list_single_values(kind.load_result(run)),
+        "tables": load_first_table_rows(kind, run),
     }
 
 
-def list_facts(report: Any) -> list[tuple[str, Any]]:
-    """Return (name in words, value) of the report's fields with single values."""
+def list_single_values(report: Any) -> list[tuple[str, Any]]:
+    """Return (name in words, value) of a report's fields, without lists and nested reports."""
     return [
         (field.name.replace("_", " "), value)
         for field in fields(report)
@@ -131,7 +131,7 @@ def list_facts(report: Any) -> list[tuple[str, Any]]:
     ]
 
 
-def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
+def load_first_table_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
     """Return the first 50 rows of each table of a run, and whether there are more."""
     tables = []
     for name, table_of in kind.tables.items():
@@ -152,8 +152,8 @@ def load_first_rows(kind: Kind, run: Run) -> list[dict[str, Any]]:
 COUNT = 40
 
 
-class AskForm(forms.Form):
-    """Form to draw a sample: its size, seed and the experts who judge."""
+class JudgingSampleForm(forms.Form):
+    """Form to draw a sample to judge: its size, seed and the experts who judge."""
 
     count = forms.IntegerField(
         min_value=1,
@@ -190,31 +190,33 @@ class AskForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def show_or_ask_judging(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
-    """Show the judgements of a run; a POST asks experts for more."""
+def show_or_request_judgements(request: HttpRequest, run: UUID, name: str) -> HttpResponseBase:
+    """Show the judgements of a run; POST requests more from experts."""
     if request.method != "POST":
-        return _show_page(request, run=run, name=name)
+        return _show_judgements(request, run=run, name=name)
     current_run = get_run_or_404(request, run)
-    judging = _get_judging(current_run, name)
+    judging = _get_judging_or_404(current_run, name)
     if not rights(request.user, current_run.version.question_set).edit:
         raise RefusedError("change")
     if current_run.state != Run.State.DONE:
         return redirect("admin:results-judging", current_run.public_id, name)
-    form = _build_form(request, current_run, judging, request.POST)
+    form = _build_sample_form(request, current_run, judging, request.POST)
     if form.is_valid():
         return _ask_experts(request, current_run, judging, form)
     # Result pages accept GET only, so the page with the form's errors is built as a GET.
     reading = copy(request)
     reading.method = "GET"
-    response: Any = _show_page(reading, run=run, name=name, form=form)
+    response: Any = _show_judgements(reading, run=run, name=name, form=form)
     response.status_code = 400
     return response
 
 
 @make_results_page("evaluation/judging.html", RunSummary)
-def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None = None) -> Context:
-    """Return the page context: report, agreement and form."""
-    judging = _get_judging(run, name)
+def _show_judgements(
+    request: HttpRequest, run: Run, name: str, form: JudgingSampleForm | None = None
+) -> Context:
+    """Show the page of a run's judgements: report, agreement and form."""
+    judging = _get_judging_or_404(run, name)
     may = rights(request.user, run.version.question_set)
     me = get_user_id(request)
     report = build_judging_report(run, judging)
@@ -227,23 +229,25 @@ def _show_page(request: HttpRequest, run: Run, name: str, form: AskForm | None =
             {"title": "People with each other", "pairs": report.between},
             {"title": "People with programs", "pairs": report.with_machines},
         ],
-        "form": form or _build_form(request, run, judging),
+        "form": form or _build_sample_form(request, run, judging),
         "may": may.edit,
         "sharing": may.manage,
         "own": next((expert for expert in report.experts if expert.user == me), None),
     }
 
 
-def _get_judging(run: Run, name: str) -> Judging:
-    """Return the run type's judging of that name; 404 where there is none."""
+def _get_judging_or_404(run: Run, name: str) -> Judging:
+    """Return the run type's judging with this name; raise Http404 if there is none."""
     for judging in get_kind_or_404(run).judging:
         if judging.name == name:
             return judging
     raise Http404("the kind has nothing of that name judged")
 
 
-def _build_form(request: HttpRequest, run: Run, judging: Judging, data: Any = None) -> AskForm:
-    """Return the form with the experts of the set and the sample drawn so far."""
+def _build_sample_form(
+    request: HttpRequest, run: Run, judging: Judging, data: Any = None
+) -> JudgingSampleForm:
+    """Return the form with the set's experts and the size of the sample drawn so far."""
     me = get_user_id(request)
     shares = Share.objects.filter_experts(run.version.question_set)
     people = [
@@ -252,10 +256,12 @@ def _build_form(request: HttpRequest, run: Run, judging: Judging, data: Any = No
     ]
     seeds = run.exhibits.filter(judging=judging.name).values_list("seed", flat=True)
     drawn = (len(seeds), next(iter(seeds), None))
-    return AskForm(people, drawn, data)
+    return JudgingSampleForm(people, drawn, data)
 
 
-def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm) -> HttpResponse:
+def _ask_experts(
+    request: HttpRequest, run: Run, judging: Judging, form: JudgingSampleForm
+) -> HttpResponse:
     """Draw the sample, ask the experts to judge it, and redirect with a message."""
     drawn = draw_sample(run, judging, form.cleaned_data["count"], form.cleaned_data["seed"])
     address = reverse("admin:results-judging", args=[run.public_id, judging.name])
@@ -272,8 +278,8 @@ def _ask_experts(request: HttpRequest, run: Run, judging: Judging, form: AskForm
     return redirect(address)
 
 
-def _draw_placement(run: Run) -> Chart:
-    """Return the chart of a run's models among the workers."""
+def _build_placement_chart(run: Run) -> Chart:
+    """Return the chart that places a run's models among the workers."""
     report = build_models_report(run)
     return build_placement_chart(report.models, report.ceiling, report.crowd)
 
@@ -281,11 +287,11 @@ def _draw_placement(run: Run) -> Chart:
 # The query has further parameters, such as a model.
 CHARTS: dict[str, Callable[[Run, QueryDict], Chart | None]] = {
     "grades": lambda run, _: draw_grades(run, build_run_report(run).n_graded),
-    "decision": lambda run, _: build_people_chart(run, build_decision(run)),
+    "decision": lambda run, _: build_linked_decision_chart(run, build_decision(run)),
     "ranks": lambda run, _: draw_ranks(run, build_run_report(run).n_graded),
     "questions": lambda run, _: draw_disagreement(run, _count_questions(run)),
     "convergence": lambda run, _: build_convergence_chart(read_summary(run).trace),
-    "placement": lambda run, _: _draw_placement(run),
+    "placement": lambda run, _: _build_placement_chart(run),
     "comparison": models.draw_comparisons,
     "differences": models.draw_differences,
     **{f"by-{by}": partial(views.build_groups_chart_of_pair, by) for by in GROUPED_BY},
@@ -319,31 +325,31 @@ REQUESTED_TABLES: dict[str, Callable[[HttpRequest, Run], Table]] = {
 
 @partial(make_results_file, summary=RunSummary)
 def send_chart(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send a chart of a run as SVG."""
+    """Send a chart of a run as SVG; 404 if the run has none of this name."""
     kind = get_kind_or_404(run)
     if name in kind.charts:
-        return _send_picture(run, kind.charts[name](run))
+        return _build_chart_response(run, kind.charts[name](run))
     if not kind.stores_summary(AqerSummary):
         raise Http404("there is no such picture")
     if name == "against":
-        return _send_picture(
+        return _build_chart_response(
             run, pages.draw_grade_changes(pages.build_comparison(request, run), run)
         )
     make = CHARTS.get(name)
-    return _send_picture(run, make(run, request.GET) if make else None)
+    return _build_chart_response(run, make(run, request.GET) if make else None)
 
 
 @grading_file
 def send_worker_chart(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
-    """Send a worker's chart as SVG."""
-    return _send_picture(run, pages.draw_scores(run, pages.read_worker_report(run, worker)))
+    """Send the chart of a worker's scores as SVG."""
+    return _build_chart_response(run, pages.draw_scores(run, pages.read_worker_report(run, worker)))
 
 
 @grading_file
 def send_question_chart(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
-    """Send a question's chart as SVG."""
+    """Send the chart of the answers to a question as SVG."""
     report = pages.read_question_report(run, question)
-    return _send_picture(run, pages.draw_answers(run, question, report))
+    return _build_chart_response(run, pages.draw_answers(run, question, report))
 
 
 @grading_file
@@ -358,7 +364,7 @@ def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpRespon
         if number not in report.iterations:
             raise Http404("there is no such iteration")
         index = report.iterations.index(number)
-    return _send_picture(
+    return _build_chart_response(
         run,
         pages.draw_map(run, report, None if index == -1 else index),
         build_iteration_captions(report)[index],
@@ -369,16 +375,16 @@ def send_map_chart(request: HttpRequest, run: Run, question: UUID) -> HttpRespon
 def send_map_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
     """Send the answers' map coordinates and the consensus path of a question as CSV."""
     pages.read_question_report(run, question)
-    return _send_csv(run, "map", build_map_table(run, question))
+    return _build_csv_response(run, "map", build_map_table(run, question))
 
 
 @partial(make_results_file, summary=RunSummary)
 def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
-    """Send a table of a run as CSV or in the requested `format`."""
+    """Send a table of a run as CSV or in the requested `format`; 404 for an unknown table."""
     kind = get_kind_or_404(run)
     filter_name = REQUESTED_TABLES.get(name) if kind.stores_summary(AqerSummary) else None
     if filter_name is not None:
-        return _send_csv(run, name, filter_name(request, run))
+        return _build_csv_response(run, name, filter_name(request, run))
     make = kind.tables.get(name)
     if make is None:
         raise Http404("there is no such table")
@@ -391,7 +397,7 @@ def send_table(request: HttpRequest, run: Run, name: str) -> HttpResponseBase:
 
 @partial(make_results_file, summary=RunSummary)
 def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseBase:
-    """Send all tables of a run with summary and column help, as one ZIP or XLSX file."""
+    """Send all tables of a run with summary and column help as one ZIP or XLSX file."""
     kind = get_kind_or_404(run)
     made = {"zip": build_run_zip, "xlsx": build_run_workbook}.get(form)
     if made is None:
@@ -401,16 +407,16 @@ def send_data_sheets(request: HttpRequest, run: Run, form: str) -> HttpResponseB
 
 @grading_file
 def send_worker_file(request: HttpRequest, run: Run, worker: UUID) -> HttpResponseBase:
-    """Send a worker's answers as CSV."""
+    """Send a worker's answers in a run as CSV."""
     pages.read_worker_report(run, worker)
-    return _send_csv(run, "worker", build_worker_answers_table(run, worker))
+    return _build_csv_response(run, "worker", build_worker_answers_table(run, worker))
 
 
 @grading_file
 def send_question_file(request: HttpRequest, run: Run, question: UUID) -> HttpResponseBase:
-    """Send the answers to a question as CSV."""
+    """Send the answers to a question in a run as CSV."""
     pages.read_question_report(run, question)
-    return _send_csv(run, "question", build_question_answers_table(run, question))
+    return _build_csv_response(run, "question", build_question_answers_table(run, question))
 
 
 def _count_questions(run: Run) -> int:
@@ -418,8 +424,8 @@ def _count_questions(run: Run) -> int:
     return read_summary(run).counts.questions
 
 
-def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
-    """Send a chart with its captions as SVG; 404 for None."""
+def _build_chart_response(run: Run, chart: Chart | None, caption: str = "") -> HttpResponse:
+    """Return a chart with its captions as an SVG file; raise Http404 for None."""
     if chart is None:
         raise Http404("there is no such picture")
     question_set = run.version.question_set
@@ -434,8 +440,8 @@ def _send_picture(run: Run, chart: Chart | None, caption: str = "") -> HttpRespo
     )
 
 
-def _send_csv(run: Run, name: str, table: Table) -> StreamingHttpResponse:
-    """Send a table as a CSV file."""
+def _build_csv_response(run: Run, name: str, table: Table) -> StreamingHttpResponse:
+    """Return a table as a CSV file to download."""
     return build_download_response(
         write_csv(table.header, table.rows), build_run_file_name(run, name), "csv"
     )

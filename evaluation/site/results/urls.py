@@ -24,7 +24,7 @@ from evaluation.model_overview.views import show_model as model_seen
 from evaluation.sample_size.views import send_plan_file, show_planner
 from evaluation.scorer.views import send_scorer, show_scorer
 from evaluation.site.results import pages
-from evaluation.site.results.pages import show_or_ask_judging
+from evaluation.site.results.pages import show_or_request_judgements
 from evaluation.triage.views.exclusion import (
     send_decision_file,
     show_batch,
@@ -42,8 +42,8 @@ QUESTION = f"{RUN}questions/<uuid:question>/"
 
 urlpatterns = [
     path(RUN, pages.show_first_page, name="results-run"),
-    path(f"{RUN}pages/<slug:slug>/", pages.show_page, name="results-page"),
-    path(f"{RUN}judging/<slug:name>/", show_or_ask_judging, name="results-judging"),
+    path(f"{RUN}pages/<slug:slug>/", pages.show_results_page, name="results-page"),
+    path(f"{RUN}judging/<slug:name>/", show_or_request_judgements, name="results-judging"),
     path(f"{RUN}decision/", show_decision, name="results-decision"),
     path(f"{RUN}replies/texts/", show_texts, name="results-reply-texts"),
     path(f"{RUN}replies/models/", show_comparison, name="results-reply-models"),

@@ -12,7 +12,7 @@ from evaluation.trust.report.report import (
     Figure,
     Proof,
     TrustReport,
-    build_trust_counts,
+    build_trust_count_queries,
     build_trust_report,
     build_trust_report_from_counts,
 )
@@ -26,7 +26,7 @@ __all__ = [
     "Proof",
     "TrustReport",
     "Verdict",
-    "build_trust_counts",
+    "build_trust_count_queries",
     "build_trust_report",
     "build_trust_report_from_counts",
 ]

@@ -32,7 +32,7 @@ from evaluation.runs.reports.about import RunAbout, build_run_about
 from evaluation.trust.report import (
     Fact,
     TrustReport,
-    build_trust_counts,
+    build_trust_count_queries,
     build_trust_report_from_counts,
 )
 
@@ -44,7 +44,7 @@ ASKED_FOR = 50
 NO_WORKER = UUID(int=0)
 
 
-class Step(StrEnum):
+class RecommendedStep(StrEnum):
     """Recommended next step of a requester; the first one that applies is chosen."""
 
     GRADE_AGAIN = "grade_again"
@@ -57,7 +57,7 @@ class Step(StrEnum):
 
 
 @dataclass(frozen=True)
-class Person:
+class ListedWorker:
     """A worker on the decision page, with reasons for review, worst first; none for the best."""
 
     row: WorkerRow
@@ -86,20 +86,20 @@ class Decision:
 
     about: RunAbout
     trust: TrustReport
-    best: list[Person]
+    best: list[ListedWorker]
     best_said: Message
     above: Message | None
     n_ranked: int
     n_workers: int
     n_left_out: int
-    look_at: list[Person]
+    look_at: list[ListedWorker]
     n_look_at: int
     look_said: Message | None
     without_rank: Message | None
     models: list[ModelRow]
     n_models: int
     models_said: Message
-    step: Step
+    step: RecommendedStep
 
     @property
     def concerns(self) -> list[Fact]:
@@ -133,23 +133,23 @@ def build_decision(
     `alarms` are its `marks_and_counts`, `models` a page of its models that is counted, where they
     were read.
     """
-    return build_decision_with_people(run, alarms, models)[0]
+    return build_decision_with_workers(run, alarms, models)[0]
 
 
-def build_decision_with_people(
+def build_decision_with_workers(
     run: Run,
     alarms: tuple[Marks, dict[str, int] | None] | None = None,
     models: Page[ModelRow] | None = None,
     listed: Q | None = None,
-) -> tuple[Decision, People]:
-    """Return the decision summary, and its worker rows with those that `listed` selects."""
+) -> tuple[Decision, WorkerSelection]:
+    """Return the decision summary, and the worker rows that it is made of."""
     marks, counts = alarms or read_marks_and_counts(run)
     answered = Q(n_answers__gt=0)
     left_out = TableCounts(WorkerGrade.select_excluded(run).filter(answered), (Count("pk"),))
-    numbers = load_table_counts({**build_trust_counts(run), "left_out": left_out})
+    numbers = load_table_counts({**build_trust_count_queries(run), "left_out": left_out})
     trust = build_trust_report_from_counts(run, numbers, counts)
     ((*_, n_workers, ranked),) = numbers["workers"]
-    people = _load_people(run, marks, ranked, listed)
+    people = _load_worker_selection(run, marks, ranked, listed)
     page = models or read_model_rows(run, size=MODELS, counted=True)
     best_models, n_models = page.rows[:MODELS], page.count or 0
     without = n_workers - ranked
@@ -157,7 +157,7 @@ def build_decision_with_people(
     result = Decision(
         about=build_run_about(run),
         trust=trust,
-        best=[Person(row, marks.get(row.worker, ())) for row in people.best],
+        best=[ListedWorker(row, marks.get(row.worker, ())) for row in people.best],
         best_said=_describe_lead(ranked, people),
         above=_describe_unlisted_ranks(people.best),
         n_ranked=ranked,
@@ -178,8 +178,8 @@ def build_decision_with_people(
 
 
 @dataclass(frozen=True)
-class People:
-    """Rows of the workers whom a page may name, with the number of workers of each sort.
+class WorkerSelection:
+    """Worker rows that a page lists (best, named by alarms, lowest), with their numbers.
 
     Attributes
     ----------
@@ -200,8 +200,10 @@ class People:
     n_unranked: int
 
 
-def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> People:
-    """Return the rows of the workers that the decision page can list; one query."""
+def _load_worker_selection(
+    run: Run, marks: Marks, ranked: int, listed: Q | None
+) -> WorkerSelection:
+    """Return the worker rows that the decision page can list, by one query."""
     workers = WorkerGrade.objects.filter(run=run)
     # Only an alarm keeps a worker off the list of the best; a notice does not.
     ringing = [worker for worker, found in marks.items() if found[0].is_alarm]
@@ -214,9 +216,9 @@ def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> Peopl
     )
     last = behind.order_by("-rank", "worker__public_id")
     sorts = {
-        "is_best": _filter_keys(best[:BEST]),
+        "is_best": _build_key_filter(best[:BEST]),
         "is_named": Q(worker__public_id__in=[NO_WORKER, *order]),
-        "is_behind": _filter_keys(last[:LOOKED_AT]),
+        "is_behind": _build_key_filter(last[:LOOKED_AT]),
     }
     if listed is not None:
         sorts["is_listed"] = listed
@@ -240,7 +242,7 @@ def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> Peopl
     counted = {name: rows[0][name] if rows else 0 for name in numbers}
     # Of one rank in the order of their ids, as `last` has them.
     found["is_behind"].sort(key=lambda row: -(row.rank or 0))
-    return People(
+    return WorkerSelection(
         best=found["is_best"],
         n_alike=counted["n_alike"],
         named=found["is_named"],
@@ -252,25 +254,25 @@ def _load_people(run: Run, marks: Marks, ranked: int, listed: Q | None) -> Peopl
     )
 
 
-def _filter_keys(rows: QuerySet[WorkerGrade]) -> Q:
+def _build_key_filter(rows: QuerySet[WorkerGrade]) -> Q:
     """Return the filter for exactly these grade rows, as a subquery of their primary keys."""
     return Q(pk__in=rows.values("pk"))
 
 
-def _select_for_review(listed: People, marks: Marks, ranked: int) -> list[Person]:
-    """Return the workers to review: those named by alarms, then those with the lowest ranks."""
+def _select_for_review(listed: WorkerSelection, marks: Marks, ranked: int) -> list[ListedWorker]:
+    """Return at most 8 workers to review: those named by alarms, then the lowest ranks."""
     # Workers named by an alarm, by rank; workers without a rank come last.
     rows = sorted(
         listed.named,
         key=lambda row: (marks[row.worker][0].place, row.rank is None, row.rank, row.name),
     )
-    people = [Person(row, marks[row.worker]) for row in rows[:LOOKED_AT]]
+    people = [ListedWorker(row, marks[row.worker]) for row in rows[:LOOKED_AT]]
     more = listed.behind[: LOOKED_AT - len(people)]
-    return [*people, *(Person(row, (), build_lowest_message(row, ranked)) for row in more)]
+    return [*people, *(ListedWorker(row, (), build_lowest_message(row, ranked)) for row in more)]
 
 
-def _describe_lead(ranked: int, people: People) -> Message:
-    """Return the message on how many workers' rank intervals overlap that of the best worker."""
+def _describe_lead(ranked: int, people: WorkerSelection) -> Message:
+    """Return the message on how many workers could be first, by the overlap of rank intervals."""
     if not ranked:
         return Message("best.nobody")
     if not people.best:
@@ -288,23 +290,23 @@ def _describe_unlisted_ranks(best: list[WorkerRow]) -> Message | None:
 
 
 def _load_pairs_of_leader(run: Run, models: list[ModelRow]) -> list[ModelPair]:
-    """Return the comparisons of the best-ranked model with the others; none without ranks."""
+    """Return the comparisons of the best-ranked model with the others; [] without ranks."""
     leader = next((row for row in models if row.rank is not None), None)
     return [] if leader is None else read_pairs(run, model=leader.model)
 
 
-def _choose_step(trust: TrustReport, n_models: int, n_questions: int) -> Step:
+def _choose_step(trust: TrustReport, n_models: int, n_questions: int) -> RecommendedStep:
     """Return the recommended next step: first to correct the data, then to add missing data."""
     level = {fact.name: fact.level for fact in trust.facts}
     if "changes" in level:
-        return Step.GRADE_AGAIN
+        return RecommendedStep.GRADE_AGAIN
     # More people cannot help there: a rank needs answers to as many questions.
     if n_questions < FEWEST_QUESTIONS:
-        return Step.ASK_QUESTIONS
+        return RecommendedStep.ASK_QUESTIONS
     if "bad" in (level["workers"], level["answers"], level["support"]):
-        return Step.ASK_PEOPLE
+        return RecommendedStep.ASK_PEOPLE
     if level["alarms"] == "bad":
-        return Step.READ_ALARMS
+        return RecommendedStep.READ_ALARMS
     if trust.changed.has_model_changes:
-        return Step.ADD_MODELS
-    return Step.TAKE_AWAY if n_models else Step.ASK_MODELS
+        return RecommendedStep.ADD_MODELS
+    return RecommendedStep.TAKE_AWAY if n_models else RecommendedStep.ASK_MODELS

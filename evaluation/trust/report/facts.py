@@ -86,7 +86,7 @@ class Fact:
 
     @property
     def word(self) -> str:
-        """Level of the fact in a word; for a check that did not run, its result."""
+        """Label of the level (such as "Good"); for a check that did not run, its result."""
         return LEVELS[self.level] if self.has_run else RESULTS[self.result]
 
     @property
@@ -163,7 +163,7 @@ def build_support_fact(n_workers: int, n_supported: int) -> Fact:
 
 
 def build_convergence_fact(converged: bool | None, iterations: int) -> Fact:
-    """Return the fact on convergence of the voting weights; `converged` is None if not iterated."""
+    """Return the fact on whether the voting weights settled; None stands for no iteration."""
     if converged is None:
         return Fact("convergence", "unknown", "one_pass", {"needed": FEWEST_WORKERS})
     values = {"count": iterations}
@@ -173,7 +173,7 @@ def build_convergence_fact(converged: bool | None, iterations: int) -> Fact:
 
 
 def build_stability_fact(agreement: float | None) -> Fact:
-    """Return the fact on the median rank correlation of bootstrap draws with the run."""
+    """Return the fact on how well bootstrap draws reproduce the ranking; None for no draws."""
     if agreement is None:
         return Fact("stability", "unknown", "no_draws")
     values = {"agreement": ThresholdNumber(agreement, STEADY, STABLE)}
@@ -183,7 +183,7 @@ def build_stability_fact(agreement: float | None) -> Fact:
 
 
 def build_alarms_fact(counts: Mapping[str, int] | None, checks: Iterable[CheckResult] = ()) -> Fact:
-    """Return the fact on alarms by severity; `counts` is None if the run did not check for alarms.
+    """Return the fact on alarms by severity; `counts` is None if the run checked for none.
 
     Without an alarm or notice it is good only if every check for groups had enough data.
 
@@ -240,7 +240,7 @@ def build_language_fact(
 
 
 def build_truncation_fact(warning: Message | None) -> Fact | None:
-    """Return the fact that the embedder cut answers, from a `warning`; None without one."""
+    """Return the fact that the embedder cut answers; None without a `warning`."""
     return Fact("truncation", "care", "cut", warning=warning) if warning else None
 
 
@@ -328,7 +328,7 @@ def build_experts_fact(
 
 
 def _convert_to_threshold_number(value: float | None, *thresholds: float) -> ThresholdNumber | None:
-    """Return a number that formatting never rounds across one of the thresholds; None for None."""
+    """Return a number that is never rounded across one of the thresholds; None for None."""
     return None if value is None else ThresholdNumber(value, *thresholds)
 
 
@@ -358,7 +358,7 @@ class Verdict:
 
     @classmethod
     def from_facts(cls, facts: Sequence[Fact]) -> Verdict:
-        """Build the verdict from facts, worst first.
+        """Return the verdict on a run from its facts, which are sorted worst first.
 
         Not applicable ones without an action are ignored.
         """

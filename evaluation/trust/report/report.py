@@ -55,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Proof:
-    """Evidence on one claim: what was tested, the outcome, and its limits.
+    """Evidence on one claim about the method: what was tested, the outcome, and its limits.
 
     Attributes
     ----------
@@ -243,8 +243,8 @@ class TrustReport:
         return group_checks(self.checks)
 
 
-def build_trust_counts(run: Run) -> dict[str, TableCounts]:
-    """Return the counting queries of the trust report by name, for `load_table_counts`."""
+def build_trust_count_queries(run: Run) -> dict[str, TableCounts]:
+    """Return the counting queries of the trust report by name, to run as one by `load_table_counts`."""
     questions = TableCounts(
         ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
     )
@@ -254,14 +254,14 @@ def build_trust_counts(run: Run) -> dict[str, TableCounts]:
 def build_trust_report(run: Run) -> TrustReport:
     """Return the trust report of a finished run."""
     return build_trust_report_from_counts(
-        run, load_table_counts(build_trust_counts(run)), count_alarms(run)[0]
+        run, load_table_counts(build_trust_count_queries(run)), count_alarms(run)[0]
     )
 
 
 def build_trust_report_from_counts(
     run: Run, numbers: Mapping[str, list[Numbers]], alarms: dict[str, int] | None
 ) -> TrustReport:
-    """Return the trust report from counts of `build_trust_counts` and the run's alarm counts."""
+    """Return the trust report from the results of `build_trust_count_queries` and alarm counts."""
     report = build_run_report(run, numbers)
     answers = {row[0]: row[1] for row in numbers["questions"]}
     rows = _iterate_facts(run, report, answers, alarms, load_experts_check(run, numbers))
@@ -278,7 +278,7 @@ def _iterate_facts(
     alarms: dict[str, int] | None,
     experts: ExpertsCheck,
 ) -> Iterator[Fact]:
-    """Yield the facts of a run; `answers` is the number of questions by their number of answers."""
+    """Yield the facts of a run; `answers` maps numbers of answers to numbers of questions."""
     n_workers = report.counts.get("workers", 0)
     yield facts.build_alarms_fact(alarms, read_summary(run).alarm_checks or ())
     yield facts.build_workers_fact(n_workers, bool(run.parameters.get("leave_one_out")))
@@ -292,7 +292,7 @@ def _iterate_facts(
         report, "short_answers_unmeasured"
     )
     yield facts.build_shortness_fact(shortness)
-    yield build_experts_fact(experts)
+    yield build_experts_check_fact(experts)
     for fact in (
         facts.build_length_fact(
             read_summary(run).length, experts.at_equal_length, experts.answers.n
@@ -321,7 +321,7 @@ def _find_warning(report: RunReport, code: str) -> Message | None:
     return next((warning for warning in report.warnings if warning.code == code), None)
 
 
-def build_experts_fact(check: ExpertsCheck) -> Fact:
+def build_experts_check_fact(check: ExpertsCheck) -> Fact:
     """Return the fact on the agreement of a run's scores with experts' grades."""
     pair = check.agreement
     kappa = pair.found.kappa.value if pair else None

@@ -35,7 +35,7 @@ from evaluation.grading.results.report.workers import (
 )
 from evaluation.grading.summary import AqerSummary, read_summary
 from evaluation.models import Run
-from evaluation.trust.report.decision import Decision, build_decision_with_people
+from evaluation.trust.report.decision import Decision, build_decision_with_workers
 
 T = TypeVar("T")
 
@@ -77,7 +77,7 @@ NO_INTERVALS = "Bootstrap intervals were switched off."
 
 
 @dataclass(frozen=True)
-class Ends(Generic[T]):
+class ListEnds(Generic[T]):
     """First and last rows of a long list, and the number of rows left out between them."""
 
     first: list[T]
@@ -85,8 +85,8 @@ class Ends(Generic[T]):
     last: list[T]
 
     @classmethod
-    def from_rows(cls, rows: list[T], n: int, first: int, last: int) -> Ends[T]:
-        """Build the first and last rows of a list of `n` rows from the fetched `rows`."""
+    def from_rows(cls, rows: list[T], n: int, first: int, last: int) -> ListEnds[T]:
+        """Return the ends of a list of `n` rows from the fetched `rows`; all of a short list."""
         if n <= first + last:
             return cls(rows, 0, [])
         return cls(rows[:first], n - first - last, rows[-last:])
@@ -97,7 +97,7 @@ class Ends(Generic[T]):
 
 @dataclass(frozen=True)
 class SummaryReport:
-    """Printable summary of a finished run.
+    """Content of the printable summary of a finished run.
 
     Attributes
     ----------
@@ -123,10 +123,10 @@ class SummaryReport:
     settings: list[Setting]
     warnings: list[Message]
     limits: tuple[str, ...]
-    workers: Ends[WorkerRow]
+    workers: ListEnds[WorkerRow]
     unranked: list[WorkerRow]
     n_unranked: int
-    questions: Ends[QuestionRow]
+    questions: ListEnds[QuestionRow]
     models: list[ModelRow]
     ceiling: Ceiling
     counts: dict[str, int]
@@ -164,8 +164,8 @@ def build_summary_report(run: Run) -> SummaryReport:
         build_marks_of_report(alarms),
         read_model_rows(run, size=MODELS_SHOWN, counted=True),
     )
-    decided, people = build_decision_with_people(
-        run, (marks, alarms.open_counts), models, listed=_filter_listed_workers(run)
+    decided, people = build_decision_with_workers(
+        run, (marks, alarms.open_counts), models, listed=_build_listed_workers_filter(run)
     )
     ranked = [row for row in people.listed if row.rank is not None]
     unranked = [row for row in people.listed if row.rank is None]
@@ -180,10 +180,10 @@ def build_summary_report(run: Run) -> SummaryReport:
         settings=AqerParameters.list_settings(run.parameters),
         warnings=[Message.from_stored(warning) for warning in run.warnings],
         limits=LIMITS,
-        workers=Ends.from_rows(ranked, decided.n_ranked, BEST_WORKERS, WORST_WORKERS),
+        workers=ListEnds.from_rows(ranked, decided.n_ranked, BEST_WORKERS, WORST_WORKERS),
         unranked=sorted(unranked, key=lambda row: (-row.n_answers, row.worker)),
         n_unranked=people.n_unranked,
-        questions=_load_questions(run),
+        questions=_load_disputed_questions(run),
         models=models.rows,
         ceiling=Ceiling.from_run(run),
         counts=count_crowd(run),
@@ -200,24 +200,26 @@ def build_summary_report(run: Run) -> SummaryReport:
     )
 
 
-def _filter_listed_workers(run: Run) -> Q:
+def _build_listed_workers_filter(run: Run) -> Q:
     """Return the filter for the table's workers: both ends of the ranking, some unranked."""
     unranked = query_unranked_workers(run).values("pk")[:UNRANKED_WORKERS]
-    return _filter_ends(query_ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(pk__in=unranked)
+    return _build_ends_filter(query_ranked_workers(run), BEST_WORKERS, WORST_WORKERS) | Q(
+        pk__in=unranked
+    )
 
 
-def _load_questions(run: Run) -> Ends[QuestionRow]:
-    """Return the most and the least disputed questions of a run."""
+def _load_disputed_questions(run: Run) -> ListEnds[QuestionRow]:
+    """Return the questions on which answers differ most and least, or all of a short list."""
     rows = query_disputed_questions(run)
-    ends = rows.filter(_filter_ends(rows, WORST_QUESTIONS, BEST_QUESTIONS))
+    ends = rows.filter(_build_ends_filter(rows, WORST_QUESTIONS, BEST_QUESTIONS))
     questions = list(ends.annotate(n_rows=build_group_count(rows, "run")))
     made = list(map(build_row_builder(run), questions))
-    return Ends.from_rows(
+    return ListEnds.from_rows(
         made, questions[0]["n_rows"] if questions else 0, WORST_QUESTIONS, BEST_QUESTIONS
     )
 
 
-def _filter_ends(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> Q:
+def _build_ends_filter(rows: QuerySet[Any, dict[str, Any]], first: int, last: int) -> Q:
     """Return the filter for the first and last rows of an ordered list."""
     return Q(pk__in=rows.values("pk")[:first]) | Q(pk__in=rows.reverse().values("pk")[:last])
 
@@ -242,8 +244,8 @@ def describe_method(run: Run, stored: AqerSummary) -> list[str]:
         f"The score of an answer is its likeness to the exemplary one, {compared}; a worker's "
         "in-sample score is the mean of these scores, and the grade is that mean stretched from 0 "
         "to 1.",
-        f"Weights began {_describe_start(known)}, then followed the grades, round by round: "
-        f"{_describe_end(stored)}.",
+        f"Weights began {_describe_initial_weights(known)}, then followed the grades, round by "
+        f"round: {_describe_convergence(stored)}.",
         _describe_intervals(known),
         "Leave-one-out scores compare an answer with the exemplary answer of the others; the human "
         "ceiling and the models' percentiles rest on them. The best workers of the ceiling are "
@@ -255,15 +257,15 @@ def describe_method(run: Run, stored: AqerSummary) -> list[str]:
     ]
 
 
-def _describe_start(known: dict[str, Any]) -> str:
+def _describe_initial_weights(known: dict[str, Any]) -> str:
     """Return the phrase on the voting weights with which the iteration started."""
     if known["init"] == "random":
         return f"at random (seed {known['seed']})"
     return "equal" if known["init"] == "equal" else "by which answers entail the others"
 
 
-def _describe_end(stored: AqerSummary) -> str:
-    """Return the phrase on when the iteration ended."""
+def _describe_convergence(stored: AqerSummary) -> str:
+    """Return the phrase on the number of rounds, and whether the weights settled."""
     if stored.counts.workers < FEWEST_WORKERS:
         return "here only once, because fewer than 3 people answered"
     settled = "they settled" if stored.converged else "they had not settled when it was ended"

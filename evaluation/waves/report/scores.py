@@ -17,7 +17,14 @@ from evaluation.core.stats.inference.correlations import RetestAgreement, comput
 from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.core.stats.statistics.descriptive import spearman
-from evaluation.models import AnswerScore, LLMAnswerScore, LLMScore, Run, WorkerGrade, text_hash
+from evaluation.models import (
+    AnswerScore,
+    LLMAnswerScore,
+    LLMScore,
+    Run,
+    WorkerGrade,
+    compute_text_hash,
+)
 
 
 @dataclass(frozen=True)
@@ -263,7 +270,7 @@ def _load_model_answers(run: Run, common: Collection[str]) -> dict[int, dict[str
         *("llm_response__status", "llm_response__text", "score"),
     ).iterator():
         if question in common:
-            text_key = text_hash(f"{status} {text}")
+            text_key = compute_text_hash(f"{status} {text}")
             answers.setdefault(model, {})[question] = _ModelAnswer(text_key, score)
     return answers
 

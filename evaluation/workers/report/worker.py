@@ -30,16 +30,16 @@ from evaluation.workers.report.workers import (
     COPIES,
     NO_EVIDENCE,
     REPEATED,
-    Named,
-    Place,
-    Score,
-    Workers,
+    Participation,
+    SetScore,
+    VisibleWorkers,
+    WorkerCounts,
     WorkerSummary,
 )
 
 
 @dataclass(frozen=True)
-class NamedBy:
+class NamingAlarm:
     """An alarm that names a worker; `place` is the alarm's index within the run, from 0.
 
     An `answered` one was settled by a remedy: it is history, and counts as evidence nowhere.
@@ -58,7 +58,7 @@ class NamedBy:
 
 
 @dataclass(frozen=True)
-class SetEntry:
+class SetParticipation:
     """A worker's participation in one version of a question set.
 
     Attributes
@@ -85,12 +85,12 @@ class SetEntry:
     n_others: int
     supported: bool
     excluded: bool
-    alarms: tuple[NamedBy, ...]
+    alarms: tuple[NamingAlarm, ...]
 
 
 @dataclass(frozen=True)
 class Companion:
-    """Another worker that copy alarms name with this one; `sets` are the question sets."""
+    """Another worker whom copy alarms name together with this one; `sets` are the question sets."""
 
     worker: UUID
     name: str
@@ -116,7 +116,7 @@ class WorkerHistory:
     renamed_keys: ClassVar = {"told": "trend_messages"}
 
     worker: WorkerSummary
-    sets: tuple[SetEntry, ...]
+    sets: tuple[SetParticipation, ...]
     scores: Trend
     standing: Trend
     told: tuple[Message, ...]
@@ -126,18 +126,20 @@ class WorkerHistory:
 
 
 def build_worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
-    """Return the history of a worker the user may see; a constant number of queries."""
-    workers = Workers(user)
-    places = workers.places([worker.pk])
-    every = workers.scores([worker.pk], comparable=False).get(worker.pk, [])
-    alarms = _load_alarms(workers, worker)
-    sets = _build_set_entries(workers, worker, places.get(worker.pk, []), every, alarms.named)
+    """Return the history of a worker over the question sets that the user may see."""
+    workers = VisibleWorkers(user)
+    places = workers.load_participations([worker.pk])
+    every = workers.load_scores([worker.pk], comparable=False).get(worker.pk, [])
+    alarms = _load_worker_alarms(workers, worker)
+    sets = _build_set_participations(
+        workers, worker, places.get(worker.pk, []), every, alarms.named
+    )
     comparable = [score for score in every if score.run in workers.counted.comparable]
     graded = [entry for entry in sets if entry.on_scale and entry.score.value is not None]
     scores = estimate_trend([entry.score.value or 0.0 for entry in graded])
     standing = estimate_trend([entry.percentile for entry in sets if entry.percentile is not None])
     notes = list_notes(worker, workers.user)
-    numbers = {worker.pk: Named(alarms.n, alarms.n_copies, len(notes))}
+    numbers = {worker.pk: WorkerCounts(alarms.n, alarms.n_copies, len(notes))}
     return WorkerHistory(
         worker=workers.build_summaries([worker], places, {worker.pk: comparable}, numbers)[0],
         sets=tuple(sets),
@@ -150,17 +152,17 @@ def build_worker_history(user: AnyUser, worker: Worker) -> WorkerHistory:
     )
 
 
-def _build_set_entries(
-    workers: Workers,
+def _build_set_participations(
+    workers: VisibleWorkers,
     worker: Worker,
-    places: Sequence[Place],
-    scores: Sequence[Score],
-    named: dict[int, list[NamedBy]],
-) -> list[SetEntry]:
-    """Return the worker's participation in each question set, oldest first."""
+    places: Sequence[Participation],
+    scores: Sequence[SetScore],
+    named: dict[int, list[NamingAlarm]],
+) -> list[SetParticipation]:
+    """Return the worker's participation in each version, oldest first."""
     runs = {run.version: run for run in workers.counted.runs.values()}
     of_run = {score.run: score for score in scores}
-    crowd = {row["run_id"]: row for row in _select_grades(worker, list(workers.counted.runs))}
+    crowd = {row["run_id"]: row for row in _select_grade_rows(worker, list(workers.counted.runs))}
     entries = []
     for place in places:
         run: RepresentingRun | None = runs.get(place.version)
@@ -168,7 +170,7 @@ def _build_set_entries(
         score = of_run.get(run.key) if run else None
         n_others = (grade.get("n_crowd") or 1) - 1 if grade.get("support") else 0
         entries.append(
-            SetEntry(
+            SetParticipation(
                 set_id=place.set_id,
                 set_name=place.set_name,
                 version=place.number,
@@ -190,13 +192,13 @@ def _build_set_entries(
     return entries
 
 
-def _select_grades(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]:
-    """Return the worker's grade rows in runs, annotated with the numbers that percentiles need."""
+def _select_grade_rows(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade, Any]:
+    """Return the query of the worker's grade rows in runs, with the counts for percentiles."""
     crowd = WorkerGrade.objects.filter(
         run=OuterRef("run"), support=True, leave_one_out__isnull=False
     ).order_by()
 
-    def count(rows: QuerySet[WorkerGrade]) -> Subquery:
+    def build_count_subquery(rows: QuerySet[WorkerGrade]) -> Subquery:
         """Return the subquery that counts these rows by run."""
         return Subquery(rows.values("run").annotate(n=Count("pk")).values("n"))
 
@@ -204,9 +206,9 @@ def _select_grades(worker: Worker, runs: Sequence[int]) -> QuerySet[WorkerGrade,
     return WorkerGrade.objects.filter(run__in=runs, worker=worker).values(
         "run_id",
         "support",
-        n_crowd=count(crowd),
-        n_lower=count(crowd.filter(leave_one_out__lt=own)),
-        n_equal=count(crowd.filter(leave_one_out=own)),
+        n_crowd=build_count_subquery(crowd),
+        n_lower=build_count_subquery(crowd.filter(leave_one_out__lt=own)),
+        n_equal=build_count_subquery(crowd.filter(leave_one_out=own)),
     )
 
 
@@ -219,28 +221,28 @@ def _compute_percentile(grade: dict[str, Any]) -> float:
 
 
 @dataclass(frozen=True)
-class _Alarms:
+class _WorkerAlarms:
     """Alarms that name a worker, by run, and the workers named as copying with this one.
 
     `n` of the alarms are evidence; copy alarms name the worker in `n_copies` runs.
     """
 
-    named: dict[int, list[NamedBy]]
+    named: dict[int, list[NamingAlarm]]
     companions: tuple[Companion, ...]
     n: int
     n_copies: int
 
 
-def _load_alarms(workers: Workers, worker: Worker) -> _Alarms:
-    """Return the alarms that name a worker; one query."""
-    own = workers.select_ever_named().filter(worker=worker).values("alarm")
+def _load_worker_alarms(workers: VisibleWorkers, worker: Worker) -> _WorkerAlarms:
+    """Return the alarms that name a worker, and the workers named with this one; one query."""
+    own = workers.select_alarm_rows().filter(worker=worker).values("alarm")
     # Of alarms about copying the rows of all members, who are the companions; of any other alarm
     # only the worker's own row.
     alarms = Alarm.objects.filter(Q(workers=worker) | Q(kind__in=COPIES), pk__in=own)
     settled = ExpressionWrapper(NO_EVIDENCE, output_field=BooleanField())
     rows = alarms.annotate(settled=settled).order_by("run_id", "place", "workers__pk")
     columns = ("run_id", "run__public_id", "place", "kind", "severity", "settled")
-    named: dict[int, list[NamedBy]] = {}
+    named: dict[int, list[NamingAlarm]] = {}
     sets: dict[tuple[UUID, str], dict[int, str]] = {}
     n, copied = 0, set()
     for key, run, place, kind, severity, answered, person, name in rows.values_list(
@@ -248,7 +250,9 @@ def _load_alarms(workers: Workers, worker: Worker) -> _Alarms:
     ):
         if person == worker.public_id:
             case = choose_alarm_case(kind, severity, has_workers=True)
-            named.setdefault(key, []).append(NamedBy(run, place, case, severity, bool(answered)))
+            named.setdefault(key, []).append(
+                NamingAlarm(run, place, case, severity, bool(answered))
+            )
         if answered:
             continue
         if person != worker.public_id:
@@ -259,14 +263,14 @@ def _load_alarms(workers: Workers, worker: Worker) -> _Alarms:
             copied.add(key)
     made = [Companion(*person, tuple(names.values())) for person, names in sets.items()]
     made.sort(key=lambda one: (-len(one.sets), one.name))
-    return _Alarms(named, tuple(made), n, len(copied))
+    return _WorkerAlarms(named, tuple(made), n, len(copied))
 
 
 # Panels and sets that a form offers to choose from.
 OFFERED = 200
 
 
-def _build_order(
+def _build_sort_order(
     name: str, *fields: str, label: str, value: str = "", texts: tuple[str, ...] = ()
 ) -> Order:
     """Return a sort order of the worker list; `value` names the number that must be annotated."""
@@ -306,26 +310,32 @@ class WorkerFilter(ListFilter):
 
     ORDERS: ClassVar[dict[str, Order]] = {
         "-new": Order(Keyset("workers-new", ("-public_id",)), "Newest first"),
-        "-seen": _build_order(
+        "-seen": _build_sort_order(
             "-seen", "-value", label="Last seen first", value="x", texts=("value",)
         ),
-        "seen": _build_order(
+        "seen": _build_sort_order(
             "seen", "value", label="Not seen for longest", value="x", texts=("value",)
         ),
-        "name": _build_order("name", "external_id", label="Name, A to Z", texts=("external_id",)),
-        "-name": _build_order(
+        "name": _build_sort_order(
+            "name", "external_id", label="Name, A to Z", texts=("external_id",)
+        ),
+        "-name": _build_sort_order(
             "-name", "-external_id", label="Name, Z to A", texts=("external_id",)
         ),
-        "-latest": _build_order("-latest", "-value", label="Latest score, best first", value="x"),
-        "latest": _build_order("latest", "value", label="Latest score, worst first", value="x"),
-        "-mean": _build_order("-mean", "-value", label="Mean score, best first", value="x"),
-        "mean": _build_order("mean", "value", label="Mean score, worst first", value="x"),
-        "-alarms": _build_order("-alarms", "-value", label="Most alarms first", value="x"),
-        "-sets": _build_order("-sets", "-value", label="Most sets first", value="x"),
-        "sets": _build_order("sets", "value", label="Fewest sets first", value="x"),
-        "-answers": _build_order("-answers", "-value", label="Most answers first", value="x"),
-        "answers": _build_order("answers", "value", label="Fewest answers first", value="x"),
-        "-notes": _build_order("-notes", "-value", label="Most notes first", value="x"),
+        "-latest": _build_sort_order(
+            "-latest", "-value", label="Latest score, best first", value="x"
+        ),
+        "latest": _build_sort_order(
+            "latest", "value", label="Latest score, worst first", value="x"
+        ),
+        "-mean": _build_sort_order("-mean", "-value", label="Mean score, best first", value="x"),
+        "mean": _build_sort_order("mean", "value", label="Mean score, worst first", value="x"),
+        "-alarms": _build_sort_order("-alarms", "-value", label="Most alarms first", value="x"),
+        "-sets": _build_sort_order("-sets", "-value", label="Most sets first", value="x"),
+        "sets": _build_sort_order("sets", "value", label="Fewest sets first", value="x"),
+        "-answers": _build_sort_order("-answers", "-value", label="Most answers first", value="x"),
+        "answers": _build_sort_order("answers", "value", label="Fewest answers first", value="x"),
+        "-notes": _build_sort_order("-notes", "-value", label="Most notes first", value="x"),
     }
     COLUMNS: ClassVar[tuple[Column, ...]] = (
         Column("Worker", "name", "-name"),
@@ -339,13 +349,13 @@ class WorkerFilter(ListFilter):
     )
 
     VALUES: ClassVar[dict[str, str]] = {
-        "seen": "last_seen",
-        "latest": "latest",
-        "mean": "mean",
-        "alarms": "n_alarms",
-        "sets": "n_sets",
-        "answers": "n_answers",
-        "notes": "n_notes",
+        "seen": "build_last_answer_time",
+        "latest": "build_latest_score",
+        "mean": "build_mean_score",
+        "alarms": "build_alarm_count",
+        "sets": "build_set_count",
+        "answers": "build_answer_count",
+        "notes": "build_note_count",
     }
 
     class Meta(ListFilter.Meta):
@@ -354,26 +364,26 @@ class WorkerFilter(ListFilter):
         model = Worker
         fields: ClassVar[list[str]] = []
 
-    def __init__(self, data: Any = None, *, workers: Workers, **kwargs: Any) -> None:
+    def __init__(self, data: Any = None, *, workers: VisibleWorkers, **kwargs: Any) -> None:
         self.workers = workers
-        super().__init__(data, workers.rows(), **kwargs)
+        super().__init__(data, workers.select_visible_workers(), **kwargs)
 
-    def offer(self) -> None:
-        """Set the choices of the form fields: panels and question sets; one query."""
-        names = self.workers.panels()[:OFFERED]
+    def set_form_choices(self) -> None:
+        """Set the choices of the form fields for panels and question sets; one query."""
+        names = self.workers.select_panels()[:OFFERED]
         ids = self.workers.sets[:OFFERED]
         fields = self.form.fields
         fields["panel"].widget = forms.Select(choices=[("", "Any"), *((n, n) for n in names)])
         fields["question_set"].widget = forms.Select(choices=[("", "Any"), *ids])
 
     def apply_order(self, rows: QuerySet[Worker]) -> tuple[QuerySet[Worker], Keyset]:
-        """Return rows annotated with their sort value, and the sort order."""
+        """Return the rows, annotated with their sort value, and the sort order."""
         rows, keyset = super().apply_order(rows)
         value = self.VALUES.get(self.sort.removeprefix("-"))
         return (rows.annotate(value=getattr(self.workers, value)()) if value else rows), keyset
 
     def filter_by_set(self, rows: QuerySet[Worker], name: str, value: UUID) -> QuerySet[Worker]:
-        """Select workers who answered in a question set that the user may read."""
+        """Return the workers who answered in a question set that the user may read."""
         sets = QuestionSet.objects.visible_to(self.workers.user).filter(public_id=value)
         answered = Submission.objects.filter(
             version__in=self.workers.versions, version__question_set__in=sets.values("pk")
@@ -381,31 +391,33 @@ class WorkerFilter(ListFilter):
         return rows.filter(pk__in=answered.values("worker"))
 
     def filter_by_alarms(self, rows: QuerySet[Worker], name: str, value: str) -> QuerySet[Worker]:
-        """Select workers with alarms, without, or with copy alarms in two or more question sets."""
+        """Return the workers with alarms, without, or with copy alarms in two or more sets."""
         if value == "repeated":
-            return rows.alias(copies=self.workers.n_copies()).filter(copies__gte=REPEATED)
-        named = self.workers.named().values("worker")
+            return rows.alias(copies=self.workers.build_copy_alarm_count()).filter(
+                copies__gte=REPEATED
+            )
+        named = self.workers.select_open_alarm_rows().values("worker")
         return rows.exclude(pk__in=named) if value == "none" else rows.filter(pk__in=named)
 
     def filter_by_exclusion(
         self, rows: QuerySet[Worker], name: str, value: bool
     ) -> QuerySet[Worker]:
-        """Select workers that a run excluded from voting, or all others."""
+        """Return the workers whom a run excluded from voting, or all others."""
         left_out = Q(pk__in=self.workers.load_excluded())
         return rows.filter(left_out if value else ~left_out)
 
     def filter_by_notes(self, rows: QuerySet[Worker], name: str, value: bool) -> QuerySet[Worker]:
-        """Select workers with notes, or without."""
-        noted = Q(pk__in=self.workers.notes().values("worker"))
+        """Return the workers with notes, or those without."""
+        noted = Q(pk__in=self.workers.select_notes().values("worker"))
         return rows.filter(noted if value else ~noted)
 
     def filter_by_n_sets(self, rows: QuerySet[Worker], name: str, value: int) -> QuerySet[Worker]:
-        """Select workers who answered in at least this many question sets."""
-        return rows.alias(in_sets=self.workers.n_sets()).filter(in_sets__gte=value)
+        """Return the workers who answered in at least this many question sets."""
+        return rows.alias(in_sets=self.workers.build_set_count()).filter(in_sets__gte=value)
 
     def filter_by_score(self, rows: QuerySet[Worker], name: str, value: float) -> QuerySet[Worker]:
-        """Select workers whose mean score is at least, or at most, this number."""
+        """Return the workers whose mean score is at least, or at most, this number."""
         lookup = "gte" if name == "score_from" else "lte"
         # A name for each filter: both may be set at once.
-        mean = {f"{name}_mean": self.workers.mean()}
+        mean = {f"{name}_mean": self.workers.build_mean_score()}
         return rows.alias(**mean).filter(**{f"{name}_mean__{lookup}": float(value)})

@@ -91,7 +91,7 @@ class WorkerSummary:
 
 
 @dataclass(frozen=True)
-class Score:
+class SetScore:
     """A worker's mean leave-one-out score in a question set, standard error and answer count."""
 
     run: int
@@ -108,7 +108,7 @@ class Score:
         return Estimate(self.value, interval.low, interval.high)
 
 
-class Place(NamedTuple):
+class Participation(NamedTuple):
     """Participation of a worker in a version: last time, and number of answers with a text."""
 
     version: int
@@ -119,10 +119,10 @@ class Place(NamedTuple):
     set_name: str
 
 
-Places = Mapping[int, list[Place]]
+Participations = Mapping[int, list[Participation]]
 
 
-class Named(NamedTuple):
+class WorkerCounts(NamedTuple):
     """Numbers of a worker's alarms, of runs with a copy alarm, and of notes."""
 
     n_alarms: int
@@ -131,8 +131,8 @@ class Named(NamedTuple):
 
 
 @dataclass
-class Workers:
-    """Workers that a user may see, with methods that annotate or load one of their numbers each."""
+class VisibleWorkers:
+    """Workers that a user may see; each method annotates or loads one of their numbers."""
 
     user: AnyUser
     counted: RepresentingRuns = field(init=False)
@@ -152,15 +152,15 @@ class Workers:
 
     @cached_property
     def _versions(self) -> list[tuple[int, UUID, str]]:
-        """Return (version key, set id, set name) of the versions whose answers the user may see."""
+        """(Version key, set id, set name) of the versions whose answers the user may see."""
         return list_answered_versions(self.user)
 
-    def rows(self) -> QuerySet[Worker]:
+    def select_visible_workers(self) -> QuerySet[Worker]:
         """Return the query of the workers that the user may see, without annotations."""
         return Worker.objects.visible_to(self.user)
 
-    def panels(self) -> QuerySet[Worker, str]:
-        """Return the non-empty panel names of the workers, sorted.
+    def select_panels(self) -> QuerySet[Worker, str]:
+        """Return the query of the non-empty panel names of the workers, sorted.
 
         The user's own workers are read from an index alone; workers of other owners are those who
         answered in a question set that the user may see.
@@ -179,28 +179,30 @@ class Workers:
 
     # What a list is filtered and sorted by: one value a worker, computed where it is asked for.
 
-    def n_sets(self) -> Coalesce:
-        """Database expression: number of question sets a worker answered in."""
+    def build_set_count(self) -> Coalesce:
+        """Return the database expression: number of question sets a worker answered in."""
         of_worker = Submission.objects.filter(worker=OuterRef("pk"), version__in=self.versions)
-        return _build_number(of_worker, "worker", Count("version__question_set", distinct=True))
+        return _build_count_expression(
+            of_worker, "worker", Count("version__question_set", distinct=True)
+        )
 
-    def n_answers(self) -> Coalesce:
-        """Database expression: number of answers a worker submitted."""
-        return _build_number(
+    def build_answer_count(self) -> Coalesce:
+        """Return the database expression: number of answers a worker submitted."""
+        return _build_count_expression(
             self._select_answers().filter(submission__worker=OuterRef("pk")),
             "submission__worker",
             Count("pk"),
         )
 
-    def mean(self) -> Subquery:
-        """Database expression: mean of a worker's scores; null without any."""
+    def build_mean_score(self) -> Subquery:
+        """Return the database expression: mean of a worker's scores; null without any."""
         scores = self._select_scores().filter(worker=OuterRef("pk")).order_by().values("worker")
         return Subquery(
             scores.annotate(value=Avg("leave_one_out")).values("value"), output_field=FloatField()
         )
 
-    def latest(self) -> Subquery:
-        """Database expression: a worker's latest score; null without any."""
+    def build_latest_score(self) -> Subquery:
+        """Return the database expression: a worker's latest score; null without any."""
         answered = Submission.objects.filter(
             worker=OuterRef("worker"), version=OuterRef("run__version")
         )
@@ -211,22 +213,24 @@ class Workers:
             output_field=FloatField(),
         )
 
-    def n_alarms(self) -> Coalesce:
-        """Database expression: number of alarms about workers that name a worker."""
-        return _build_number(self.named().filter(worker=OuterRef("pk")), "worker", Count("alarm"))
+    def build_alarm_count(self) -> Coalesce:
+        """Return the database expression: number of open alarms that name a worker."""
+        return _build_count_expression(
+            self.select_open_alarm_rows().filter(worker=OuterRef("pk")), "worker", Count("alarm")
+        )
 
-    def n_copies(self) -> Coalesce:
-        """Database expression: number of question sets with a copy alarm about a worker."""
-        named = self.named().filter(worker=OuterRef("pk"), alarm__kind__in=COPIES)
-        return _build_number(named, "worker", Count("alarm__run", distinct=True))
+    def build_copy_alarm_count(self) -> Coalesce:
+        """Return the database expression: number of sets with a copy alarm about a worker."""
+        named = self.select_open_alarm_rows().filter(worker=OuterRef("pk"), alarm__kind__in=COPIES)
+        return _build_count_expression(named, "worker", Count("alarm__run", distinct=True))
 
-    def n_notes(self) -> Coalesce:
-        """Database expression: number of notes about a worker that the user may read."""
-        notes = self.notes().filter(worker=OuterRef("pk"))
-        return _build_number(notes, "worker", Count("pk"))
+    def build_note_count(self) -> Coalesce:
+        """Return the database expression: number of notes on a worker the user may read."""
+        notes = self.select_notes().filter(worker=OuterRef("pk"))
+        return _build_count_expression(notes, "worker", Count("pk"))
 
-    def last_seen(self) -> Subquery:
-        """Database expression: time of a worker's last answer."""
+    def build_last_answer_time(self) -> Subquery:
+        """Return the database expression: time of a worker's last answer."""
         of_worker = Submission.objects.filter(worker=OuterRef("pk"), version__in=self.versions)
         seen = of_worker.order_by().values("worker").annotate(at=Max(WHEN)).values("at")
         return Subquery(seen)
@@ -237,7 +241,7 @@ class Workers:
 
     # The rows of a page.
 
-    def fill_page(self, page: Page[Worker]) -> Page[WorkerSummary]:
+    def load_summaries_page(self, page: Page[Worker]) -> Page[WorkerSummary]:
         """Return a page of workers as summaries with all their numbers; four queries."""
         rows = self.build_summaries(page.rows)
         return Page(rows, page.after, page.next, page.count)
@@ -245,17 +249,17 @@ class Workers:
     def build_summaries(
         self,
         workers: Sequence[Worker],
-        places: Places | None = None,
-        scores: Mapping[int, list[Score]] | None = None,
-        named: Mapping[int, Named] | None = None,
+        places: Participations | None = None,
+        scores: Mapping[int, list[SetScore]] | None = None,
+        named: Mapping[int, WorkerCounts] | None = None,
     ) -> list[WorkerSummary]:
         """Return workers as summaries with all their numbers, in the same order.
 
         `places`, `scores` and `named` are theirs, where they are known.
         """
         keys = [worker.pk for worker in workers]
-        places = self.places(keys) if places is None else places
-        scores = self.scores(keys) if scores is None else scores
+        places = self.load_participations(keys) if places is None else places
+        scores = self.load_scores(keys) if scores is None else scores
         named = self._count_alarms_and_notes(keys) if named is None else named
         excluded = self._load_exclusions(keys)
         made = []
@@ -282,7 +286,7 @@ class Workers:
                     n_answers=sum(place.n_answers for place in of_worker),
                     latest=last.estimate if last else Estimate(None),
                     latest_set=self.counted.runs[last.run].set_name if last else "",
-                    mean=compute_mean(own),
+                    mean=compute_mean_score(own),
                     n_scored=len(own),
                     n_alarms=numbers.n_alarms,
                     n_copies=numbers.n_copies,
@@ -293,11 +297,11 @@ class Workers:
             )
         return made
 
-    def _count_alarms_and_notes(self, workers: Sequence[int]) -> dict[int, Named]:
-        """Return alarm and note counts by worker key; one query."""
+    def _count_alarms_and_notes(self, workers: Sequence[int]) -> dict[int, WorkerCounts]:
+        """Return the numbers of alarms and notes by worker key; one query."""
         copies = Count("alarm__run", distinct=True, filter=Q(alarm__kind__in=COPIES))
-        alarms = self.named().filter(worker__in=workers)
-        notes = self.notes().filter(worker__in=workers)
+        alarms = self.select_open_alarm_rows().filter(worker__in=workers)
+        notes = self.select_notes().filter(worker__in=workers)
         numbers = load_table_counts(
             {
                 "alarms": TableCounts(alarms, (Count("alarm"), copies), ("worker",)),
@@ -307,12 +311,14 @@ class Workers:
         of_alarms = {worker: (n, n_copies) for worker, n, n_copies in numbers["alarms"]}
         of_notes = {worker: n for worker, n in numbers["notes"] if n}
         return {
-            worker: Named(*of_alarms.get(worker, (0, 0)), n_notes=of_notes.get(worker, 0))
+            worker: WorkerCounts(*of_alarms.get(worker, (0, 0)), n_notes=of_notes.get(worker, 0))
             for worker in workers
         }
 
-    def scores(self, workers: Sequence[int], comparable: bool = True) -> dict[int, list[Score]]:
-        """Return each worker's scores; `comparable` selects those on the common scale.
+    def load_scores(
+        self, workers: Sequence[int], comparable: bool = True
+    ) -> dict[int, list[SetScore]]:
+        """Return each worker's scores by set; `comparable` selects those on the common scale.
 
         One query.
         """
@@ -349,15 +355,15 @@ class Workers:
                 known[worker, run] = n, total, squares
             else:  # a grade: a spread is of one answer at least
                 values[worker, run] = total
-        scores_by_set: dict[int, list[Score]] = {}
+        scores_by_set: dict[int, list[SetScore]] = {}
         for (worker, run), value in sorted(values.items()):
             n, total, squares = known.get((worker, run), (0, 0.0, 0.0))
             error = compute_standard_error(n, total, squares)
-            scores_by_set.setdefault(worker, []).append(Score(run, value, error, n))
+            scores_by_set.setdefault(worker, []).append(SetScore(run, value, error, n))
         return scores_by_set
 
-    def places(self, workers: Sequence[int]) -> Places:
-        """Return the versions each worker answered in, by worker and time."""
+    def load_participations(self, workers: Sequence[int]) -> Participations:
+        """Return the versions that each worker answered in, oldest first, by worker key."""
         answered = Q(
             responses__state=Response.State.SUBMITTED, responses__status=Response.Status.TEXT
         )
@@ -370,13 +376,13 @@ class Workers:
                 *("version__question_set__public_id", "version__question_set__name"),
             )
         )
-        places_by_set: dict[int, list[Place]] = {}
+        places_by_set: dict[int, list[Participation]] = {}
         for worker, *place in rows:
-            places_by_set.setdefault(worker, []).append(Place(*place))
+            places_by_set.setdefault(worker, []).append(Participation(*place))
         return places_by_set
 
     def _select_answers(self) -> QuerySet[Response]:
-        """Return the submitted answers with a text to versions that the user may read."""
+        """Return the query of submitted answers with a text to versions the user may read."""
         return Response.objects.filter(
             submission__version__in=self.versions,
             state=Response.State.SUBMITTED,
@@ -384,25 +390,25 @@ class Workers:
         )
 
     def _select_scores(self) -> QuerySet[WorkerGrade]:
-        """Return the grade rows whose scores are on the common scale."""
+        """Return the query of the grade rows whose scores are on the common scale."""
         return WorkerGrade.objects.filter(
             run__in=self.counted.comparable, leave_one_out__isnull=False
         )
 
-    def notes(self) -> QuerySet[WorkerNote]:
+    def select_notes(self) -> QuerySet[WorkerNote]:
         """Return the query of the notes on workers that the user may read."""
         return WorkerNote.objects.visible_to(self.user)
 
-    def named(self) -> QuerySet[Any, Any]:
-        """Return (worker, alarm) rows of unresolved alarms about workers in official runs.
+    def select_open_alarm_rows(self) -> QuerySet[Any, Any]:
+        """Return (worker, alarm) rows of alarms about workers that no remedy has settled.
 
-        Alarms that a remedy settled are left out, so that later runs do not count them again.
+        So later runs do not count a settled alarm again. Alarms are those of official runs.
         """
         settled = Alarm.objects.filter(NO_EVIDENCE, run__in=list(self.counted.runs))
-        return self.select_ever_named().exclude(alarm__in=settled.values("pk"))
+        return self.select_alarm_rows().exclude(alarm__in=settled.values("pk"))
 
-    def select_ever_named(self) -> QuerySet[Any, Any]:
-        """Return (worker, alarm) rows like `named`, with resolved alarms, for the history."""
+    def select_alarm_rows(self) -> QuerySet[Any, Any]:
+        """Return (worker, alarm) rows of alarms about workers, except dismissed alarms."""
         return Alarm.workers.through.objects.filter(
             alarm__run__in=list(self.counted.runs),
             alarm__severity=Alarm.Severity.ALARM,
@@ -434,7 +440,7 @@ def compute_standard_error(n: int, total: float, squares: float) -> float | None
     return float((variance / n) ** 0.5)
 
 
-def compute_mean(scores: Sequence[Score]) -> Estimate:
+def compute_mean_score(scores: Sequence[SetScore]) -> Estimate:
     """Return the unweighted mean of a worker's scores in several sets, with its interval."""
     nan = float("nan")
     estimate = compute_strata_mean(
@@ -445,7 +451,7 @@ def compute_mean(scores: Sequence[Score]) -> Estimate:
     return Estimate(estimate.value, estimate.low, estimate.high)
 
 
-def _build_number(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:
+def _build_count_expression(rows: QuerySet[Any, Any], path: str, value: Any) -> Coalesce:
     """Return the database expression for one number of a worker, 0 without rows."""
     counted = rows.order_by().values(path).annotate(value=value).values("value")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)

@@ -13,8 +13,8 @@ from uuid import UUID
 from annotations.web.paging import Page
 from evaluation.core.charts.chart import Chart
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.crowd_vs_llm.report import build_model_rows, list_ranking_panels
-from evaluation.crowd_vs_llm.run.summary import Standing
+from evaluation.crowd_vs_llm.report import build_model_panel_scores, list_ranking_panels
+from evaluation.crowd_vs_llm.run.summary import PanelModelScore
 from evaluation.crowd_vs_llm.views import build_panels_chart
 from evaluation.grading.results.charts.grades import (
     build_convergence_chart,
@@ -153,10 +153,10 @@ def _build_convergence_chart(result: ResultTables) -> Chart | None:
 
 def _build_panels_chart(result: ResultTables) -> Chart | None:
     """Return the chart of the models' scores by panel; None without scores."""
-    standings = [Standing(**row) for row in result.rows("panel_models")]
+    standings = [PanelModelScore(**row) for row in result.rows("panel_models")]
     ranked = list_ranking_panels(row["name"] for row in result.rows("panels"))
     names = {row.model: row.model for row in standings}
-    return build_panels_chart(build_model_rows(standings, ranked, names), ranked)
+    return build_panels_chart(build_model_panel_scores(standings, ranked, names), ranked)
 
 
 def _build_planner_chart(result: ResultTables) -> Chart | None:

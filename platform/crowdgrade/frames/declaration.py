@@ -42,12 +42,14 @@ class CommandArguments:
 
     def __init__(self, function: str, command: str) -> None:
         kinds = _load_run_types()
-        from evaluation.management.file_commands import add_kinds
+        from evaluation.management.file_commands import add_run_type_parsers
 
         self.function, self.command = function, command
         self.kind: Kind = kinds[command]
         parser = _Parser(prog=function)
-        self._parser = add_kinds(parser, {command: (self.kind, self.kind.evaluate)})[command]
+        self._parser = add_run_type_parsers(parser, {command: (self.kind, self.kind.evaluate)})[
+            command
+        ]
         self.actions = {
             action.dest: action for action in self._parser._actions if action.dest not in HIDDEN
         }

@@ -46,7 +46,7 @@ def names(collection):
 
 
 def rule(later, run, at_least=0.5, end="score"):
-    return recruiting.set_rule(later.collection, run.version.question_set, at_least, end)
+    return recruiting.store_rule(later.collection, run.version.question_set, at_least, end)
 
 
 def test_who_scored_enough_is_admitted_and_others_are_told_before_the_consent(earlier, later):
@@ -72,11 +72,11 @@ def test_people_are_admitted_by_question_contrast_where_the_rule_says_so(earlier
             contrast=contrast, contrast_low=contrast - 0.05, contrast_high=contrast + 0.05
         )
     asked = (later.collection, earlier.version.question_set, 0.2)
-    stored = recruiting.set_rule(*asked, "score", "contrast")
+    stored = recruiting.store_rule(*asked, "score", "contrast")
     assert names(later.collection) == ["w002", "w003"]
     assert (stored.score, stored.n_admitted) == ("contrast", 2)
-    assert recruiting.select_admitted(*asked, "low", "contrast").ids == ["w003"]
-    recruiting.set_rule(*asked, "score")
+    assert recruiting.find_admitted_workers(*asked, "low", "contrast").ids == ["w003"]
+    recruiting.store_rule(*asked, "score")
     assert names(later.collection) == ["w001", "w002", "w003"]
 
 
@@ -102,7 +102,7 @@ def test_an_end_of_the_interval_can_be_asked_for(earlier, later):
     assert half == pytest.approx(0.0575, abs=1e-4)
     for end, bound in (("low", middle - half), ("high", middle + half)):
         for off, is_in in ((-0.0001, True), (0.0001, False)):
-            found = recruiting.select_admitted(
+            found = recruiting.find_admitted_workers(
                 later.collection, earlier.version.question_set, bound + off, end
             )
             assert ("w002" in found.ids) is is_in, (end, off)
@@ -111,7 +111,9 @@ def test_an_end_of_the_interval_can_be_asked_for(earlier, later):
 def test_who_has_one_graded_answer_has_no_interval_and_the_others_are_admitted(earlier, later):
     mine = AnswerScore.objects.filter(run=earlier, response__submission__worker__external_id="w001")
     mine.exclude(pk=mine.first().pk).delete()
-    found = recruiting.select_admitted(later.collection, earlier.version.question_set, 0.0, "low")
+    found = recruiting.find_admitted_workers(
+        later.collection, earlier.version.question_set, 0.0, "low"
+    )
     assert (found.ids, found.n_too_few) == (["w002", "w003"], 2)
 
 
@@ -120,7 +122,9 @@ def test_too_few_answers_to_say_admit_nobody_and_other_panels_do_not_count(earli
     WorkerGrade.objects.filter(pk=best.pk).update(support=False)
     second.worker.panel = "Another"
     second.worker.save()
-    found = recruiting.select_admitted(later.collection, earlier.version.question_set, 0.0, "score")
+    found = recruiting.find_admitted_workers(
+        later.collection, earlier.version.question_set, 0.0, "score"
+    )
     assert (found.ids, found.n_graded, found.n_too_few) == (["w003"], 3, 2)
 
 

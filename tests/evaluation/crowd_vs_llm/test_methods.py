@@ -18,7 +18,7 @@ from evaluation.crowd_vs_llm.methods import (
     compute_panels,
     compute_row_cosines,
 )
-from evaluation.crowd_vs_llm.run.summary import Distance, PanelsSummary
+from evaluation.crowd_vs_llm.run.summary import PanelDistance, PanelsSummary
 
 PEOPLE_N, MODELS_N, QUESTIONS_N, WIDE = 8, 4, 12, 6
 
@@ -183,7 +183,7 @@ def test_models_without_common_questions_change_no_places_beyond_chance():
 def test_the_sentence_about_the_order_depends_on_changes_beyond_chance(swapped, certain, code):
     numbers = {"questions": 9, "cosine": 0.5, "low": None, "high": None, "median": 0.5, "least": 0}
     orders = {"spearman_models": 0.1, "kendall_models": 0.1, "models": 3, "swapped": swapped}
-    distance = Distance(
+    distance = PanelDistance(
         PEOPLE,
         MODELS,
         **numbers,

@@ -40,7 +40,7 @@ from evaluation.models import (
     Run,
     RunData,
     WorkerGrade,
-    text_hash,
+    compute_text_hash,
 )
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
@@ -146,7 +146,7 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
     texts = [OWN, OTHER, zoe.submissions.get().responses.latest("pk").text]
     for text in texts:
         Embedding.objects.create(
-            embedder=embedder, text_hash=text_hash(text), dimension=1, vector=bytes(4)
+            embedder=embedder, text_hash=compute_text_hash(text), dimension=1, vector=bytes(4)
         )
     assert {"Response.text", "LLMResponse.prompt", "RunData.data", "Run.notes"} <= set(held(*WORDS))
     grade = WorkerGrade.objects.get(run=aqer, worker=zoe)
@@ -161,7 +161,7 @@ def test_after_the_erasure_the_text_is_found_in_no_table(client, rivers, zoe, ch
     work()
     assert held(*WORDS) == []
     # One vector is left: that of the text that somebody else wrote too.
-    assert bytes(Embedding.objects.get().text_hash) == text_hash(texts[2])
+    assert bytes(Embedding.objects.get().text_hash) == compute_text_hash(texts[2])
     kept.refresh_from_db()
     assert kept.data == {
         "best": ["(erased)", {"said": "Somebody wrote: (erased)!"}], "n": 3,

@@ -20,7 +20,10 @@ from annotations.web.scope import RefusedError
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.deletion.storage import record, removals
 from evaluation.grading.results.report.run import read_official_run
-from evaluation.model_comparison.report.leaderboard import choose_run, list_comparable_runs
+from evaluation.model_comparison.report.leaderboard import (
+    choose_leaderboard_run,
+    list_comparable_runs,
+)
 from evaluation.models import (
     Alarm,
     AnswerScore,
@@ -121,7 +124,7 @@ def test_an_archived_run_of_record_gives_way_until_it_is_restored(client, rana, 
     assert read_official_run(rivers).run == newer.public_id
     assert read_official_run(rivers).newer is None
     assert choose_run(run.version, RECORD) == newer
-    assert choose_run(list_comparable_runs(rivers)) == newer
+    assert choose_leaderboard_run(list_comparable_runs(rivers)) == newer
     client.post(address("run-restore", run))
     assert read_official_run(rivers).run == run.public_id
     assert read_official_run(rivers).chosen_by == "rana"

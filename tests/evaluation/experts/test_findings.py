@@ -11,10 +11,10 @@ from evaluation.core.stats.inference.prediction_powered import (
 from evaluation.core.stats.statistics.agreement import intraclass_correlation
 from evaluation.experts.run import (
     AGREEMENT,
-    Answer,
     ExpertsParameters,
     GradedAnswer,
-    compute_findings,
+    ScoredAnswer,
+    compute_expert_findings,
     iterate_agreement_rows,
 )
 
@@ -24,7 +24,7 @@ PARAMETERS = ExpertsParameters(bootstrap=50)
 def graded(author, question, grades, settled=None, score=None, of_model=False, weight=1.0):
     names = ("ed", "eve")
     given = {name: grade for name, grade in zip(names, grades, strict=False) if grade is not None}
-    return GradedAnswer(Answer(author, of_model, question, score), given, settled, weight)
+    return GradedAnswer(ScoredAnswer(author, of_model, question, score), given, settled, weight)
 
 
 SOME = [
@@ -37,7 +37,7 @@ SOME = [
 
 
 def test_agreement_is_of_those_who_graded_alone_and_says_what_is_missing():
-    found = compute_findings(SOME, [one.answer for one in SOME], PARAMETERS)
+    found = compute_expert_findings(SOME, [one.answer for one in SOME], PARAMETERS)
     assert (found.experts, found.n_graded, found.n_settled) == (["ed", "eve"], 5, 1)
     assert (found.panel.n_by_two, found.panel.n_missing) == (4, 1)
     icc = next(one for one in found.agreement if one.metric == "icc_single")
@@ -53,8 +53,8 @@ def test_agreement_is_of_those_who_graded_alone_and_says_what_is_missing():
 
 def test_difficulty_is_one_less_the_mean_grade_over_five_the_hardest_first():
     more = [*SOME, graded("llm", "q1", (5, 5), of_model=True)]
-    answers = [one.answer for one in more] + [Answer("cy", False, "q1", 0.2)]
-    first, *_, last = compute_findings(more, answers, PARAMETERS).difficulty
+    answers = [one.answer for one in more] + [ScoredAnswer("cy", False, "q1", 0.2)]
+    first, *_, last = compute_expert_findings(more, answers, PARAMETERS).difficulty
     # q1: grades that count 1.5 and 3 (the model's does not): 1 - 2.25 / 5 = .55.
     assert (first.question, first.n, first.n_answers) == ("q1", 2, 3)
     assert first.difficulty == pytest.approx(0.55)
@@ -72,7 +72,7 @@ def test_in_the_difficulty_a_grade_counts_for_as_many_answers_as_it_stands_for()
         graded("dee", "q1", (0,), weight=0),
         graded("llm", "q1", (0,), of_model=True, weight=9),
     ]
-    (found,) = compute_findings(some, [], PARAMETERS).difficulty
+    (found,) = compute_expert_findings(some, [], PARAMETERS).difficulty
     # (3 x 5 + 1 + 3) / 5 = 3.8 of 5, where the plain mean of the three would be 3. Who stands for
     # none of all answers says nothing of them.
     assert found.difficulty == pytest.approx(1 - 3.8 / 5)
@@ -81,7 +81,7 @@ def test_in_the_difficulty_a_grade_counts_for_as_many_answers_as_it_stands_for()
     assert (found.low, found.high) == (0, pytest.approx(min(1, 1 - mean.low / 5)))
     # In the order of what they say: q2, .3, is harder than q1, .24.
     more = [*some, graded("ada", "q2", (3.5,), weight=2)]
-    assert [one.question for one in compute_findings(more, [], PARAMETERS).difficulty] == [
+    assert [one.question for one in compute_expert_findings(more, [], PARAMETERS).difficulty] == [
         "q2",
         "q1",
     ]
@@ -95,42 +95,45 @@ def test_the_level_is_that_of_alpha(noise, level):
     truth = np.repeat(np.arange(6.0), 10)
     pairs = np.clip(truth[:, None] + 2 * noise * rng.normal(size=(60, 2)), 0, 5)
     some = [graded("ada", f"q{at}", pair) for at, pair in enumerate(pairs)]
-    found = compute_findings(some, [], PARAMETERS)
+    found = compute_expert_findings(some, [], PARAMETERS)
     assert found.level == level
     assert found.means == []
 
 
 @pytest.mark.parametrize("pair", [(4, 3.5), (4, 4)])
 def test_of_one_answer_nobody_knows_how_far_experts_agree(pair):
-    assert compute_findings([graded("ada", "q1", pair)], [], PARAMETERS).level == "unknown"
+    assert compute_expert_findings([graded("ada", "q1", pair)], [], PARAMETERS).level == "unknown"
     assert (
-        compute_findings([graded("ada", "q1", pair), *SOME[:2]], [], PARAMETERS).level != "unknown"
+        compute_expert_findings([graded("ada", "q1", pair), *SOME[:2]], [], PARAMETERS).level
+        != "unknown"
     )
 
 
 def test_a_high_alpha_that_may_be_chance_is_tentative():
     pairs = [(0, 0), (5, 5), (0, 0), (5, 5), (0, 0), (5, 0)]
     some = [graded("ada", f"q{at}", pair) for at, pair in enumerate(pairs * 2)]
-    found = compute_findings(some, [], PARAMETERS)
+    found = compute_expert_findings(some, [], PARAMETERS)
     assert found.panel.alpha_interval.value < 0.8
     some = [graded("ada", f"q{at}", pair) for at, pair in enumerate(pairs[:5] * 2 + [(5, 0)])]
-    found = compute_findings(some, [], PARAMETERS)
+    found = compute_expert_findings(some, [], PARAMETERS)
     assert found.panel.alpha_interval.value > 0.8
     assert found.panel.alpha_interval.low < 0.667
     assert found.level == "tentative"
 
 
 def test_of_one_expert_nothing_is_known_of_agreement():
-    found = compute_findings([graded("ada", "q1", (3,)), graded("ben", "q2", (4,))], [], PARAMETERS)
+    found = compute_expert_findings(
+        [graded("ada", "q1", (3,)), graded("ben", "q2", (4,))], [], PARAMETERS
+    )
     assert found.level == "unknown"
     assert {one.value for one in found.agreement} == {None}
-    assert compute_findings([], [], PARAMETERS).n_graded == 0
+    assert compute_expert_findings([], [], PARAMETERS).n_graded == 0
 
 
 def test_true_means_are_of_workers_then_models_and_only_of_random_samples():
     rng = np.random.default_rng(3)
     answers = [
-        Answer(author, author == "llm", f"q{at}", float(rng.random()))
+        ScoredAnswer(author, author == "llm", f"q{at}", float(rng.random()))
         for author in ("ada", "ben", "llm")
         for at in range(20)
     ]
@@ -139,7 +142,7 @@ def test_true_means_are_of_workers_then_models_and_only_of_random_samples():
         for one in answers
         if int(one.question[1:]) < (12 if one.author == "ben" else 6)
     ]
-    found = compute_findings(some, answers, PARAMETERS)
+    found = compute_expert_findings(some, answers, PARAMETERS)
     assert [one.kind for one in found.means] == ["worker", "worker", "model"]
     ada = next(one for one in found.means if one.name == "ada")
     assert (ada.n, ada.n_answers) == (6, 20)
@@ -153,7 +156,7 @@ def test_true_means_are_of_workers_then_models_and_only_of_random_samples():
     assert (ada.mean, ada.low) == (expected.powered.mean, expected.powered.low)
     assert ada.weight == pytest.approx(14 / 20)  # learned from Ben's eleven further grades
     assert found.means[2].weight == 0  # there is no other model to learn from
-    chosen = compute_findings(some, answers, PARAMETERS, random=False)
+    chosen = compute_expert_findings(some, answers, PARAMETERS, random=False)
     assert (chosen.means, chosen.without_means) == ([], "not_drawn_at_random")
 
 
@@ -161,7 +164,7 @@ def half_of_each(weight_of):
     """Ada, Ben and Cy: 24 answers each, of which 12 are graded; scores go with the grades."""
     rng = np.random.default_rng(3)
     answers = [
-        Answer(author, False, f"q{at}", float(rng.random()))
+        ScoredAnswer(author, False, f"q{at}", float(rng.random()))
         for author in ("ada", "ben", "cy")
         for at in range(24)
     ]
@@ -172,7 +175,7 @@ def half_of_each(weight_of):
         for one in answers
         if (at := int(one.question[1:])) < 12
     ]
-    return some, compute_findings(some, answers, PARAMETERS).means
+    return some, compute_expert_findings(some, answers, PARAMETERS).means
 
 
 def test_of_who_has_grades_that_stand_for_different_numbers_the_mean_is_that_of_these_weighted():
@@ -206,10 +209,10 @@ def test_the_mean_of_a_sample_with_parts_drawn_more_densely_is_right_on_average(
     The plain mean of the 30 grades is (20 + 10 x 4) / 30 = 2, and that of all 3.4.
     """
     rng = np.random.default_rng(0)
-    answers = [Answer("ada", False, f"q{at}", float(rng.random())) for at in range(100)]
+    answers = [ScoredAnswer("ada", False, f"q{at}", float(rng.random())) for at in range(100)]
     some = [
         GradedAnswer(answers[at], {"ed": 1.0 if at < 20 else 4.0}, None, 1.0 if at < 20 else 8.0)
         for at in [*range(20), *rng.choice(np.arange(20, 100), 10, replace=False)]
     ]
-    (ada,) = compute_findings(some, answers, PARAMETERS).means
+    (ada,) = compute_expert_findings(some, answers, PARAMETERS).means
     assert ada.mean == ada.graded == pytest.approx(3.4)

@@ -12,7 +12,7 @@ from annotations.answering import collecting, finishing
 from annotations.models import Collection, QuestionSet, Response, Submission, Worker
 from evaluation.deletion.storage import removals
 from evaluation.interim import turns as interims
-from evaluation.interim.report import build_report
+from evaluation.interim.report import build_interim_report
 from evaluation.models import Interim, Run, WorkerGrade
 from evaluation.models.collecting import has_interim_work
 from evaluation.models.runs import RunOfRecord
@@ -70,7 +70,7 @@ def hand_in(made, *names):
 def work():
     while work_one_turn():
         pass
-    interims.run_turn()
+    interims.run_interim_turn()
 
 
 def page(client, made):
@@ -105,13 +105,13 @@ def test_a_button_grades_the_answers_so_far_and_the_page_says_what_came(client, 
     hand_in(made, "fay")
     said = page(client, made)
     assert "1 person has handed in since" in said
-    headline = build_report(made.collection).headline
+    headline = build_interim_report(made.collection).headline
     assert f'data-headline="{headline.code}"' in said
     assert site_sentence(headline.code, **headline.values) in html.unescape(said)
     assert 'data-note="stopping"' in said
     assert reverse("admin:results-run", args=[run.public_id]) in said
     assert 'data-grade="again" data-people="6"' in said
-    best = build_report(made.collection).best
+    best = build_interim_report(made.collection).best
     # The fifth says the same as the first, so that two may share a place.
     ranks = sorted(WorkerGrade.objects.filter(run=run).values_list("rank", flat=True))
     assert [row.rank for row in best] == ranks[:3]
@@ -135,11 +135,11 @@ def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
     hand_in(made, "cleo")
     assert has_interim_work()
     assert leases.wake_process_if_needed() is True
-    interims.run_turn()
-    interims.run_turn()
+    interims.run_interim_turn()
+    interims.run_interim_turn()
     assert [(one.n_people, one.by_itself) for one in Interim.objects.all()] == [(3, True)]
     hand_in(made, "dan", "eve", "fay", "gil")
-    interims.run_turn()  # the first is still under way
+    interims.run_interim_turn()  # the first is still under way
     assert Interim.objects.count() == 1
     work()
     assert [one.n_people for one in Interim.objects.order_by("pk")] == [3, 7]
@@ -151,11 +151,11 @@ def test_by_itself_after_every_so_many_people_and_one_at_a_time(made):
 def test_one_that_failed_is_not_tried_again_before_more_people_came(made):
     collecting.change_settings(made.collection, grade_every=3)
     hand_in(made, "ada", "ben", "cleo")
-    interims.run_turn()
+    interims.run_interim_turn()
     Run.objects.update(state="failed", error="no model", finished_at=timezone.now())
-    interims.run_turn()
+    interims.run_interim_turn()
     assert Interim.objects.count() == 1
-    found = build_report(made.collection)
+    found = build_interim_report(made.collection)
     assert found.failed is not None
     assert found.may_grade
 
@@ -167,7 +167,7 @@ def test_what_cannot_be_worked_out_stops_no_worker(made, monkeypatch):
     monkeypatch.setattr(interims, "build_trust_report", lambda run: 1 / 0)
     work()
     assert Interim.objects.get().found == {}
-    assert build_report(made.collection).headline is None
+    assert build_interim_report(made.collection).headline is None
 
 
 @pytest.mark.medium
@@ -197,11 +197,11 @@ def test_who_withdraws_is_gone_from_the_page(client, made):
     interims.start_interim(made.collection, made.version.question_set.owner_id)
     work()
     finishing.withdraw_answers(Submission.objects.get(worker__external_id="ada"))
-    found = build_report(Collection.objects.get())
+    found = build_interim_report(Collection.objects.get())
     assert (found.done, found.since, found.may_grade) == (3, 0, True)
     hand_in(made, "eve")
     # As many people as were graded, and not the same ones.
-    found = build_report(Collection.objects.get())
+    found = build_interim_report(Collection.objects.get())
     assert (found.done, found.since, found.may_grade) == (4, 1, True)
     assert page(client, made)
 

@@ -11,14 +11,14 @@ from evaluation.grading.results.report.comparisons import read_pairs
 from evaluation.model_comparison.report import (
     build_leaderboard,
     build_pair_detail,
-    load_differences,
+    load_differences_page,
 )
-from evaluation.model_comparison.report.pair import is_correct, load_correctness
+from evaluation.model_comparison.report.pair import is_answer_correct, load_correctness
 from evaluation.model_comparison.report.scores import (
     Costs,
     ScoreTable,
     build_group_tables,
-    find_related,
+    iterate_related_models,
 )
 from evaluation.models import ExemplaryAnswer, LLMAnswerScore, LLMComparison, LLMResponse, LLMScore
 from tests.evaluation.grading.results import world
@@ -129,7 +129,7 @@ def test_models_of_no_family_belong_to_none(rana):
     models = [row.model for row in run.llm_scores.select_related("model")]
     for model in models:
         model.family = ""
-    assert list(find_related(models)) == []
+    assert list(iterate_related_models(models)) == []
 
 
 def test_what_an_answer_cost_is_the_mean_of_those_that_told_it(rana):
@@ -232,7 +232,7 @@ def test_questions_come_largest_difference_first_page_by_page(rana):
     run = compared(rana)
     pair = model_of(run, "Ox 2"), model_of(run, "Ox 1")
     table = ScoreTable.from_run(run)
-    page = load_differences(run, table, *pair, size=3)
+    page = load_differences_page(run, table, *pair, size=3)
     assert [question.name for question in page.questions] == ["r11", "r12", "r1"]
     assert [question.difference for question in page.questions] == pytest.approx([-0.2, -0.2, 0.1])
     assert (page.total, page.next) == (12, 3)
@@ -240,13 +240,13 @@ def test_questions_come_largest_difference_first_page_by_page(rana):
     # Texts of the world were written before the models had their names.
     assert (question.first_text, question.second_text) == ("model 1 on r11", "model 0 on r11")
     assert question.nearest == "river r11 runs north, says w001"
-    last = load_differences(run, table, *pair, start=9, size=3)
+    last = load_differences_page(run, table, *pair, start=9, size=3)
     assert (last.start, len(last.questions), last.next) == (9, 3, None)
-    worse = load_differences(run, table, *pair, order="second")
+    worse = load_differences_page(run, table, *pair, order="second")
     assert ([question.name for question in worse.questions], worse.total) == (["r11", "r12"], 2)
-    assert load_differences(run, table, *pair, order="first").total == 10
+    assert load_differences_page(run, table, *pair, order="first").total == 10
     with pytest.raises(KeyError):
-        load_differences(run, table, *pair, order="best")
+        load_differences_page(run, table, *pair, order="best")
 
 
 def test_a_thing_that_tells_no_questions_apart_makes_no_groups(rana):
@@ -316,7 +316,7 @@ def test_several_right_choices_have_to_be_named_all():
     question = Question(kind="choice", choices=["a fox", "a hen", "an owl"])
     question.accepted_answers = ["a fox", "C"]
     said = {"A, C": True, "a fox and an owl": True, "A": False, "A, B, C": False, "": False}
-    assert {text: is_correct(question, text) for text in said} == said
+    assert {text: is_answer_correct(question, text) for text in said} == said
 
 
 def test_copied_answers_say_nothing_of_the_cost(rana):

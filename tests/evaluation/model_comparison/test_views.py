@@ -180,7 +180,7 @@ def test_right_and_wrong_stand_where_there_is_a_key(site, rana, monkeypatch):
 
 
 def test_questions_come_page_by_page(site, rana, monkeypatch):
-    places = "evaluation.model_comparison.views.load_differences.__defaults__"
+    places = "evaluation.model_comparison.views.load_differences_page.__defaults__"
     monkeypatch.setattr(places, ("largest", 0, 5))
     run = compared(rana)
     address = pair_page(run, "Ox 2", "Ox 1")

@@ -7,24 +7,24 @@ import pytest
 
 from evaluation.model_overview.run.conclusions import (
     answer_questions,
-    build_mean_values,
-    build_portrait,
+    build_mean_sentence_values,
+    build_model_evidence,
     compare_with_others,
     iterate_cell_rows,
     list_cell_columns,
 )
 from evaluation.model_overview.run.findings import (
     CorrelationRow,
-    StandingRow,
+    ModelResultRow,
     ViewsSummary,
     build_disagreement_rows,
-    compute_disagreement_of_sides,
-    compute_results,
+    compute_aspect_disagreement,
+    compute_overview_results,
 )
 from evaluation.model_overview.run.gathering import (
-    Gathering,
+    MeasureSource,
+    MetricsBuilder,
     NoObservationsError,
-    Source,
     ViewsParameters,
 )
 from evaluation.runs.flow.stored import Observation, Aspect, Measure, MeasuredObservation
@@ -35,7 +35,7 @@ PEOPLE = Measure("crowd_percentile", Aspect.CROWD, "People", "Of people.", of="m
 STATED = Measure("stated", Aspect.UNCERTAINTY, "Stated", "As it says.", better="")
 ENTROPY = Measure("entropy", Aspect.UNCERTAINTY, "Entropy", "How unsure.", better="lower")
 STEADY = Measure("steady", Aspect.ROBUSTNESS, "Steady", "How steady.", 0.0, 1.0)
-SOURCE = Source("made", "Made", "run", "made|1")
+SOURCE = MeasureSource("made", "Made", "run", "made|1")
 N = 12
 
 
@@ -49,9 +49,9 @@ def told(view, model, values):
 
 
 def gathered(*rows, questions=()):
-    gathering = Gathering(questions)
-    gathering.add(SOURCE, [one for part in rows for one in part])
-    return gathering.together()
+    gathering = MetricsBuilder(questions)
+    gathering.add_source(SOURCE, [one for part in rows for one in part])
+    return gathering.build_metrics()
 
 
 def world(n=N):
@@ -73,7 +73,9 @@ def world(n=N):
 
 
 def found(together, draws=60):
-    return ViewsSummary.of_found(compute_results(together, ViewsParameters(bootstrap=draws)))
+    return ViewsSummary.from_results(
+        compute_overview_results(together, ViewsParameters(bootstrap=draws))
+    )
 
 
 def codes(summary):
@@ -85,8 +87,16 @@ def test_a_view_that_is_better_at_no_end_does_not_stand_for_its_side():
     assert [together.views[at].name for at in together.sides] == ["near", "entropy", "steady"]
     assert together.views[together.dispersion].name == "apart"
     # Greater is better: the entropy turned, the others as they are.
-    assert together.oriented(together.place_of["entropy"])[0, :3].tolist() == [0, -1, -2]
-    assert together.oriented(together.place_of["near"])[0, :3].tolist() == [12, 11, 10]
+    assert together.get_oriented_values(together.index_by_name["entropy"])[0, :3].tolist() == [
+        0,
+        -1,
+        -2,
+    ]
+    assert together.get_oriented_values(together.index_by_name["near"])[0, :3].tolist() == [
+        12,
+        11,
+        10,
+    ]
 
 
 def test_questions_are_answered_in_the_direction_in_which_they_are_asked():
@@ -133,7 +143,7 @@ def test_without_an_interval_or_a_correlation_nothing_can_be_told():
 
 def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
     summary = found(world())
-    elk = build_portrait(summary, 0)
+    elk = build_model_evidence(summary, 0)
     codes_of = {claim.name: [one.said.code for one in claim.evidence] for claim in elk.claims}
     assert codes_of == {
         "knows": ["views.crowd_percentile", "views.mean_crowd"],
@@ -141,7 +151,7 @@ def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
         "says_the_same": ["views.mean_robustness"],
     }
     assert [claim.missing for claim in elk.claims] == [[], [Aspect.ANSWERABILITY], []]
-    ox = build_portrait(summary, 1)
+    ox = build_model_evidence(summary, 1)
     assert [claim.missing for claim in ox.claims] == [
         [],
         [Aspect.ANSWERABILITY],
@@ -153,7 +163,9 @@ def test_a_model_is_told_from_all_sides_with_what_nobody_looked_at():
 
 def test_a_model_that_is_sure_of_everything_alike_is_told_as_such():
     summary = found(gathered(told(NEAR, "Elk", range(N)), told(ENTROPY, "Elk", [0] * N)))
-    (claim,) = [one for one in build_portrait(summary, 0).claims if one.name == "knows_that_not"]
+    (claim,) = [
+        one for one in build_model_evidence(summary, 0).claims if one.name == "knows_that_not"
+    ]
     (evidence,) = claim.evidence
     assert evidence.said.code == "views.sure.undefined"
 
@@ -164,7 +176,7 @@ def row(**more):
         "gain": 0.2, "gain_low": 0.1, "gain_high": 0.3, "n_gain": 20, "place": 1, "n_models": 2,
         "reason": None,
     }  # fmt: skip
-    return StandingRow(**{**defaults, **more})
+    return ModelResultRow(**{**defaults, **more})
 
 
 @pytest.mark.parametrize(
@@ -186,9 +198,9 @@ def test_a_model_is_better_or_worse_where_the_interval_does_not_hold_nought(chan
 
 
 def test_a_gain_above_nought_is_better_whichever_end_of_the_view_is():
-    values = build_mean_values(row(), ENTROPY)
+    values = build_mean_sentence_values(row(), ENTROPY)
     assert (values["gain"], values["gain_low"], values["gain_high"]) == (-0.2, -0.3, -0.1)
-    values = build_mean_values(row(), NEAR)
+    values = build_mean_sentence_values(row(), NEAR)
     assert (values["gain"], values["gain_low"], values["gain_high"]) == (0.2, 0.1, 0.3)
 
 
@@ -198,14 +210,14 @@ def test_places_in_a_view_go_by_its_better_end_and_there_are_none_without():
             told(ENTROPY, "Elk", [1, 1]), told(ENTROPY, "Ox", [3, 3]), told(STATED, "Ox", [3, 3])
         )
     )
-    assert summary.standing("Elk", "entropy").place == 1
-    assert summary.standing("Ox", "entropy").place == 2
-    assert summary.standing("Ox", "stated").place is None
+    assert summary.find_model_result("Elk", "entropy").place == 1
+    assert summary.find_model_result("Ox", "entropy").place == 2
+    assert summary.find_model_result("Ox", "stated").place is None
 
 
 def test_disagreement_names_the_sides_that_are_farthest_apart():
     together = gathered(told(NEAR, "Elk", [1, 2, 3, 4]), told(ENTROPY, "Elk", [1, 2, 3, 4]))
-    rows = build_disagreement_rows(together, compute_disagreement_of_sides(together))
+    rows = build_disagreement_rows(together, compute_aspect_disagreement(together))
     # q0: lowest near (1/8), surest (7/8); q3 the other way round.
     assert [(one.question, one.strength, one.best_view, one.worst_view) for one in rows] == [
         ("q0", 0.75, "entropy", "near"),
@@ -218,7 +230,7 @@ def test_disagreement_names_the_sides_that_are_farthest_apart():
 
 def test_views_that_are_good_at_no_end_disagree_with_nobody():
     together = gathered(told(STATED, "Elk", [1, 2]))
-    assert build_disagreement_rows(together, compute_disagreement_of_sides(together)) == []
+    assert build_disagreement_rows(together, compute_aspect_disagreement(together)) == []
 
 
 def test_questions_stand_in_the_order_given_and_others_behind_them():
@@ -228,10 +240,10 @@ def test_questions_stand_in_the_order_given_and_others_behind_them():
 
 
 def test_of_two_numbers_for_the_same_the_first_counts():
-    gathering = Gathering()
-    gathering.add(SOURCE, told(NEAR, "Elk", [1]))
-    gathering.add(SOURCE, told(NEAR, "Elk", [5]))
-    together = gathering.together()
+    gathering = MetricsBuilder()
+    gathering.add_source(SOURCE, told(NEAR, "Elk", [1]))
+    gathering.add_source(SOURCE, told(NEAR, "Elk", [5]))
+    together = gathering.build_metrics()
     assert (together.values.tolist(), together.repeated) == ([[[1.0]]], 1)
 
 
@@ -241,13 +253,13 @@ def test_views_of_questions_alone_are_no_model():
 
 
 def test_the_hash_is_of_what_was_told_and_not_of_who_told_it():
-    first = Gathering()
-    first.add(Source("a", "A", "1", "a|"), told(NEAR, "Elk", [1, None, 3]))
-    second = Gathering()
-    second.add(Source("b", "B", "2", "b|"), told(NEAR, "Elk", [1, None, 3]))
-    third = Gathering()
-    third.add(SOURCE, told(NEAR, "Elk", [1, None, 4]))
-    hashes = [one.together().hash() for one in (first, second, third)]
+    first = MetricsBuilder()
+    first.add_source(MeasureSource("a", "A", "1", "a|"), told(NEAR, "Elk", [1, None, 3]))
+    second = MetricsBuilder()
+    second.add_source(MeasureSource("b", "B", "2", "b|"), told(NEAR, "Elk", [1, None, 3]))
+    third = MetricsBuilder()
+    third.add_source(SOURCE, told(NEAR, "Elk", [1, None, 4]))
+    hashes = [one.build_metrics().compute_hash() for one in (first, second, third)]
     assert hashes[0] == hashes[1] != hashes[2]
 
 
@@ -271,4 +283,4 @@ def test_what_is_stored_is_read_back_as_it_was():
     summary = found(world())
     assert ViewsSummary.from_json(summary.as_dict()) == summary
     assert isinstance(summary.correlations[0], CorrelationRow)
-    assert np.isfinite(summary.own_correlation("Elk").spearman)
+    assert np.isfinite(summary.find_own_correlation("Elk").spearman)

@@ -8,16 +8,16 @@ from evaluation.core.stats.inference.clustered import compute_clustered_interval
 from evaluation.core.stats.inference.intervals import draw_multiplicities
 from evaluation.core.stats.statistics.descriptive import spearman
 from evaluation.model_overview.methods import (
-    compute_correlations,
     compute_detectable_correlation,
     compute_drawn_ranks,
+    compute_measure_correlations,
 )
 
 NONE = np.nan
 
 
 def two(one, other, **more):
-    return compute_correlations(np.array([one, other], dtype=float), [(0, 1)], **more)[0]
+    return compute_measure_correlations(np.array([one, other], dtype=float), [(0, 1)], **more)[0]
 
 
 def test_it_is_the_mean_over_models_and_not_that_of_all_answers():
@@ -68,7 +68,7 @@ def test_questions_that_one_view_lacks_are_left_out_of_that_pair_only():
     rng = np.random.default_rng(0)
     views = rng.normal(size=(3, 2, 30))
     views[2, :, :10] = NONE
-    whole, part = compute_correlations(views, [(0, 1), (0, 2)], n_draws=100)
+    whole, part = compute_measure_correlations(views, [(0, 1), (0, 2)], n_draws=100)
     assert (whole.estimate.n, part.estimate.n) == (30, 20)
     assert (whole.n_cells, part.n_cells) == (60, 40)
     expected = np.mean([stats.spearmanr(a[10:], b[10:]).statistic for a, b in views[[0, 2]].swapaxes(0, 1)])  # fmt: skip  # noqa: E501
@@ -97,7 +97,7 @@ def test_the_same_seed_gives_the_same_interval():
     rng = np.random.default_rng(0)
     views = rng.normal(size=(2, 2, 30))
     one, other, third = (
-        compute_correlations(views, [(0, 1)], seed=seed)[0].estimate for seed in (0, 0, 1)
+        compute_measure_correlations(views, [(0, 1)], seed=seed)[0].estimate for seed in (0, 0, 1)
     )
     assert one == other
     assert one != third

@@ -17,7 +17,7 @@ def test_numbers_are_told_by_their_places_and_equal_ones_share_theirs():
     assert np.isnan(found.strength[0, 3])
     assert found.highest.tolist() == [[1, 0, 1, -1]]
     assert found.lowest.tolist() == [[0, 1, 0, -1]]
-    assert found.strongest().tolist() == [[0, 1], [0, 0], [0, 2]]
+    assert found.order_answers().tolist() == [[0, 1], [0, 0], [0, 2]]
 
 
 def test_a_number_is_placed_among_those_of_all_models():
@@ -25,10 +25,10 @@ def test_a_number_is_placed_among_those_of_all_models():
     assert found.places[0] == pytest.approx(np.array([[1, 3], [5, 7]]) / 8)
     # Equal strengths stay in the order of models and questions.
     assert found.strength == pytest.approx(np.array([[6, 2], [2, 6]]) / 8)
-    assert found.strongest().tolist() == [[0, 0], [1, 1], [0, 1], [1, 0]]
+    assert found.order_answers().tolist() == [[0, 0], [1, 1], [0, 1], [1, 0]]
 
 
 def test_a_view_without_numbers_disagrees_with_nobody():
     found = compute_disagreement([[[1, 2]], [[NONE, NONE]]])
     assert np.isnan(found.strength).all()
-    assert len(found.strongest()) == 0
+    assert len(found.order_answers()) == 0

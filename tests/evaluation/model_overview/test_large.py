@@ -5,7 +5,11 @@ import pytest
 from django.urls import reverse
 
 from annotations.models import Question, QuestionSet
-from evaluation.model_overview.storage import gather_runs, list_kinds_of_runs, list_providers
+from evaluation.model_overview.storage import (
+    build_measure_readers,
+    combine_source_runs,
+    list_overview_run_types,
+)
 from tests.evaluation.model_overview.test_run_type import done
 from tests.evaluation.model_overview.world import LINES, told
 
@@ -45,7 +49,9 @@ def test_a_few_queries_load_and_show_twenty_thousand_answers(
 ):
     """None for each answer, model or question: that would be thousands."""
     with django_assert_max_num_queries(30):
-        together = gather_runs(large.latest_version(), list_providers(list_kinds_of_runs()))
+        together = combine_source_runs(
+            large.latest_version(), build_measure_readers(list_overview_run_types())
+        )
     assert together.values.shape == (4, 20, 1000)
     run = done(large)
     client.force_login(large.owner)

@@ -15,8 +15,8 @@ from evaluation.models import (
     LLMScore,
     Run,
     WorkerGrade,
-    request_hash,
-    text_hash,
+    compute_request_hash,
+    compute_text_hash,
 )
 from tests.annotations import world
 
@@ -65,14 +65,16 @@ def test_a_text_has_one_vector_under_one_embedder():
     refuse("embedder_version_once", EmbedderVersion(**how))
     refuse("embedder_version_is_named", EmbedderVersion(model="", precision="x", dimension=3))
     refuse("embedder_has_a_dimension", EmbedderVersion(model="m", precision="x", dimension=0))
-    key = {"embedder": minilm, "text_hash": text_hash("north")}
+    key = {"embedder": minilm, "text_hash": compute_text_hash("north")}
     Embedding.objects.create(**key, dimension=3, vector=THREE)
     refuse("embedding_once", Embedding(**key, dimension=3, vector=THREE))
-    other = {"embedder": minilm, "text_hash": text_hash("south")}
+    other = {"embedder": minilm, "text_hash": compute_text_hash("south")}
     refuse("embedding_is_of_its_dimension", Embedding(**other, dimension=4, vector=THREE))
     short = Embedding(embedder=minilm, text_hash=b"abc", dimension=3, vector=THREE)
     refuse("embedding_has_a_sha256", short)
-    found = Embedding.objects.get(text_hash__in=[text_hash("north"), text_hash("south")])
+    found = Embedding.objects.get(
+        text_hash__in=[compute_text_hash("north"), compute_text_hash("south")]
+    )
     assert np.frombuffer(found.vector, "<f4").tolist() == [0, 1, 2]
 
 
@@ -87,8 +89,10 @@ def test_the_same_request_is_answered_once_a_sample(model, question, model_answe
     LLMResponse.objects.bulk_create([LLMResponse(**key, sample=1, text="south", status="text")])
     warm = {"temperature": 1}
     LLMResponse.objects.create(model=model, question=question, parameters=warm, status="empty")
-    assert request_hash("", warm) != model_answer.request == request_hash("", {})
-    assert request_hash("q", {"a": 1, "b": 2}) == request_hash("q", {"b": 2, "a": 1})
+    assert compute_request_hash("", warm) != model_answer.request == compute_request_hash("", {})
+    assert compute_request_hash("q", {"a": 1, "b": 2}) == compute_request_hash(
+        "q", {"b": 2, "a": 1}
+    )
 
 
 @pytest.mark.parametrize(

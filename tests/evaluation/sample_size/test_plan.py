@@ -7,6 +7,7 @@ import pytest
 from evaluation.core.options import TERMINAL
 from evaluation.core.stats.planner import compute_exemplar_error, estimate_similarity_to_truth
 from evaluation.runs.flow.forecast import GradedQuestion
+from evaluation.sample_size.messages import format_money
 from evaluation.sample_size.run.plan import CurrentScore, build_answer_plan
 from evaluation.sample_size.run.trial import PlanTargets
 
@@ -106,6 +107,30 @@ def test_where_everything_is_reached_nothing_is_bought():
 def test_of_nothing_there_is_an_empty_plan():
     plan = made().plan
     assert (plan.n_questions, plan.off, plan.workers, plan.models) == (0, None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [
+        (0.0, "0.00"),
+        (12.5, "12.50"),
+        (1234.0, "1,234.00"),
+        # The sum is 0.30000000000000004.
+        (0.1 + 0.2, "0.30"),
+        (0.125, "0.125"),
+        (0.0025, "0.0025"),
+        # Below half of the last decimal.
+        (0.00004, "0.00"),
+        (0.00005, "0.0001"),
+    ],
+)
+def test_money_has_two_to_four_decimals(amount, text):
+    assert format_money(amount, None) == text
+    assert format_money(amount, "EUR") == f"EUR {text}"
+
+
+def test_an_unknown_amount_is_no_money():
+    assert format_money(None, "EUR") == ""
 
 
 @pytest.mark.parametrize(("answers", "cost"), [(1, 0.01), (3, 0.02), (7, 0.04)])

@@ -18,7 +18,7 @@ from evaluation.models import (
     LLMScore,
     Run,
     WorkerGrade,
-    request_hash,
+    compute_request_hash,
 )
 from evaluation.runs.background.work import work_one_turn
 
@@ -75,7 +75,7 @@ def demo_run(owner):
             question=questions[reply.question],
             text=reply.text,
             status=reply.status,
-            request=request_hash("", {}),
+            request=compute_request_hash("", {}),
         )
         for reply in replies
     )

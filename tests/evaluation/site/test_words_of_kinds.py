@@ -4,10 +4,10 @@ import pytest
 
 from evaluation.templatetags.kinds import (
     STATUSES,
+    describe_reply_status,
+    format_amount,
     format_duration,
     format_rate,
-    money,
-    status_words,
 )
 
 
@@ -25,7 +25,7 @@ from evaluation.templatetags.kinds import (
     ],
 )
 def test_small_amounts_keep_two_digits(amount, said):
-    assert money(amount) == said
+    assert format_amount(amount) == said
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,6 @@ def test_a_pace_is_said_in_the_unit_in_which_it_is_one_or_more(rate, said):
 
 def test_lengths_of_time_and_refusals_are_words():
     assert format_duration(200.0) == "3 min 20 s"
-    assert [status_words(code) for code in STATUSES] == list(STATUSES.values())
+    assert [describe_reply_status(code) for code in STATUSES] == list(STATUSES.values())
     assert STATUSES.keys() == {"refused_prompt", "refused_generation", "cut_off"}
-    assert status_words("empty") == "empty"
+    assert describe_reply_status("empty") == "empty"

@@ -15,7 +15,7 @@ from evaluation.models import LLMComparison, LLMScore, Run, WorkerGrade
 from evaluation.models.runs import make_official
 from evaluation.runs.result_pages import build_tabs
 from evaluation.runs.run_types import get_kind
-from evaluation.trust.report.decision import Step, build_decision
+from evaluation.trust.report.decision import RecommendedStep, build_decision
 from evaluation.trust.report.facts import Verdict
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
@@ -153,11 +153,13 @@ def test_without_ranks_nobody_is_best_and_it_says_why(site, run):
     found = build_decision(run)
     assert found.best == found.look_at == []
     assert found.best_said.code == "best.nobody"
-    assert found.step is Step.ASK_PEOPLE
+    assert found.step is RecommendedStep.ASK_PEOPLE
     assert f'href="{at("results-planner", run)}"' in shown(site, run)
 
 
-@pytest.mark.parametrize(("n_questions", "step"), [(4, Step.ASK_QUESTIONS), (5, Step.ASK_PEOPLE)])
+@pytest.mark.parametrize(
+    ("n_questions", "step"), [(4, RecommendedStep.ASK_QUESTIONS), (5, RecommendedStep.ASK_PEOPLE)]
+)
 def test_with_fewer_than_five_graded_questions_the_next_step_adds_questions(
     site, rana, n_questions, step
 ):
@@ -166,7 +168,7 @@ def test_with_fewer_than_five_graded_questions_the_next_step_adds_questions(
     assert build_decision(run).step is step
     editor = reverse("admin:editor", args=[run.version.question_set.public_id])
     is_next = f'<a class="cg-button cg-primary" href="{editor}"' in shown(site, run)
-    assert is_next == (step is Step.ASK_QUESTIONS)
+    assert is_next == (step is RecommendedStep.ASK_QUESTIONS)
 
 
 def test_who_answered_too_little_is_counted(run):
@@ -185,13 +187,13 @@ def test_models_that_cannot_be_told_apart_are_not_called_best(site, run):
 
 
 def test_a_step_is_the_first_that_there_is_reason_for(run):
-    assert build_decision(run).step is Step.TAKE_AWAY
+    assert build_decision(run).step is RecommendedStep.TAKE_AWAY
     LLMScore.objects.filter(run=run).delete()
-    assert build_decision(run).step is Step.ASK_MODELS
+    assert build_decision(run).step is RecommendedStep.ASK_MODELS
     alarm(run, workers=["w001"])
-    assert build_decision(run).step is Step.READ_ALARMS
+    assert build_decision(run).step is RecommendedStep.READ_ALARMS
     Response.objects.filter(submission__worker__external_id="w005").delete()
-    assert build_decision(run).step is Step.GRADE_AGAIN
+    assert build_decision(run).step is RecommendedStep.GRADE_AGAIN
 
 
 @pytest.mark.medium
@@ -199,7 +201,7 @@ def test_models_that_answered_later_are_added_by_a_run_of_the_same_settings(site
     run.parameters = {**run.parameters, "seed": 5}
     run.save()
     world.ask_model(run.version)
-    assert build_decision(run).step is Step.ADD_MODELS
+    assert build_decision(run).step is RecommendedStep.ADD_MODELS
     response = site.get(at("results-run", run))
     assert "models_added" not in states(response.content.decode())  # it is the next step
     form = site.get(response.context_data["next"].link).context_data["form"]
@@ -210,19 +212,19 @@ def test_models_that_answered_later_are_added_by_a_run_of_the_same_settings(site
     compared = site.get(f"{at('results-people', run)}?check=inputs")
     assert compared.status_code == 200
     alarm(run, workers=["w001"])
-    assert build_decision(run).step is Step.READ_ALARMS
+    assert build_decision(run).step is RecommendedStep.READ_ALARMS
     assert "models_added" in states(shown(site, run))
 
 
 @pytest.mark.parametrize(
     ("step", "label"),
     [
-        (Step.READ_ALARMS, "Read the evidence"),
-        (Step.ASK_PEOPLE, "Plan more answers"),
-        (Step.GRADE_AGAIN, "Grade again"),
-        (Step.ADD_MODELS, "Add the models"),
-        (Step.ASK_MODELS, "Ask models"),
-        (Step.TAKE_AWAY, "Download the grades"),
+        (RecommendedStep.READ_ALARMS, "Read the evidence"),
+        (RecommendedStep.ASK_PEOPLE, "Plan more answers"),
+        (RecommendedStep.GRADE_AGAIN, "Grade again"),
+        (RecommendedStep.ADD_MODELS, "Add the models"),
+        (RecommendedStep.ASK_MODELS, "Ask models"),
+        (RecommendedStep.TAKE_AWAY, "Download the grades"),
     ],
 )
 def test_each_step_is_a_button_that_leads_somewhere(site, run, step, label, monkeypatch):
@@ -243,7 +245,9 @@ def test_each_step_is_a_button_that_leads_somewhere(site, run, step, label, monk
     ],
 )
 def test_the_last_step_has_the_caution_of_the_verdict(site, run, level, label, monkeypatch):
-    monkeypatch.setattr("evaluation.trust.report.decision._choose_step", lambda *_: Step.TAKE_AWAY)
+    monkeypatch.setattr(
+        "evaluation.trust.report.decision._choose_step", lambda *_: RecommendedStep.TAKE_AWAY
+    )
     text = Message(f"verdict.{level}.text", {"count": 1, "all": 3})
     verdict = Verdict(level, Message(f"verdict.{level}.headline"), text)
     monkeypatch.setattr(Verdict, "from_facts", lambda _: verdict)

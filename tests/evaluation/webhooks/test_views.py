@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from evaluation.models import Delivery, Run, Webhook
 from evaluation.runs.steps.checkpoints import store_failed_run
-from evaluation.site.overview import find_items_needing_attention
+from evaluation.site.overview import find_attention_items
 from evaluation.webhooks.storage import create_webhook, derive_secret, queue_test_event, set_webhook_state
 from tests.annotations import world
 from tests.evaluation.site.handles import error_codes
@@ -111,9 +111,9 @@ def test_it_is_switched_off_and_on_and_what_the_site_switched_off_needs_attentio
     client.post(page_of(hook, "webhook-switch"), {"on": "0"})
     hook.refresh_from_db()
     assert (hook.is_on, hook.off_reason) == (False, "user")
-    assert find_items_needing_attention(rana, True) == []
+    assert find_attention_items(rana, True) == []
     Webhook.objects.update(off_reason="failures", failures=20)
-    (item,) = find_items_needing_attention(rana, True)
+    (item,) = find_attention_items(rana, True)
     assert (item.code, item.level, item.link) == ("webhook_off", "bad", page_of(hook))
     assert "failures" in states(client.get(page_of(hook)))
     assert "failures" in states(client.get(reverse("admin:webhooks")))

@@ -11,7 +11,7 @@ from evaluation.models import Run
 from evaluation.models.runs import make_official
 from evaluation.runs.reports.across import load_representing_runs
 from evaluation.workers.report.worker import WorkerFilter, build_worker_history
-from evaluation.workers.report.workers import Workers
+from evaluation.workers.report.workers import VisibleWorkers
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
 
 pytestmark = pytest.mark.django_db
@@ -46,13 +46,13 @@ def runs(rana):
 
 
 def row(user, name):
-    workers = Workers(user)
+    workers = VisibleWorkers(user)
     (found,) = workers.build_summaries([worker(workers.user, name)])
     return found
 
 
 def listed(user, **asked):
-    workers = Workers(user)
+    workers = VisibleWorkers(user)
     asked = WorkerFilter({k: str(v) for k, v in asked.items()}, workers=workers)
     rows, order = asked.apply_order(asked.filter_rows())
     return [one.external_id for one in order.load_page(rows).rows]
@@ -141,7 +141,7 @@ def test_a_viewer_of_one_set_learns_nothing_of_the_others_nor_reads_notes(rana, 
     vera = User.objects.create_user("vera")
     Share.objects.create(question_set=runs[0].version.question_set, user=vera, role="viewer")
     WorkerNote.objects.create(worker=worker(rana, "ada"), author=rana, text="late")
-    ada = Workers(vera).build_summaries([worker(rana, "ada")])[0]
+    ada = VisibleWorkers(vera).build_summaries([worker(rana, "ada")])[0]
     assert (ada.n_sets, ada.n_answers, ada.n_notes) == (1, 2, 0)
     assert ada.mean.value == pytest.approx(0.4)
     history = build_worker_history(vera, worker(rana, "ada"))
@@ -154,7 +154,7 @@ def test_a_viewer_of_one_set_learns_nothing_of_the_others_nor_reads_notes(rana, 
 def test_an_expert_sees_no_worker_at_all(rana, runs):
     ed = User.objects.create_user("ed")
     Share.objects.create(question_set=runs[0].version.question_set, user=ed, role="expert")
-    assert not Workers(ed).rows().exists()
+    assert not VisibleWorkers(ed).select_visible_workers().exists()
     assert load_representing_runs(ed).runs == {}
 
 
@@ -177,7 +177,7 @@ def test_the_list_is_sorted_by_every_column_and_pages_follow_each_other(rana, ru
     graded.worker_grades.update(leave_one_out=None)
     WorkerNote.objects.create(worker=worker(rana, "ben"), author=rana, text="asks why")
     assert listed(rana, sort=sort) == order.split()
-    workers = Workers(rana)
+    workers = VisibleWorkers(rana)
     asked = WorkerFilter({"sort": sort}, workers=workers)
     rows, keyset = asked.apply_order(asked.filter_rows())
     found, after = [], ""

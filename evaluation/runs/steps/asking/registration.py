@@ -307,7 +307,7 @@ def create_prompt(owner_id: int, name: str, prompt: Prompt) -> PromptVersion:
 def edit_prompt(stored: StoredPrompt, author_id: int, prompt: Prompt) -> PromptVersion:
     """Store a new version of a prompt; return the latest version if nothing changed."""
     StoredPrompt.objects.select_for_update().get(pk=stored.pk)  # two edits at once: one waits
-    latest = stored.latest()
+    latest = stored.find_latest_version()
     if (latest.hash, latest.strategy) == (prompt.hash, prompt.strategy):
         return latest
     return _create_prompt_version(stored, author_id, prompt, latest.number + 1)

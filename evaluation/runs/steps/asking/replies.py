@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.openai import UNWRITABLE
-from evaluation.models import LLMResponse, RawReply, request_hash
+from evaluation.models import LLMResponse, RawReply, compute_request_hash
 from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply
 from evaluation.runs.steps.asking.conversation import PendingReply as AnyPendingReply
 from evaluation.runs.steps.asking.conversation import ReplyQueue
@@ -197,7 +197,7 @@ def _build_response(post: PendingReply, run_id: int, extra: dict[str, Any]) -> L
         question_id=question,
         prompt=prompt,
         parameters=asking.stored_parameters,
-        request=request_hash(prompt, asking.stored_parameters),
+        request=compute_request_hash(prompt, asking.stored_parameters),
         asking=asking.hash,
         key=post.planned.key,
         run_id=run_id,

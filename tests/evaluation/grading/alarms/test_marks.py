@@ -11,7 +11,7 @@ from evaluation.grading.alarms.report.marks import (
     build_marks_of_report,
     read_marks_and_counts,
 )
-from evaluation.templatetags.words import each_once
+from evaluation.templatetags.words import remove_repeated_alarms
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm
 
@@ -22,7 +22,7 @@ def test_two_alarms_about_the_same_are_one_mark_that_leads_to_the_worst():
         Mark(1, "leverage", "notice"),
         Mark(3, "copies", "notice"),
     )
-    assert [mark.place for mark in each_once(marks)] == [0, 1]
+    assert [mark.place for mark in remove_repeated_alarms(marks)] == [0, 1]
     page = Template('{% include "evaluation/cards/marks.html" %}').render(
         Context({"marks": marks, "about": {"run": uuid4()}})
     )

@@ -9,7 +9,7 @@ from annotations.models import Share
 from evaluation.grading.alarms.storage import ReviewError, find_remedying_runs, save_review
 from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.trust.report import build_trust_report
-from evaluation.trust.report.decision import Step, build_decision
+from evaluation.trust.report.decision import RecommendedStep, build_decision
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, looked
 from tests.evaluation.site.handles import error_codes, states
@@ -79,7 +79,7 @@ def test_a_dismissed_alarm_rings_no_more_and_marks_nobody(site, run, made):
     assert (fact.level, fact.case, fact.values) == ("good", "dismissed", {"count": 1})
     found = build_decision(run)
     assert next(person.row.name for person in found.best) == "w001"
-    assert found.step is Step.TAKE_AWAY
+    assert found.step is RecommendedStep.TAKE_AWAY
     save_review(made, run.owner, "open")
     assert alarms_fact(run).level == "bad"
 

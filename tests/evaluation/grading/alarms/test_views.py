@@ -21,7 +21,7 @@ from evaluation.grading.alarms.messages import (
 )
 from evaluation.grading.remedies.report import NAMES
 from evaluation.models import Run
-from evaluation.site.overview import find_items_needing_attention
+from evaluation.site.overview import find_attention_items
 from tests.evaluation.grading.results import world
 from tests.evaluation.grading.results.alarm_world import alarm, answer, looked
 from tests.evaluation.site.handles import element_text, numbers, states
@@ -108,14 +108,14 @@ def test_lists_count_what_rings_and_the_overview_leads_to_it(site, rana, run):
     link = at("results-alarms", run)
     badge = rf'href="{link}"[^>]*>([^<]*)</a>'
     assert numbers(re.search(badge, site.get(reverse("admin:runs")).content.decode())[1]) == [2]
-    [item] = [item for item in find_items_needing_attention(rana) if item.link == link]
+    [item] = [item for item in find_attention_items(rana) if item.link == link]
     assert (item.level, numbers(item.text)) == ("bad", [2])
     later = Run.objects.get(pk=run.pk)
     later.pk = later.public_id = None
     later._state.adding = True
     later.public_id = Run().public_id
     later.save()  # only the newest run counts
-    assert not [item for item in find_items_needing_attention(rana) if item.link == link]
+    assert not [item for item in find_attention_items(rana) if item.link == link]
 
 
 def test_evidence_stands_side_by_side_and_texts_stay_texts(site, run):

@@ -18,7 +18,7 @@ from evaluation.models import (
     LLMScore,
     Run,
     WorkerGrade,
-    request_hash,
+    compute_request_hash,
 )
 from tests.annotations import world
 
@@ -163,7 +163,7 @@ def finished(
             question=question,
             text=f"{model.name} on {question.external_id}",
             status="text",
-            request=request_hash("", {}),
+            request=compute_request_hash("", {}),
         )
         for model in models
         for question in questions
@@ -240,7 +240,7 @@ def ask_model(version, name: str = "late") -> LanguageModel:
             question=question,
             text=f"{name} on {question.external_id}",
             status="text",
-            request=request_hash("", {}),
+            request=compute_request_hash("", {}),
         )
         for question in version.questions.all()
     )

@@ -12,7 +12,7 @@ from django.utils import timezone
 from annotations.models import Collection
 from evaluation.core.backends import BackendError
 from evaluation.core.messages.message import Message
-from evaluation.models import BackgroundWorker, Embedding, Interim, Run, RunTask, text_hash
+from evaluation.models import BackgroundWorker, Embedding, Interim, Run, RunTask, compute_text_hash
 from evaluation.runs.background import leases, run_tasks, work
 from evaluation.runs.background.leases import (
     MOST_CRASHES,
@@ -73,9 +73,9 @@ def let_it_run_out(claim: TaskClaim) -> None:
 def find_vectors(texts) -> dict[str, list[float]]:
     rows = {bytes(row.text_hash): bytes(row.vector) for row in Embedding.objects.all()}
     return {
-        text: np.frombuffer(rows[text_hash(text)], dtype="<f4").tolist()
+        text: np.frombuffer(rows[compute_text_hash(text)], dtype="<f4").tolist()
         for text in texts
-        if text_hash(text) in rows
+        if compute_text_hash(text) in rows
     }
 
 

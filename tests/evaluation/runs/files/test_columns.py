@@ -48,7 +48,7 @@ def typed_wordings_of(path):
 def scores_of(path):
     """Read a table as the workers' scores in a folder that `evaluate aqer` wrote."""
     with mock.patch.object(commands, "SCORES", ((path.name, "worker", "score"),)):
-        return list(commands._iterate_scores(path.parent, {}))
+        return list(commands._iterate_scored_answers(path.parent, {}))
 
 
 # Problems with the code "" have none in a catalogue: their places tell them apart.

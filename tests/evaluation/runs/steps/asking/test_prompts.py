@@ -34,7 +34,7 @@ def test_an_edit_is_another_version_and_the_first_stays(rana):
     second = edit_prompt(first.prompt, rana.pk, Prompt("closed", "{question} In two words.", ""))
     assert (first.number, second.number) == (1, 2)
     assert (first.hash, second.author) == (BRIEF.hash, rana)
-    assert first.prompt.latest() == second
+    assert first.prompt.find_latest_version() == second
     assert PromptVersion.objects.get(number=1).template == BRIEF.template
     assert find_prompt(str(first.public_id), rana).prompt == BRIEF
 
