@@ -239,7 +239,9 @@ class JudgingViewSet(ApiViewSet):
     def judge(self, request: Request, set_id: Any, task_id: UUID) -> Response:
         """Save a judgement; repeating the same one has no effect."""
         question_set, judging, _ = self._find_task(request, set_id, task_id)
-        choice = judging.find_choice(self.validate_body(JudgementSerializer).validated_data["choice"])
+        choice = judging.find_choice(
+            self.validate_body(JudgementSerializer).validated_data["choice"]
+        )
         if choice is None:
             codes = ", ".join(choice.code for choice in judging.choices)
             raise build_field_problem("choice", f"Choose one of: {codes}.")

@@ -53,7 +53,11 @@ from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import EXCLUDE, add_excluded_workers
 from evaluation.runs.exports import ChoiceError, Export, choose_run
 from evaluation.runs.reports.about import build_run_file_name
-from evaluation.runs.reports.lists import RunApiFilter, filter_unarchived_runs, annotate_runs_for_list
+from evaluation.runs.reports.lists import (
+    RunApiFilter,
+    filter_unarchived_runs,
+    annotate_runs_for_list,
+)
 from evaluation.runs.rest.runs import (
     NEW_RUN,
     RunRowSerializer,

@@ -30,7 +30,12 @@ from evaluation.experts.run import (
     iterate_estimate_rows,
 )
 from evaluation.models import AnswerScore, Audit, LLMAnswerScore, Run, WorkerGrade
-from evaluation.runs.judging.audit import STRATA, DrawableAnswers, list_audit_progress, load_drawable_answers
+from evaluation.runs.judging.audit import (
+    STRATA,
+    DrawableAnswers,
+    list_audit_progress,
+    load_drawable_answers,
+)
 from evaluation.runs.judging.declaration import ExpertProgress
 from evaluation.runs.judging.tasks import list_disputes, list_disputing_experts
 from evaluation.runs.reports.about import RunAbout, build_run_about
@@ -214,7 +219,9 @@ def build_audit_report(run: Run) -> AuditReport:
     )
 
 
-def forecast_intervals(drawable: DrawableAnswers, sizes: Sequence[int] = SIZES) -> list[IntervalForecast]:
+def forecast_intervals(
+    drawable: DrawableAnswers, sizes: Sequence[int] = SIZES
+) -> list[IntervalForecast]:
     """Return the expected intervals for several sample sizes and for a tenth of the answers."""
     most = len(drawable.answers)
     wanted = sorted({n for n in (*sizes, max(min(sizes), round(most / 10))) if n <= most})

@@ -231,7 +231,9 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
     if data["preset"]:
         count = load_drawable_answers(run).compute_sample_size(data["preset"], with_models)
     try:
-        drawn = draw_audit_sample(run, count, data["design"], with_models, data["seed"], data["step"])
+        drawn = draw_audit_sample(
+            run, count, data["design"], with_models, data["seed"], data["step"]
+        )
     except CannotDrawError as error:
         messages.error(request, str(error))
         return redirect(_build_audit_link(run))

@@ -47,7 +47,11 @@ from evaluation.runs.steps.answers import (
     select_answer_judgements,
 )
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
-from evaluation.runs.steps.asking.registration import list_option_ids, open_chat_model, select_registered_models
+from evaluation.runs.steps.asking.registration import (
+    list_option_ids,
+    open_chat_model,
+    select_registered_models,
+)
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
 from evaluation.runs.steps.cache import embed_answers
@@ -231,7 +235,9 @@ class JudgeInputs:
 
 def load_judge_inputs(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
     """Return a version's answers and expert grades; raises `RunInputError` without an answer."""
-    answers = remove_worker_answers(version, parameters.exclude_workers, load_worker_answers(version.pk))
+    answers = remove_worker_answers(
+        version, parameters.exclude_workers, load_worker_answers(version.pk)
+    )
     grading = select_graded_answers(
         parameters.build_grading_parameters(), answers, load_model_answers(version.pk)
     )
@@ -343,7 +349,9 @@ def execute_run(turn: Turn) -> None:
     client = _JudgeClient(turn, run, model, parameters)
     replies = judge_answers(loaded.to_judge, parameters, client)
     embed = partial(embed_answers, loaded.grading.parameters, turn)
-    worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report_progress)
+    worker_scores, model_scores, embedding = compute_aqer_scores(
+        loaded.grading, embed, turn.report_progress
+    )
     findings = Findings(
         str(model),
         loaded.to_judge,

@@ -153,7 +153,9 @@ def _build_choice_keywords(
 
 
 @build_argument_keywords.register
-def _build_ids_keywords(option: IdsOption, _read: Callable[[str], Any], _files: bool) -> dict[str, Any]:
+def _build_ids_keywords(
+    option: IdsOption, _read: Callable[[str], Any], _files: bool
+) -> dict[str, Any]:
     """Return the keyword arguments of an option that takes ids or a file of ids."""
     found = {"type": str, "metavar": option.metavar}
     return {**found, "help": option.file} if option.file else found

@@ -193,7 +193,9 @@ def build_views_report(run: Run) -> ViewsReport:
         ],
         missing=[str(side) for side in summary.missing],
         answered=[
-            AnsweredQuestionRow(source.name, QUESTIONS[source.name], SITE.format_message(source.said))
+            AnsweredQuestionRow(
+                source.name, QUESTIONS[source.name], SITE.format_message(source.said)
+            )
             for source in answer_questions(summary)
         ],
         models=[

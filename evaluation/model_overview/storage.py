@@ -197,7 +197,9 @@ def list_overview_run_types() -> list[Kind]:
 
 def list_overview_file_types() -> list[Kind]:
     """Return the run types whose output files provide measures of models, in settings order."""
-    return [kind for kind in list_kinds().values() if kind.has_measures and kind.has_evaluate_command]
+    return [
+        kind for kind in list_kinds().values() if kind.has_measures and kind.has_evaluate_command
+    ]
 
 
 def build_measure_readers(kinds: Iterable[Kind]) -> list[MeasureReader]:

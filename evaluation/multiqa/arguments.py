@@ -8,7 +8,10 @@ from pathlib import Path
 from evaluation.core.messages.console import build_minimum_type, build_number_type
 from evaluation.multiqa.files.field_mapping import READY
 from evaluation.multiqa.files.reading import STANDARD_COLUMNS, MultiqaColumns
-from evaluation.runs.run_types.answer_files import add_keep_as_typed_arguments, add_keep_thinking_argument
+from evaluation.runs.run_types.answer_files import (
+    add_keep_as_typed_arguments,
+    add_keep_thinking_argument,
+)
 from evaluation.runs.run_types.kind import Evaluation, Study
 
 EVALUATE_EPILOG = """\

@@ -312,7 +312,9 @@ def _build_plan(
         for row in results.iterate_models()
         if row.n and row.score_low is not None and row.score_high is not None
     ]
-    return build_answer_plan(request.parameters.get_plan_targets(), questions, workers, models, len(aqer.workers_))
+    return build_answer_plan(
+        request.parameters.get_plan_targets(), questions, workers, models, len(aqer.workers_)
+    )
 
 
 def run_crowd_size(

@@ -346,7 +346,9 @@ class _Comparison:
         other = self.worker_grades if measure == BY_WORKER else self.crowd_scores
         return self.crowd.compute_worker_means(scores), other
 
-    def compute_correlations(self, measure: str, scores: Floats) -> tuple[float | None, float | None]:
+    def compute_correlations(
+        self, measure: str, scores: Floats
+    ) -> tuple[float | None, float | None]:
         """Return Pearson's and Spearman's correlation of scores with their reference."""
         pair = self.pair_values(measure, scores)
         return pearson(*pair), spearman(*pair)
@@ -370,7 +372,8 @@ class _Comparison:
             )
         estimate = compute_clustered_interval(
             lambda draw: pearson(
-                crowd.compute_worker_means(scores, draw), crowd.compute_worker_means(self.grades, draw)
+                crowd.compute_worker_means(scores, draw),
+                crowd.compute_worker_means(self.grades, draw),
             ),
             crowd.question,
             n_draws,

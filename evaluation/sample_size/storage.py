@@ -8,7 +8,11 @@ from typing import Any
 from evaluation.consensus.inputs import select_graded_answers
 from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.models import Run, RunData
-from evaluation.runs.steps.answers import compute_expert_grades, load_worker_answers, remove_worker_answers
+from evaluation.runs.steps.answers import (
+    compute_expert_grades,
+    load_worker_answers,
+    remove_worker_answers,
+)
 from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
@@ -38,7 +42,9 @@ def execute_run(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_crowd_size_parameters(run)
-    answers = remove_worker_answers(run.version, parameters.exclude_workers, load_worker_answers(run.version_id))
+    answers = remove_worker_answers(
+        run.version, parameters.exclude_workers, load_worker_answers(run.version_id)
+    )
     inputs = select_graded_answers(parameters.build_grading_parameters(), answers)
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")

@@ -112,7 +112,9 @@ class ScorerViewSet(GradingViewSet):
             iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip"
         )
 
-    def _load_content(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
+    def _load_content(
+        self, request: Request, run_id: Any
+    ) -> tuple[Run, tuple[str, ...], ScorerContent]:
         """Return the run, the formats and the contents. Raises `ApiProblem`."""
         run = self.get_finished_run(request, run_id)
         values = read_import_options(request, ScorerOptionsSerializer)

@@ -69,7 +69,12 @@ def _iterate_front_matter(content: ScorerContent, table: ParquetFile | None) -> 
     if table is not None:
         yield from ("configs:", "- config_name: default", "  data_files:", "  - split: test")
         yield f"    path: {PARQUET}"
-        yield from ("dataset_info:", "  config_name: default", "  features:", *iterate_feature_lines())
+        yield from (
+            "dataset_info:",
+            "  config_name: default",
+            "  features:",
+            *iterate_feature_lines(),
+        )
         yield from ("  splits:", "  - name: test", f"    num_bytes: {table.n_bytes}")
         yield f"    num_examples: {table.n_rows}"
         yield f"  download_size: {len(table.content)}"

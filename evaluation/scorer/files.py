@@ -143,7 +143,9 @@ def _read_number(cell: str) -> float | None:
     return float(cell) if cell else None
 
 
-def _find_ranked_workers(workers: Sequence[Mapping[str, str]], excluded: Collection[str]) -> set[str]:
+def _find_ranked_workers(
+    workers: Sequence[Mapping[str, str]], excluded: Collection[str]
+) -> set[str]:
     """Return the workers who vote and have enough answers to be ranked."""
     return {row["worker"] for row in workers if row["support"] == SUPPORTED} - set(excluded)
 

@@ -82,7 +82,9 @@ def format_column_type(column: Column) -> str:
     return f"list of {dtype}" if column.is_list else dtype
 
 
-def iterate_feature_lines(columns: tuple[Column, ...] = COLUMNS, indent: str = "  ") -> Iterator[str]:
+def iterate_feature_lines(
+    columns: tuple[Column, ...] = COLUMNS, indent: str = "  "
+) -> Iterator[str]:
     """Yield the lines of Hugging Face's `features` in YAML."""
     for column in columns:
         yield f"{indent}- name: {column.name}"

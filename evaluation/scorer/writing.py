@@ -43,7 +43,9 @@ def rename_project_imports(source: str) -> str:
 
 def read_runtime_source(name: str) -> str:
     """Return the source of a file that an export has at its top, such as "task"."""
-    return rename_project_imports(_find_module_file(f"evaluation.scorer.runtime.{name}").read_text("utf-8"))
+    return rename_project_imports(
+        _find_module_file(f"evaluation.scorer.runtime.{name}").read_text("utf-8")
+    )
 
 
 @cache
@@ -188,7 +190,10 @@ def build_export_files(content: ScorerContent, formats: Sequence[str]) -> dict[s
         f"{FOLDER}/{QUESTIONS}": b"".join(map(_encode_question, content.questions)),
         f"{FOLDER}/{VECTORS}": _encode_vectors(content),
         f"{PACKAGE}/LICENSE": _read_licence(),
-        **{place: source.encode() for place, source in build_copied_modules(compute_code_hash()).items()},
+        **{
+            place: source.encode()
+            for place, source in build_copied_modules(compute_code_hash()).items()
+        },
     }
     if "inspect" in formats:
         files["task.py"] = read_runtime_source("task").encode()

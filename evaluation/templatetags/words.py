@@ -78,7 +78,9 @@ def format_p_value(p: float | None) -> str:
 
 
 @register.simple_tag(name="to_judge")
-def load_judging_progress(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, JudgingProgress]:
+def load_judging_progress(
+    request: HttpRequest, sets: Iterable[QuestionSet]
+) -> dict[int, JudgingProgress]:
     """Return the user's progress with judging tasks in some sets, by the set's primary key.
 
     Sets without a task are left out. Makes two queries.
@@ -88,7 +90,9 @@ def load_judging_progress(request: HttpRequest, sets: Iterable[QuestionSet]) -> 
 
 
 @register.filter(name="of_set")
-def get_set_progress(progress: dict[int, JudgingProgress], question_set: QuestionSet) -> JudgingProgress | None:
+def get_set_progress(
+    progress: dict[int, JudgingProgress], question_set: QuestionSet
+) -> JudgingProgress | None:
     """Return a set's progress from the result of `to_judge`; None without tasks."""
     return progress.get(question_set.pk)
 

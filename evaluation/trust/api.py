@@ -79,7 +79,9 @@ class TrustViewSet(GradingViewSet):
     )
     def decision(self, request: Request, run_id: Any) -> Response:
         """Return the decision summary: trust, best workers, workers to review, next step."""
-        return Response(DecisionSerializer(build_decision(self.get_finished_run(request, run_id))).data)
+        return Response(
+            DecisionSerializer(build_decision(self.get_finished_run(request, run_id))).data
+        )
 
     @extend_schema(
         operation_id="results_trust",
@@ -107,5 +109,7 @@ class TrustViewSet(GradingViewSet):
     def planner(self, request: Request, run_id: Any) -> Response:
         """Return the plan of a next study: what more answers to a question would gain."""
         return Response(
-            PlannerReportSerializer(build_planner_report(self.get_finished_run(request, run_id))).data
+            PlannerReportSerializer(
+                build_planner_report(self.get_finished_run(request, run_id))
+            ).data
         )

@@ -299,7 +299,9 @@ def record_full_collection(submission: Submission) -> None:
     record_event(webhooks, COLLECTION_FULL, key, question_set, None, about, version)
 
 
-def find_subscribed_webhooks(question_set: QuestionSet, event_type: str | None = None) -> list[Webhook]:
+def find_subscribed_webhooks(
+    question_set: QuestionSet, event_type: str | None = None
+) -> list[Webhook]:
     """Return webhooks that are on, want the event type, and whose owner may edit the set.
 
     A webhook for all sets gets those that its owner owns or edits in a team. An operator gets

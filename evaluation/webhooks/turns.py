@@ -151,7 +151,9 @@ def store_outcome(claimed: ClaimedDelivery, outcome: AttemptOutcome) -> None:
     webhook.save(update_fields=["failures", "off_at", "off_reason"])
 
 
-def _find_next_state(delivery: Delivery, outcome: AttemptOutcome) -> tuple[Delivery.State, datetime | None]:
+def _find_next_state(
+    delivery: Delivery, outcome: AttemptOutcome
+) -> tuple[Delivery.State, datetime | None]:
     """Return the state of a delivery after an attempt, and when the next attempt is due."""
     if not outcome.error:
         return Delivery.State.DELIVERED, None

@@ -184,7 +184,9 @@ def send_delivery_again(request: HttpRequest, webhook_id: UUID, delivery_id: UUI
     return redirect("admin:webhook", webhook.public_id)
 
 
-def _render_webhook_page(request: HttpRequest, webhook: Webhook, secret: str | None = None) -> HttpResponse:
+def _render_webhook_page(
+    request: HttpRequest, webhook: Webhook, secret: str | None = None
+) -> HttpResponse:
     """Return the page of a webhook; while a delivery is due, it loads itself again."""
     deliveries = webhook.deliveries.select_related("event__question_set", "event__run")
     page = load_page(request, deliveries, NEWEST_FIRST)
@@ -205,7 +207,9 @@ def _render_webhook_page(request: HttpRequest, webhook: Webhook, secret: str | N
         "page": page,
         "rows": [(row, LABELS[row.event.type], failures.get(row.error, row.error)) for row in page],
         "is_sending": is_sending,
-        "how_to_start": "" if not is_sending or is_any_process_running() else mark_code(HOW_TO_START),
+        "how_to_start": ""
+        if not is_sending or is_any_process_running()
+        else mark_code(HOW_TO_START),
         "most_attempts": len(PAUSES) + 1,
         "most_failures": MOST_FAILURES,
         "seconds": SECONDS_BETWEEN_LOOKS,

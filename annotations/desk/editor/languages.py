@@ -203,7 +203,11 @@ def _render_translations_page(
     if typed:
         page_rows = _select_posted_rows(version, typed)
     else:
-        listed = _list_unfinished_rows(TranslationSheet(version, language, rows)) if only_missing else rows
+        listed = (
+            _list_unfinished_rows(TranslationSheet(version, language, rows))
+            if only_missing
+            else rows
+        )
         n_pages = max(1, -(-len(listed) // ROWS_SHOWN))
         number = min(_parse_page_number(request.GET.get("page", "")), n_pages)
         page_rows = listed[(number - 1) * ROWS_SHOWN : number * ROWS_SHOWN]
@@ -333,7 +337,9 @@ def _list_unfinished_rows(sheet: TranslationSheet) -> list[Row]:
     return rows
 
 
-def _build_text_box(piece: TranslatableText, typed: dict[str, str], outcome: SaveOutcome) -> TextBox:
+def _build_text_box(
+    piece: TranslatableText, typed: dict[str, str], outcome: SaveOutcome
+) -> TextBox:
     """Return the input box of a text, filled with the posted translation or the stored one."""
     stored = _format_text(piece.said)
     box = TextBox(piece, typed.get(piece.key, stored), error=outcome.errors.get(piece.key, ""))

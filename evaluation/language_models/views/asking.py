@@ -158,7 +158,9 @@ class RequestTotals:
 def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form and a preview of the requests; start only what was previewed."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    version = lifecycle.find_gradable_version(question_set, request.GET.get("version"), answered=False)
+    version = lifecycle.find_gradable_version(
+        question_set, request.GET.get("version"), answered=False
+    )
     like = get_initial_settings(request, question_set, get_kind(ASK))
     form = AskModelsForm(
         request.user,

@@ -402,7 +402,9 @@ def prepare_trial(model: LanguageModel, form: TrialForm) -> PreparedTrial:
     messages: tuple[Message, ...] = ()
     try:
         messages = form.build_messages()
-        return PreparedTrial(messages, open_chat_model(model, PATIENCE), dict(model.parameters or {}))
+        return PreparedTrial(
+            messages, open_chat_model(model, PATIENCE), dict(model.parameters or {})
+        )
     except (BackendError, TemplateError, InputError) as error:
         return PreparedTrial(messages, None, {}, str(error))
 

@@ -100,9 +100,9 @@ def describe_location(model: LanguageModel, mine: bool = True) -> ModelLocation:
 def show_models(request: HttpRequest) -> HttpResponse:
     """Show the language models that the user may see, newest first."""
     rows = select_visible(request, LanguageModel.objects.filter(archived_at=None))
-    list_of = ModelFilter(request.GET, annotate_answer_counts(rows, request.user)).build_list_context(
-        request
-    )
+    list_of = ModelFilter(
+        request.GET, annotate_answer_counts(rows, request.user)
+    ).build_list_context(request)
     page = list_of["page"]
     mine = set(
         LanguageModel.objects.editable_by(request.user)

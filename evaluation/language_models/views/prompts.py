@@ -155,7 +155,9 @@ def show_prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         "strategy": STRATEGIES[version.strategy],
         "sets": sets,
         "question": question,
-        "messages_shown": build_named_prompt(version).prompt.build_messages(build_prompt_fields(question))
+        "messages_shown": build_named_prompt(version).prompt.build_messages(
+            build_prompt_fields(question)
+        )
         if question
         else (),
     }

@@ -50,7 +50,10 @@ class AnsweredQuestion:
 
 def answer_questions(summary: ViewsSummary) -> list[AnsweredQuestion]:
     """Return the answered questions about pairs of measures; none about a measure without data."""
-    crowd, sure = summary.find_main_measure(Aspect.CROWD), summary.find_main_measure(Aspect.UNCERTAINTY)
+    crowd, sure = (
+        summary.find_main_measure(Aspect.CROWD),
+        summary.find_main_measure(Aspect.UNCERTAINTY),
+    )
     robust, apart = summary.find_main_measure(Aspect.ROBUSTNESS), summary.dispersion
     wanted = (
         ("uncertainty_distance", sure, crowd, 1),

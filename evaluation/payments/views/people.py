@@ -359,7 +359,8 @@ def _build_conflict_problem(
     """Return the problem that another user decided since the page was opened."""
     newest = error.newest
     return PageProblem(
-        "decided_meanwhile", format_decision_conflict(newest, request.user, newest.get_kind_display())
+        "decided_meanwhile",
+        format_decision_conflict(newest, request.user, newest.get_kind_display()),
     )
 
 

@@ -163,7 +163,9 @@ def select_claimable_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
     return tasks if lane is None else tasks.filter(lane=lane.value)
 
 
-def select_runs_in_fair_order(waits: Q, lane: Lane | None, busy: Collection[int] = ()) -> QuerySet[Run]:
+def select_runs_in_fair_order(
+    waits: Q, lane: Lane | None, busy: Collection[int] = ()
+) -> QuerySet[Run]:
     """Return the runs that match the filter `waits`, the one to work on next first.
 
     The owner whose latest turn or task is the longest ago comes first, so that many runs of one
@@ -197,7 +199,9 @@ CANDIDATE = ("pk", "attempt", "state", "crashes")
 """Columns of a run that `claim_run` compares with the row when it claims."""
 
 
-def claim_next_run(owner: str, lane: Lane | None = None, busy: Collection[int] = ()) -> Claim | None:
+def claim_next_run(
+    owner: str, lane: Lane | None = None, busy: Collection[int] = ()
+) -> Claim | None:
     """Claim the next queued run in fair order among owners; None if there is none.
 
     With `lane` only runs in that lane; never runs of the owners whose keys are in `busy`. A run
@@ -270,7 +274,9 @@ class Heartbeat:
         self.lost = threading.Event()
         self._every = settings.LEASE_SECONDS / BEATS
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._renew_until_stopped, name="heartbeat", daemon=True)
+        self._thread = threading.Thread(
+            target=self._renew_until_stopped, name="heartbeat", daemon=True
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -337,6 +343,9 @@ def wake_process_if_needed(lane: Lane | None = None) -> bool:
     Also if an interim grading is due, or done but not reported. With `lane` only runs in that lane.
     Returns whether a message was sent.
     """
-    waits = Run.objects.filter(build_claimable_filter(lane)).exists() or select_claimable_tasks(lane).exists()
+    waits = (
+        Run.objects.filter(build_claimable_filter(lane)).exists()
+        or select_claimable_tasks(lane).exists()
+    )
     removes = waits or Removal.objects.filter(finished_at=None).exists()
     return (removes or has_interim_work()) and wake_process()

@@ -94,7 +94,9 @@ class Slots:
     def fill_free_slots(self) -> None:
         """Claim queued runs for free slots, one per owner; if none is free, end the longest."""
         while len(slots := self.list_taken()) < self._most:
-            claim = claim_next_run_or_task(get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots})
+            claim = claim_next_run_or_task(
+                get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots}
+            )
             if claim is None:
                 return
             self._start_thread(claim)
@@ -115,7 +117,9 @@ class Slots:
         """Start a thread that works on the claimed run."""
         owner = Run.objects.values_list("owner_id", flat=True).get(pk=claim.run_id)
         place = Slot(owner, claim, self._clock())
-        thread = threading.Thread(target=self._work_on_slot, args=(place,), name="turn", daemon=True)
+        thread = threading.Thread(
+            target=self._work_on_slot, args=(place,), name="turn", daemon=True
+        )
         with self._lock:
             self._taken[thread] = place
         thread.start()

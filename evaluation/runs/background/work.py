@@ -17,7 +17,11 @@ from evaluation.models.collecting import has_interim_work
 from evaluation.models.runs import GRADING
 from evaluation.runs.background import log_context, process_guard
 from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, wake_process
-from evaluation.runs.background.run_tasks import TaskClaim, claim_next_run_or_task, count_helper_processes
+from evaluation.runs.background.run_tasks import (
+    TaskClaim,
+    claim_next_run_or_task,
+    count_helper_processes,
+)
 from evaluation.runs.run_types import UnknownKindError, get_run_kind
 from evaluation.runs.steps.checkpoints import (
     Lane,
@@ -77,7 +81,9 @@ def work_one_turn(
     # Not a message for each task: a broker may take as long to deliver it as the task lasts.
     while isinstance(claim, TaskClaim):
         work_on_task(claim, clock, lane)
-        following = None if clock() >= deadline else claim_next_run_or_task(get_process_name(), lane)
+        following = (
+            None if clock() >= deadline else claim_next_run_or_task(get_process_name(), lane)
+        )
         if following is None:
             wake_process()
             return True

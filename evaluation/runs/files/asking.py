@@ -190,7 +190,8 @@ def estimate_requests(request: AskRequest) -> RequestEstimate:
         return RequestEstimate(
             prepared.configuration.name,
             len(prepared.planned),
-            len(prepared.planned) - sum(len(g) for g in unanswered if not store.knows_key(g[0].key)),
+            len(prepared.planned)
+            - sum(len(g) for g in unanswered if not store.knows_key(g[0].key)),
             n_prompt_tokens,
             n_completion_tokens,
             None
@@ -293,9 +294,13 @@ def _prepare_requests(request: AskRequest, journal: Journal) -> _PreparedRequest
     items = _build_items(request, prompt)
     asking, model = request.asking, request.asking.get_chat_model()
     parameters = asking.build_request_parameters()
-    wanted = Configuration.from_model(model, prompt, parameters, asking.seed, asking.get_table_name(model))
+    wanted = Configuration.from_model(
+        model, prompt, parameters, asking.seed, asking.get_table_name(model)
+    )
     return _PreparedRequest(
-        model, journal.find_or_name_configuration(wanted), plan_requests(model, items, parameters, asking.seed)
+        model,
+        journal.find_or_name_configuration(wanted),
+        plan_requests(model, items, parameters, asking.seed),
     )
 
 
@@ -331,7 +336,9 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
     if prompt.strategy == PASSAGE:
         _refuse_missing_passages(request.questions.name, questions, passages)
     return [
-        Item(record.question, prompt.build_messages(_build_fields(record, passages)), request.samples)
+        Item(
+            record.question, prompt.build_messages(_build_fields(record, passages)), request.samples
+        )
         for record in questions
     ]
 

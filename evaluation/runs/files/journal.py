@@ -287,7 +287,9 @@ class Journal:
             lines.seek(place)
             return json.loads(lines.readline()).get("reply")
 
-    def append_reply(self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]) -> None:
+    def append_reply(
+        self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]
+    ) -> None:
         """Append a row, with the further fields of `aside`. Raises OSError; the file stays whole.
 
         The first row of a configuration also describes the configuration.

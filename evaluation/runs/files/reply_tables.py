@@ -56,7 +56,9 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[PlannedRequest])
     return len(groups)
 
 
-def read_batch(path: Path, planned: Sequence[PlannedRequest], store: ReplyStore, budget: Budget) -> Outcome:
+def read_batch(
+    path: Path, planned: Sequence[PlannedRequest], store: ReplyStore, budget: Budget
+) -> Outcome:
     """Store the replies in a provider's batch file; requests without one remain to be sent.
 
     Raises InputError if it is no file of responses, or none answers one of these requests.

@@ -232,7 +232,9 @@ def request_answer_judgements(run: Run | None, responses: Iterable[Response], ex
     )
 
 
-def load_expert_progress(question_set: QuestionSet, expert: int, *, is_asked: bool = False) -> JudgingProgress:
+def load_expert_progress(
+    question_set: QuestionSet, expert: int, *, is_asked: bool = False
+) -> JudgingProgress:
     """Return an expert's progress over all items of a question set, by two queries.
 
     By one query if the caller knows that the expert `has_requests` to judge something.
@@ -244,7 +246,9 @@ def load_judging_queues(question_set: QuestionSet, expert: int) -> list[JudgingQ
     """Return an expert's progress in a question set, one entry per judgement scale; two queries."""
     rows = _load_request_rows(question_set, expert)
     return [
-        JudgingQueue(declared, compute_judging_progress([row for row in rows if row.declared == declared]))
+        JudgingQueue(
+            declared, compute_judging_progress([row for row in rows if row.declared == declared])
+        )
         for declared in sorted({row.declared for row in rows})
     ]
 
@@ -370,14 +374,18 @@ def compute_judging_progress(rows: list[RequestRow]) -> JudgingProgress:
     return JudgingProgress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
 
 
-def _find_queue_position(rows: list[RequestRow], request: UUID) -> tuple[list[RequestRow], int | None]:
+def _find_queue_position(
+    rows: list[RequestRow], request: UUID
+) -> tuple[list[RequestRow], int | None]:
     """Return the requests on the same scale as a request, and its index among them or None."""
     declared = next((row.declared for row in rows if row.task == request), None)
     queue = [row for row in rows if row.declared == declared]
     return queue, next((index for index, row in enumerate(queue) if row.task == request), None)
 
 
-def _load_request_rows(question_set: QuestionSet, expert: int, *, known: bool = False) -> list[RequestRow]:
+def _load_request_rows(
+    question_set: QuestionSet, expert: int, *, known: bool = False
+) -> list[RequestRow]:
     """Return an expert's requests in a question set, in order, with whether they are done."""
     if not (known or has_requests(expert)):
         return []
@@ -386,7 +394,10 @@ def _load_request_rows(question_set: QuestionSet, expert: int, *, known: bool = 
         .order_by("place", "pk")
         .values_list("public_id", "is_done", "exhibit__run__kind", "exhibit__judging")
     )
-    return [RequestRow(task, is_done, build_judging_key(kind, name)) for task, is_done, kind, name in rows]
+    return [
+        RequestRow(task, is_done, build_judging_key(kind, name))
+        for task, is_done, kind, name in rows
+    ]
 
 
 def has_requests(expert: int) -> bool:

@@ -94,7 +94,9 @@ def build_run_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTi
     ]
 
 
-def _build_title_with_names(run: Run, options: type[Parameters], names: Mapping[str, str]) -> RunTitle:
+def _build_title_with_names(
+    run: Run, options: type[Parameters], names: Mapping[str, str]
+) -> RunTitle:
     """Return the title of a run; `names` are the names behind its ids."""
     differs = tuple(options.summarize_changes(run.parameters, names))
     text = RunTitle("", differs).settings

@@ -421,7 +421,9 @@ def _group_grades(
         yield key, answer_rows[0][len(of_grade) :], (grades, first, last)
 
 
-def build_experts_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
+def build_experts_check(
+    run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]
+) -> ExpertsCheck:
     """Return the agreement of a run's scores with the grades of judged answers."""
     worker_answers = [answer for answer in judged if not answer.of_model]
     chose = False
@@ -442,7 +444,9 @@ def build_experts_check(run: Run, audit: Audit | None, judged: Sequence[JudgedAn
     )
 
 
-def compute_expert_correlation(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
+def compute_expert_correlation(
+    judged: Sequence[JudgedAnswer], audit: Audit | None
+) -> ClusteredEstimate:
     """Return the correlation of scores with experts' grades, weighted by the sample's strata."""
     if not judged:
         return ClusteredEstimate(reason=NO_ROWS)
@@ -454,7 +458,9 @@ def compute_expert_correlation(judged: Sequence[JudgedAnswer], audit: Audit | No
     )
 
 
-def compute_correlation_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
+def compute_correlation_at_equal_length(
+    judged: Sequence[JudgedAnswer], audit: Audit | None
+) -> float | None:
     """Return the partial correlation of scores with experts' grades, given the answers' length.
 
     Length is log words. None with fewer than 20 graded answers, or if it is undefined.

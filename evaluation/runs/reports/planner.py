@@ -13,7 +13,12 @@ from evaluation.core.stats.planner import (
     find_workers_needed,
 )
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.runs.flow.forecast import DELTA, ConsensusErrorForecast, build_typical_answer, forecast_consensus_error
+from evaluation.runs.flow.forecast import (
+    DELTA,
+    ConsensusErrorForecast,
+    build_typical_answer,
+    forecast_consensus_error,
+)
 from evaluation.runs.reports.about import RunAbout, build_run_about
 
 TARGETS = (0.1, 0.05, 0.02, 0.01)

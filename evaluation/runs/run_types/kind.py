@@ -285,7 +285,9 @@ class Study(Command):
         `EndedEarlyError`; the same command continues the study.
     """
 
-    run: LazyField[Callable[[Any, Mapping[str, Any], AskSettings, Progress], StudyOutcome]] = LazyField()
+    run: LazyField[Callable[[Any, Mapping[str, Any], AskSettings, Progress], StudyOutcome]] = (
+        LazyField()
+    )
 
 
 def _add_judgement_tables(
@@ -353,7 +355,9 @@ class Kind:
     options: LazyField[type[Parameters]] = LazyField()
     run: LazyField[Callable[[Turn], None] | None] = LazyField(None)
     summary: LazyField[type[RunSummary]] = LazyField(RunSummary)
-    tables: LazyFields[Mapping[str, Callable[[Run], Table]]] = LazyFields({}, finish=_add_judgement_tables)
+    tables: LazyFields[Mapping[str, Callable[[Run], Table]]] = LazyFields(
+        {}, finish=_add_judgement_tables
+    )
     columns: LazyField[Mapping[str, str]] = LazyField({})
     files: LazyField[Callable[[Run], Mapping[str, bytes]] | None] = LazyField(None)
     charts: LazyField[Mapping[str, Callable[[Run], Chart | None]]] = LazyField({})
@@ -366,7 +370,9 @@ class Kind:
     asks: bool = False
     needs_answers: bool = True
     reads_answers: bool = False
-    check: LazyField[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = LazyField(None)
+    check: LazyField[Callable[[QuestionSetVersion, Any, Any], Sequence[Problem]] | None] = (
+        LazyField(None)
+    )
     evaluate: LazyField[Evaluation | None] = LazyField(None)
     study: LazyField[Study | None] = LazyField(None)
     action: str = ""

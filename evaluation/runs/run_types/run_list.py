@@ -80,4 +80,6 @@ def list_priced_model_ids(ids: Iterable[str]) -> set[str]:
     return {str(public_id) for public_id in rows.values_list("public_id", flat=True)}
 
 
-STANDING = Page("standing", "Model by model", "evaluation/ask/standing.html", build_model_progress_context)
+STANDING = Page(
+    "standing", "Model by model", "evaluation/ask/standing.html", build_model_progress_context
+)

@@ -226,7 +226,9 @@ def find_worker_id_problems(
     return wrong
 
 
-def remove_worker_answers(version: QuestionSetVersion, ids: Sequence[str], answers: Answers) -> Answers:
+def remove_worker_answers(
+    version: QuestionSetVersion, ids: Sequence[str], answers: Answers
+) -> Answers:
     """Return the answers without those of the workers with these ids."""
     out = set(find_worker_keys(version, ids, answers.workers))
     return answers.select_rows(worker not in out for worker in answers.workers)
@@ -271,7 +273,9 @@ def _join_names(names: Sequence[str], total: int) -> str:
     return ", ".join(names) + more
 
 
-def select_answer_judgements(question_set: QuestionSet | QuestionSetVersion) -> QuerySet[HumanJudgement]:
+def select_answer_judgements(
+    question_set: QuestionSet | QuestionSetVersion,
+) -> QuerySet[HumanJudgement]:
     """Return the experts' judgements of answers to a question set, or to one version."""
     path = "response__submission__version"
     if isinstance(question_set, QuestionSet):

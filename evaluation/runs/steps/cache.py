@@ -52,7 +52,9 @@ def embed_answers(
     embedded = _embed_or_load(parameters, turn, answers, of_models)
     # All vectors are stored by now, so the next turn, in the computing lane, embeds none again.
     turn.require_lane(Lane.COMPUTING)
-    turn.report_progress("grading", 0, 1)  # which comes next, and tells how far it is only by its draws
+    turn.report_progress(
+        "grading", 0, 1
+    )  # which comes next, and tells how far it is only by its draws
     return embedded
 
 

@@ -265,7 +265,9 @@ def store_table_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterabl
 def read_table_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
     """Yield a table's stored rows in the order of writing; none if it was never stored."""
     adapter = _get_row_adapter(row_type)
-    parts = RunData.objects.filter(run=run, name__startswith=_build_name_prefix(table)).order_by("name")
+    parts = RunData.objects.filter(run=run, name__startswith=_build_name_prefix(table)).order_by(
+        "name"
+    )
     # One part in memory at a time: each may have several hundred kilobytes.
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)

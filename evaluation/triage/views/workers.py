@@ -174,7 +174,9 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     except NothingToTakeBackError:
         problem = VERDICT_PROBLEMS["nothing_to_take_back"]
     except DecidedMeanwhileError as error:
-        problem = format_decision_conflict(error.newest, request.user, _describe_verdict(error.newest))
+        problem = format_decision_conflict(
+            error.newest, request.user, _describe_verdict(error.newest)
+        )
         status = 409
     return _render_worker_problem(request, run, worker, form=form, problem=problem, status=status)
 

@@ -28,7 +28,13 @@ from evaluation.runs.steps.asking.registration import (
 )
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
 from evaluation.runs.steps.cache import find_embedding_lane
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table, read_result_table
+from evaluation.runs.steps.checkpoints import (
+    RunEnd,
+    RunInputError,
+    Turn,
+    store_result_table,
+    read_result_table,
+)
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
 from evaluation.umwp.prompts import build_conversation, load_built_in_templates

@@ -164,7 +164,9 @@ def _build_planner_chart(result: ResultTables) -> Chart | None:
     typical = result.summary["typical_answer"]
     if typical["similarity"] is None:
         return None
-    return build_planner_chart(forecast_consensus_error(typical["similarity"], round(typical["answers"])))
+    return build_planner_chart(
+        forecast_consensus_error(typical["similarity"], round(typical["answers"]))
+    )
 
 
 def _list_metric_rows(result: ResultTables) -> list[MetricRow]:

@@ -28,7 +28,9 @@ def expert(world: SimpleNamespace) -> User:
 def audited(world: SimpleNamespace) -> User:
     """An expert who is asked to grade answers of Rana's run."""
     ed = expert(world)
-    request_audit_grades(draw_audit_sample(world.run, 2, "question", with_models=False, seed=0), ed.pk)
+    request_audit_grades(
+        draw_audit_sample(world.run, 2, "question", with_models=False, seed=0), ed.pk
+    )
     return ed
 
 

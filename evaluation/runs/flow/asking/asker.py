@@ -137,7 +137,9 @@ async def ask_model(
     waiting = await asker.find_missing_replies(planned)
     try:
         if waiting:
-            await asker.ask_groups_concurrently(waiting, stop or asyncio.Event(), enough or asyncio.Event())
+            await asker.ask_groups_concurrently(
+                waiting, stop or asyncio.Event(), enough or asyncio.Event()
+            )
     finally:
         asker.outcome.seconds = time.monotonic() - begin
     return asker.outcome
@@ -172,7 +174,9 @@ class _Asker:
             first, max=patience.longest_wait
         ) + tenacity.wait_random(0, first)
 
-    async def find_missing_replies(self, planned: Sequence[PlannedRequest]) -> list[list[PlannedRequest]]:
+    async def find_missing_replies(
+        self, planned: Sequence[PlannedRequest]
+    ) -> list[list[PlannedRequest]]:
         """Return the requests without a stored reply, grouped by key; copy stored replies."""
         waiting, copied = [], []
         for group in group_by_key([entry for entry in planned if not self.store.has_reply(entry)]):
@@ -218,7 +222,9 @@ class _Asker:
         if self.outcome.end is End.GIVEN_UP:
             fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
             kept = RecordedReply(Reply.from_fault(fault), attempts=0)
-            await asyncio.gather(*(self._store_group_reply(group, kept) for group in [*self._left, *groups]))
+            await asyncio.gather(
+                *(self._store_group_reply(group, kept) for group in [*self._left, *groups])
+            )
 
     async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
         """End the asking when its time is over or the event `enough` is set."""
@@ -392,7 +398,9 @@ class _Asker:
             copied = kept.reply.fault is None
             await _await_stored(
                 [
-                    self.store.copy_known_reply(planned) if copied else self.store.store_reply(planned, kept)
+                    self.store.copy_known_reply(planned)
+                    if copied
+                    else self.store.store_reply(planned, kept)
                     for planned in group[1:]
                 ]
             )

@@ -122,8 +122,10 @@ class Budget:
         """Return whether the budget allows a request of this price now."""
         shared_budget = self.shared_budget
         # A sum of floats that should be the limit may be a hair above it.
-        return shared_budget.limit is None or shared_budget.spent + shared_budget.reserved + price <= shared_budget.limit * (
-            1 + 1e-9
+        return (
+            shared_budget.limit is None
+            or shared_budget.spent + shared_budget.reserved + price
+            <= shared_budget.limit * (1 + 1e-9)
         )
 
     def reserve(self, price: float) -> None:

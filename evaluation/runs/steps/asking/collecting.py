@@ -43,7 +43,11 @@ from evaluation.runs.steps.asking.conversation import (
     store_model_progress,
     read_model_progress,
 )
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_model_askings, find_option_problems
+from evaluation.runs.steps.asking.model_askings import (
+    ModelAsking,
+    build_model_askings,
+    find_option_problems,
+)
 from evaluation.runs.steps.asking.registration import find_asking_lane
 from evaluation.runs.steps.asking.replies import (
     ERROR,
@@ -164,7 +168,9 @@ class _ModelWork:
 class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
     """Asks all models of a run within a turn, and writes replies as `LLMResponse` rows."""
 
-    def __init__(self, turn: Turn, working: Sequence[_ModelWork], shared_budget: SharedBudget) -> None:
+    def __init__(
+        self, turn: Turn, working: Sequence[_ModelWork], shared_budget: SharedBudget
+    ) -> None:
         super().__init__(turn, [work for work in working if work.waits])
         self.working, self.shared_budget = working, shared_budget
 
@@ -264,7 +270,10 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
     # Rows of other runs and copies count as replies, but neither as requests nor as cost of this
     # run.
     statuses = Counter(status for status, _, _ in rows)
-    limit = next((asking.request_parameters[name] for name in LIMITS if asking.request_parameters.get(name)), 0)
+    limit = next(
+        (asking.request_parameters[name] for name in LIMITS if asking.request_parameters.get(name)),
+        0,
+    )
     failed = [extra for status, extra, _ in rows if status == ERROR]
     own_extras = [
         extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")

@@ -182,7 +182,9 @@ def choose_prompt(
     )
 
 
-def find_option_problems(version: QuestionSetVersion, user: AnyUser, options: AskOptions) -> list[Problem]:
+def find_option_problems(
+    version: QuestionSetVersion, user: AnyUser, options: AskOptions
+) -> list[Problem]:
     """Return the options' problems that only the database shows: models, prompt, questions.
 
     A model that cannot be asked is no problem here: it ends as failed in the run.
@@ -212,7 +214,9 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Problem]:
     """Return the problems that prevent a run's start: of the options and of the models."""
-    return find_option_problems(version, user, options) or find_refused_model_problems(user, options)
+    return find_option_problems(version, user, options) or find_refused_model_problems(
+        user, options
+    )
 
 
 def find_refused_model_problems(user: AnyUser, options: AskOptions) -> list[Problem]:

@@ -27,9 +27,17 @@ from evaluation.runs.flow.asking.summary import (
     estimate_prompt_tokens,
     get_reply_token_limit,
 )
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_model_askings, build_prompt_fields
+from evaluation.runs.steps.asking.model_askings import (
+    ModelAsking,
+    build_model_askings,
+    build_prompt_fields,
+)
 from evaluation.runs.steps.asking.replies import AnswerReplyStore
-from evaluation.runs.steps.asking.stored_replies import StoredReply, build_reply_name, find_answered_names
+from evaluation.runs.steps.asking.stored_replies import (
+    StoredReply,
+    build_reply_name,
+    find_answered_names,
+)
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, plan_round
 
 MAX_SHOWN = 3
@@ -95,7 +103,9 @@ def preview_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = MAX_SHOWN
 ) -> list[Preview]:
     """Return the messages that each model will read, for the first `count` questions."""
-    return [_preview_asking(asking, count) for asking in build_model_askings(version, user, options)]
+    return [
+        _preview_asking(asking, count) for asking in build_model_askings(version, user, options)
+    ]
 
 
 def estimate_askings(

@@ -20,7 +20,13 @@ from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.asker import End, Outcome, RequestSettings, ask_model
-from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, PlannedRequest, RecordedReply, plan_requests
+from evaluation.runs.flow.asking.plan import (
+    MOST_SEEDS,
+    Item,
+    PlannedRequest,
+    RecordedReply,
+    plan_requests,
+)
 from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, SharedBudget, Usage
 from evaluation.runs.steps.asking.conversation import (
     ConcurrentAsker,
@@ -111,7 +117,9 @@ class StudyAsker:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
-        self.shared_budget = SharedBudget(budget, sum(reply.cost for reply in read_run_replies(run.pk)))
+        self.shared_budget = SharedBudget(
+            budget, sum(reply.cost for reply in read_run_replies(run.pk))
+        )
         # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _open_chat_model(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
@@ -186,7 +194,9 @@ class StudyAsker:
         planned = plan_round(round_, chat)
         work = _StepWork(step, round_.model, chat, planned)
         own, others = read_own_and_other_replies(self.run, planned)
-        reused = {name: convert_to_reused_reply(reply, step, work.id) for name, reply in others.items()}
+        reused = {
+            name: convert_to_reused_reply(reply, step, work.id) for name, reply in others.items()
+        }
         names = list(reused)
         for first in range(0, len(names), QUERIED):
             # Stored with this run as well, so that it stays complete if the other run is deleted.

@@ -91,7 +91,9 @@ def test_pseudonyms_are_the_same_in_a_set_and_others_in_another(tmp_path):
     assert all(len(name) == 18 and name.startswith("w-") for name in hidden)
     assert names(first, pseudonyms=True) == hidden
     assert set(names(second, pseudonyms=True)).isdisjoint(hidden)
-    text = b"".join(exports.build_answers_export(first, pseudonyms=True).iterate_chunks("csv")).decode()
+    text = b"".join(
+        exports.build_answers_export(first, pseudonyms=True).iterate_chunks("csv")
+    ).decode()
     assert "ada" not in text
     assert names(first) == ["ada", "ada", "ben"]
     # Files know no panels: two people under one id are refused, under pseudonyms they are two.
