@@ -55,8 +55,8 @@ from evaluation.runs.exports import ChoiceError, Export, choose_run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import (
     RunApiFilter,
-    filter_unarchived_runs,
     annotate_runs_for_list,
+    filter_unarchived_runs,
 )
 from evaluation.runs.rest.runs import (
     NEW_RUN,

@@ -17,8 +17,8 @@ from evaluation.crowd_vs_llm.run.comparison import (
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run, RunData
 from evaluation.runs.steps.answers import (
-    load_worker_answers,
     load_model_answers,
+    load_worker_answers,
     remove_worker_answers,
 )
 from evaluation.runs.steps.cache import embed_answers

@@ -30,9 +30,9 @@ from evaluation.runs.judging.audit import (
     MOST,
     PRESETS,
     CannotDrawError,
-    request_audit_grades,
     draw_audit_sample,
     load_drawable_answers,
+    request_audit_grades,
     withdraw_requests,
 )
 from evaluation.runs.judging.declaration import MOST_SEED, ExpertProgress

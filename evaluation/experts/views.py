@@ -38,11 +38,11 @@ from evaluation.runs.judging.audit import (
     TENTH,
     TWO_HUNDRED,
     CannotDrawError,
-    request_audit_grades,
     compute_preset_size,
     draw_audit_sample,
     list_audit_progress,
     load_drawable_answers,
+    request_audit_grades,
     withdraw_requests,
 )
 from evaluation.runs.judging.declaration import MOST_SEED

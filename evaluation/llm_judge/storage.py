@@ -41,8 +41,8 @@ from evaluation.runs.flow.stored import RunSummary
 from evaluation.runs.steps.answers import (
     compute_expert_grades,
     find_worker_id_problems,
-    load_worker_answers,
     load_model_answers,
+    load_worker_answers,
     remove_worker_answers,
     select_answer_judgements,
 )

@@ -48,8 +48,8 @@ from evaluation.sample_size.methods import FEWEST_VOTERS, QUESTIONS, WORKERS
 from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
-    PlanWithRows,
     CurrentScore,
+    PlanWithRows,
     Widths,
     build_answer_plan,
     build_question_rows,

@@ -16,8 +16,8 @@ from evaluation.sample_size.methods import SizePoint, SizeVerdict
 from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
-    PlanWithRows,
     CurrentScore,
+    PlanWithRows,
     build_answer_plan,
     build_question_rows,
     build_worker_rows,

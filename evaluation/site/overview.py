@@ -41,9 +41,9 @@ from evaluation.runs.background.progress import (
 from evaluation.runs.background.runs import select_visible_runs
 from evaluation.runs.judging.tasks import select_all_requests
 from evaluation.runs.reports.lists import (
+    annotate_runs_for_list,
     build_alarm_count,
     filter_unarchived_runs,
-    annotate_runs_for_list,
 )
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_judging_tasks

@@ -43,7 +43,7 @@ from evaluation.runs.flow.asking.summary import (
     AskSummary,
     ModelOutcome,
 )
-from evaluation.runs.forms import RunLabelForm, get_option_form, get_initial_settings, hash_options
+from evaluation.runs.forms import RunLabelForm, get_initial_settings, get_option_form, hash_options
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.run_types.kind import Page
 from evaluation.runs.run_types.run_list import build_model_progress_context, list_priced_model_ids

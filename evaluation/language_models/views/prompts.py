@@ -42,9 +42,9 @@ from evaluation.runs.steps.asking.registration import (
     BUILT_IN,
     LONGEST_TEXT,
     build_built_in_prompt,
+    build_named_prompt,
     create_prompt,
     edit_prompt,
-    build_named_prompt,
 )
 
 STRATEGIES = {

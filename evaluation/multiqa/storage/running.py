@@ -76,10 +76,10 @@ from evaluation.runs.steps.checkpoints import (
     RunEnd,
     RunInputError,
     Turn,
-    store_table_rows,
-    store_result_table,
-    read_table_rows,
     read_result_table,
+    read_table_rows,
+    store_result_table,
+    store_table_rows,
 )
 
 VERSION = 1

@@ -23,14 +23,14 @@ from evaluation.runs.background.leases import (
     MOST_CRASHES,
     Claim,
     LeaseLostError,
+    build_claimable_filter,
     build_future_time,
     claim_run,
     fail_run,
-    build_claimable_filter,
     format_crash_reason,
     get_lease_duration,
-    select_runs_in_fair_order,
     select_claimable_tasks,
+    select_runs_in_fair_order,
 )
 from evaluation.runs.steps.checkpoints import Lane
 

@@ -32,8 +32,8 @@ from evaluation.runs.steps.checkpoints import (
     RunEnd,
     RunInputError,
     Turn,
-    store_result_table,
     read_result_table,
+    store_result_table,
 )
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions

@@ -11,7 +11,7 @@ from annotations.models import Share
 from evaluation.models import HumanJudgement
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.judging.audit import request_audit_grades, draw_audit_sample
+from evaluation.runs.judging.audit import draw_audit_sample, request_audit_grades
 from evaluation.triage.report.queue import find_undecided_workers
 from evaluation.triage.storage import decide_on_worker
 from tests.api.successes.declaration import Sent, person, succeeds

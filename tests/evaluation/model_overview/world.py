@@ -11,10 +11,10 @@ from annotations.models import QuestionSet
 from evaluation.core.options import Parameters
 from evaluation.models import Run, RunData
 from evaluation.runs.flow.stored import (
-    RunSummary,
     Aspect,
     Measure,
     MeasureSource,
+    RunSummary,
     build_column_reader,
 )
 from evaluation.runs.imports import import_model_answers

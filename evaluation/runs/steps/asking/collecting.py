@@ -40,8 +40,8 @@ from evaluation.runs.flow.asking.summary import (
 from evaluation.runs.steps.asking.conversation import (
     ConcurrentAsker,
     ModelProgress,
-    store_model_progress,
     read_model_progress,
+    store_model_progress,
 )
 from evaluation.runs.steps.asking.model_askings import (
     ModelAsking,
@@ -51,8 +51,8 @@ from evaluation.runs.steps.asking.model_askings import (
 from evaluation.runs.steps.asking.registration import find_asking_lane
 from evaluation.runs.steps.asking.replies import (
     ERROR,
-    PendingReply,
     AnswerReplyStore,
+    PendingReply,
     select_stored_answers,
     write_answer_rows,
 )

@@ -33,8 +33,8 @@ from evaluation.runs.steps.asking.conversation import (
     ModelProgress,
     PendingReply,
     ReplyQueue,
-    store_model_progress,
     read_model_progress,
+    store_model_progress,
 )
 from evaluation.runs.steps.asking.registration import find_asking_lane, open_chat_model
 from evaluation.runs.steps.asking.stored_replies import (
@@ -42,10 +42,10 @@ from evaluation.runs.steps.asking.stored_replies import (
     StoredReply,
     build_reply_name,
     compute_model_usage,
+    convert_to_reused_reply,
     mark_replies_rejected,
     read_own_and_other_replies,
     read_run_replies,
-    convert_to_reused_reply,
     store_replies,
 )
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError, Turn

@@ -6,8 +6,8 @@ from evaluation.runs.flow.stored import (
     Aspect,
     Measure,
     MeasureSource,
-    parse_number,
     build_column_reader,
+    parse_number,
     read_measures,
 )
 

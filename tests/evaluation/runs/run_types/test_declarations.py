@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.core.options import Parameters
 from evaluation.models.runs import GRADING
-from evaluation.runs.flow.stored import RunSummary, MeasureSource
+from evaluation.runs.flow.stored import MeasureSource, RunSummary
 from evaluation.runs.judging import Judging
 from evaluation.runs.run_types import Evaluation, Kind, Page, Start, Study, list_kinds
 from evaluation.runs.run_types.kind import LazyField, LazyFields, list_part_names
