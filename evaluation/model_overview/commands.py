@@ -40,7 +40,7 @@ from evaluation.model_overview.run.findings import (
     compute_overview_results,
 )
 from evaluation.model_overview.run.gathering import (
-    MeasureSource,
+    ComparedRun,
     MetricsBuilder,
     NoObservationsError,
     ViewsParameters,
@@ -168,7 +168,7 @@ def combine_folders(request: ViewsRequest, progress: Progress | None = None) -> 
                 f"no view of a model is known of what made this folder ({kind or 'not given'})",
                 f"Folders of {', '.join(request.kinds)} are read; KIND=DIR names the evaluation.",
             )
-        source = MeasureSource(kind, run_type.title, str(path), str(made.get("signature", "")))
+        source = ComparedRun(kind, run_type.title, str(path), str(made.get("signature", "")))
         gathering.add_source(source, _read_observations(path, run_type.views, hashes))
     try:
         together = gathering.build_metrics()

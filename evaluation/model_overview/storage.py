@@ -19,7 +19,7 @@ from evaluation.core.stats.cells import Floats
 from evaluation.model_overview.run.findings import ViewsSummary, compute_overview_results
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
-    MeasureSource,
+    ComparedRun,
     MetricsBuilder,
     NoObservationsError,
     ViewsParameters,
@@ -98,7 +98,7 @@ def combine_source_runs(
     total, done = sum(map(len, by_kind.values())), 0
     for kind, provider in known.items():
         seen: set[str] = set()
-        sources: tuple[MeasureSource, list[MeasuredObservation]] | None = None
+        sources: tuple[ComparedRun, list[MeasuredObservation]] | None = None
         for run in by_kind.get(kind, []):
             if turn is not None:
                 turn.report_progress("loading", done, total)
@@ -109,7 +109,7 @@ def combine_source_runs(
                 if seen
                 else observations
             )
-            source = MeasureSource(kind, provider.title, str(run.public_id), run.signature)
+            source = ComparedRun(kind, provider.title, str(run.public_id), run.signature)
             models = {one.observation.model for one in new if one.observation.value is not None} - {
                 ""
             }

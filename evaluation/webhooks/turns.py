@@ -54,7 +54,7 @@ class ClaimedDelivery:
 
 @dataclass
 class Sender:
-    """Sends due deliveries in threads; all database work is done by `process_due_deliveries`, in its caller's thread.
+    """Sender of due deliveries in threads; `process_due_deliveries` does all database work.
 
     Threads only send, so they need no connection to the database.
     """

@@ -76,7 +76,7 @@ def move_item(request: HttpRequest, set_id: UUID) -> HttpResponse:
             if item is None or now.seen != post.get("seen"):
                 raise ValueError
             if post.get("way") in ("up", "down"):
-                now.move(item, -1 if post["way"] == "up" else 1)
+                now.move_by(item, -1 if post["way"] == "up" else 1)
             else:
                 _place_item(now, draft, item, post.get("before", ""), post.get("passage", ""))
             now.save(draft)

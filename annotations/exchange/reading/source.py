@@ -138,7 +138,7 @@ def unpack_source(source: Source) -> Source:
             raise OSError(f"the archive is damaged: {error}") from error
 
     def stamp_unpacked() -> Stamp:
-        packed_size, change = source.stamp()
+        packed_size, change = source.read_stamp()
         return size, change or packed_size
 
     place = f"{source.place} ({name})" if source.suffix == ".zip" else source.place

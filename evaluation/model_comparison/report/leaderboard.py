@@ -253,7 +253,7 @@ def _build_related_pairs(models: list[LanguageModel], pairs: list[ModelPair]) ->
         pair = of_two.get(frozenset((belonging.newer.public_id, belonging.older.public_id)))
         if pair is not None:
             newer_first = pair.first == belonging.newer.public_id
-            result.append(RelatedPair(belonging.by, pair if newer_first else pair.reverse()))
+            result.append(RelatedPair(belonging.by, pair if newer_first else pair.reverse_models()))
     return result
 
 

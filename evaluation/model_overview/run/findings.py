@@ -21,7 +21,7 @@ from evaluation.model_overview.methods import (
 )
 from evaluation.model_overview.run.gathering import (
     AlignedMetrics,
-    MeasureSource,
+    ComparedRun,
     ModelValue,
     ViewsParameters,
 )
@@ -286,7 +286,7 @@ class ViewsSummary(RunSummary):
     repeated : number of rows that repeat an earlier one.
     """
 
-    sources: tuple[MeasureSource, ...] = ()
+    sources: tuple[ComparedRun, ...] = ()
     views: tuple[SummaryMeasure, ...] = ()
     model_views: tuple[SummaryMeasure, ...] = ()
     models: tuple[str, ...] = ()

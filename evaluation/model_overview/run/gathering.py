@@ -20,7 +20,7 @@ Reasons = dict[tuple[int, int, int], str]
 
 
 @dataclass(frozen=True)
-class MeasureSource:
+class ComparedRun:
     """The run or folder from which measures of models were read.
 
     Attributes
@@ -63,7 +63,7 @@ class AlignedMetrics:
         source. repeated : number of rows that repeat an earlier one; they do not count.
     """
 
-    sources: tuple[MeasureSource, ...]
+    sources: tuple[ComparedRun, ...]
     views: tuple[Measure, ...]
     source_of: tuple[int, ...]
     models: tuple[str, ...]
@@ -132,13 +132,13 @@ class MetricsBuilder:
     """
 
     questions: Sequence[str] = ()
-    sources: list[MeasureSource] = field(default_factory=list)
+    sources: list[ComparedRun] = field(default_factory=list)
     _told: dict[str, dict[tuple[str, str], tuple[float | None, str]]] = field(default_factory=dict)
     _views: dict[str, tuple[Measure, int]] = field(default_factory=dict)
     _repeated: int = 0
 
     def add_source(
-        self, source: MeasureSource, viewed_observations: Iterable[MeasuredObservation]
+        self, source: ComparedRun, viewed_observations: Iterable[MeasuredObservation]
     ) -> None:
         """Add the numbers of a source; of repeated numbers the first counts."""
         self.sources.append(source)

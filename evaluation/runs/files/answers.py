@@ -173,7 +173,7 @@ def read_answers_to_items(
     """
     file = read_worker_answers(path, columns, None, keep_html=keep_html, keep_ids=keep_ids)
     known = KnownIdReader((("", item) for item in items), keeps=keep_ids)
-    return replace(file, records=known.match(file.records))
+    return replace(file, records=known.match_record_ids(file.records))
 
 
 def load_precomputed_vectors(

@@ -35,7 +35,8 @@ WORKERS: Mapping[str, str] = {
 }
 """Dotted name of the function that computes a task, by kind: (turn, task) -> None.
 
-It commits parts in fenced transactions by `store_task_progress` and may be called again for the rest.
+It commits parts in fenced transactions by `store_task_progress`, and may be called again for the
+rest.
 """
 
 

@@ -248,7 +248,7 @@ class TrustReport:
 
 
 def build_trust_count_queries(run: Run) -> dict[str, TableCounts]:
-    """Return the counting queries of the trust report by name, to run as one by `load_table_counts`."""
+    """Return the counting queries of the trust report by name, for `load_table_counts`."""
     questions = TableCounts(
         ExemplaryAnswer.objects.filter(run=run), (Count("pk"),), by=("n_answers",)
     )

@@ -22,7 +22,7 @@ from evaluation.model_overview.run.findings import (
     compute_overview_results,
 )
 from evaluation.model_overview.run.gathering import (
-    MeasureSource,
+    ComparedRun,
     MetricsBuilder,
     NoObservationsError,
     ViewsParameters,
@@ -35,7 +35,7 @@ PEOPLE = Measure("crowd_percentile", Aspect.CROWD, "People", "Of people.", of="m
 STATED = Measure("stated", Aspect.UNCERTAINTY, "Stated", "As it says.", better="")
 ENTROPY = Measure("entropy", Aspect.UNCERTAINTY, "Entropy", "How unsure.", better="lower")
 STEADY = Measure("steady", Aspect.ROBUSTNESS, "Steady", "How steady.", 0.0, 1.0)
-SOURCE = MeasureSource("made", "Made", "run", "made|1")
+SOURCE = ComparedRun("made", "Made", "run", "made|1")
 N = 12
 
 
@@ -254,9 +254,9 @@ def test_views_of_questions_alone_are_no_model():
 
 def test_the_hash_is_of_what_was_told_and_not_of_who_told_it():
     first = MetricsBuilder()
-    first.add_source(MeasureSource("a", "A", "1", "a|"), told(NEAR, "Elk", [1, None, 3]))
+    first.add_source(ComparedRun("a", "A", "1", "a|"), told(NEAR, "Elk", [1, None, 3]))
     second = MetricsBuilder()
-    second.add_source(MeasureSource("b", "B", "2", "b|"), told(NEAR, "Elk", [1, None, 3]))
+    second.add_source(ComparedRun("b", "B", "2", "b|"), told(NEAR, "Elk", [1, None, 3]))
     third = MetricsBuilder()
     third.add_source(SOURCE, told(NEAR, "Elk", [1, None, 4]))
     hashes = [one.build_metrics().compute_hash() for one in (first, second, third)]

@@ -337,7 +337,7 @@ def build_leader_verdict(models: Sequence[ModelRow], pairs: Sequence[ModelPair])
         return Message("comparison.no_rank", {"models": len(models)})
     leader = ranked[0]
     own_pairs = [
-        pair if pair.first == leader.model else pair.reverse()
+        pair if pair.first == leader.model else pair.reverse_models()
         for pair in pairs
         if leader.model in (pair.first, pair.second) and pair.adjusted_p_value is not None
     ]
@@ -376,7 +376,7 @@ def build_pair_verdict(pair: ModelPair) -> Message:
             "comparison.pair_undefined",
             {"first": pair.first_name, "second": pair.second_name, "reason": pair.reason},
         )
-    better = pair if value >= 0 else pair.reverse()
+    better = pair if value >= 0 else pair.reverse_models()
     values = {
         "first": better.first_name,
         "second": better.second_name,

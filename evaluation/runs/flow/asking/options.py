@@ -340,7 +340,7 @@ class AskOptions(Parameters):
         return own if isinstance(own, int) else None
 
     def build_request_settings(self) -> RequestSettings:
-        """Return concurrency, retries and requests per minute as `RequestSettings` of `asker.ask_model`."""
+        """Return concurrency, retries and requests per minute for `asker.ask_model`."""
         return RequestSettings(
             at_once=self.concurrency,
             patience=self.build_patience(),

@@ -59,8 +59,9 @@ def test_several_views_are_read_from_one_row_by_what_reads_them():
         Measure("taken", Aspect.ANSWERABILITY, "Taken", "As what."),
         lambda row: None if row["near"] == "" else float(row["near"] == "no"),
     )
-    found = list(read_measures([taken, MeasureSource(APART, build_column_reader("depth"))], (*HEADER, "depth"),
-                         [("Elk", "q1", "no", "", 0.1)]))  # fmt: skip
+    views = [taken, MeasureSource(APART, build_column_reader("depth"))]
+    rows = [("Elk", "q1", "no", "", 0.1)]
+    found = list(read_measures(views, (*HEADER, "depth"), rows))
     assert [(one.view.name, one.observation.value) for one in found] == [
         ("taken", 1.0),
         ("apart", 0.1),
