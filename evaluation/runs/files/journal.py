@@ -1,7 +1,7 @@
 """Store every reply of a model as a line of the folder's journal, requests.jsonl.
 
 Lines are only appended, each in one write, so that a stored reply (`store_reply`) survives any end
-of the process; a second later it is on the disk as well. An incomplete last line is cut off when the
+of the process; a second later it is on the disk as well. An incomplete last line is cut off when
 journal is opened again. A line of its own rejects an earlier reply.
 """
 
