@@ -16,7 +16,11 @@ from evaluation.crowd_vs_llm.run.comparison import (
 )
 from evaluation.crowd_vs_llm.run.summary import PanelsSummary
 from evaluation.models import LanguageModel, Run, RunData
-from evaluation.runs.steps.answers import load_worker_answers, load_model_answers, remove_worker_answers
+from evaluation.runs.steps.answers import (
+    load_model_answers,
+    load_worker_answers,
+    remove_worker_answers,
+)
 from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn
 
@@ -34,7 +38,9 @@ def compare_panels(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_parameters(run)
-    answers = remove_worker_answers(run.version, parameters.exclude_workers, load_worker_answers(run.version_id))
+    answers = remove_worker_answers(
+        run.version, parameters.exclude_workers, load_worker_answers(run.version_id)
+    )
     inputs = select_graded_answers(
         parameters.grading(), answers, load_model_answers(run.version_id)
     )

@@ -230,7 +230,9 @@ def execute_run(turn: Turn) -> None:
     turn.check_interruption()
     exclusions = Exclusions()
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
-    findings = evaluate(items, replies, judgements, parameters, exclusions, turn.report_progress, embedder)
+    findings = evaluate(
+        items, replies, judgements, parameters, exclusions, turn.report_progress, embedder
+    )
     input_hash, usage = hash_items(items), study_asker.compute_usage()
     cut_off = build_cut_off_warnings(usage, {JUDGING: "judge_max_tokens"})
     with turn.open_fenced_transaction():
@@ -365,7 +367,8 @@ def _request_replies(
             Round(model, model_questions, sent, parameters.seed)
             for model, model_questions in zip(models, questions, strict=True)
         ]
-        for conversation, replies in zip(conversations, step_asker.ask_step(step, rounds), strict=True):
+        replies_by_model = step_asker.ask_step(step, rounds)
+        for conversation, replies in zip(conversations, replies_by_model, strict=True):
             texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
             conversation.take(texts, question)
 

@@ -30,9 +30,9 @@ from evaluation.runs.judging.audit import (
     MOST,
     PRESETS,
     CannotDrawError,
-    request_audit_grades,
     draw_audit_sample,
     load_drawable_answers,
+    request_audit_grades,
     withdraw_requests,
 )
 from evaluation.runs.judging.declaration import MOST_SEED, ExpertProgress
@@ -150,7 +150,9 @@ class AuditViewSet(GradingViewSet):
         if preset := data.pop("preset", None):
             if "count" in request.data:
                 raise build_field_problem("preset", "Give a count or a preset, not both.")
-            data["count"] = load_drawable_answers(run).compute_sample_size(preset, data["with_models"])
+            data["count"] = load_drawable_answers(run).compute_sample_size(
+                preset, data["with_models"]
+            )
         try:
             drawn = draw_audit_sample(run, **data)
         except CannotDrawError as error:
@@ -247,5 +249,7 @@ class ExpertsViewSet(GradingViewSet):
     def experts(self, request: Request, run_id: Any) -> Response:
         """Return the expert findings of a run."""
         return Response(
-            ExpertFindingsSerializer(build_experts_report(self.get_finished_run(request, run_id)).findings).data
+            ExpertFindingsSerializer(
+                build_experts_report(self.get_finished_run(request, run_id)).findings
+            ).data
         )

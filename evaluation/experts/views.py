@@ -38,11 +38,11 @@ from evaluation.runs.judging.audit import (
     TENTH,
     TWO_HUNDRED,
     CannotDrawError,
-    request_audit_grades,
     compute_preset_size,
     draw_audit_sample,
     list_audit_progress,
     load_drawable_answers,
+    request_audit_grades,
     withdraw_requests,
 )
 from evaluation.runs.judging.declaration import MOST_SEED
@@ -164,7 +164,9 @@ def show_audit(request: HttpRequest, run: UUID) -> HttpResponseBase:
     if request.POST.get("do") == "settle":
         return _assign_settling_expert(request, current_run)
     people = _list_graders(request, current_run)
-    form = _build_form(people, current_run, len(load_drawable_answers(current_run).answers), request.POST)
+    form = _build_form(
+        people, current_run, len(load_drawable_answers(current_run).answers), request.POST
+    )
     if form.is_valid():
         return _draw_sample(request, current_run, form)
     return _render_page(request, run=run, form=form)
@@ -227,7 +229,9 @@ def _draw_sample(request: HttpRequest, run: Run, form: AuditForm) -> HttpRespons
     if data["preset"]:
         count = load_drawable_answers(run).compute_sample_size(data["preset"], with_models)
     try:
-        drawn = draw_audit_sample(run, count, data["design"], with_models, data["seed"], data["step"])
+        drawn = draw_audit_sample(
+            run, count, data["design"], with_models, data["seed"], data["step"]
+        )
     except CannotDrawError as error:
         messages.error(request, str(error))
         return redirect(_build_link(run))

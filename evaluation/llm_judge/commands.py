@@ -146,7 +146,9 @@ def judge_file(request: JudgeRequest, progress: Progress) -> FileStudy:
     inputs = (request.answers, request.questions, request.passages, request.models, request.grades)
     refuse_to_replace_inputs(request.output, (*FILES, *TABLES), (*inputs, vectors))
     loaded = _read_inputs(request)
-    embed_texts, vector_hashes = load_precomputed_vectors(loaded.grading, loaded.answers, loaded.models)
+    embed_texts, vector_hashes = load_precomputed_vectors(
+        loaded.grading, loaded.answers, loaded.models
+    )
     # Before the first request: an embedder that fails must not cost replies.
     worker_scores, model_scores, embedding = compute_aqer_scores(
         loaded.grading, embed_texts, progress

@@ -28,7 +28,12 @@ from evaluation.llm_judge.options import (
     JudgeParameters,
 )
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, ask_and_parse_replies
+from evaluation.runs.flow.asking.reading import (
+    AnswerColumns,
+    Ask,
+    PromptWithReminder,
+    ask_and_parse_replies,
+)
 from evaluation.runs.flow.metrics import MetricRow
 
 NO_NUMBER, SEVERAL_NUMBERS, OUT_OF_RANGE = "no_number", "several_numbers", "out_of_range"
@@ -113,7 +118,9 @@ def judge_answers(
     items = [
         Item(
             f"score/{answers.build_answer_name(row)}",
-            score.build_messages({**answers.build_prompt_fields(row), "answer": answers.texts[row]}),
+            score.build_messages(
+                {**answers.build_prompt_fields(row), "answer": answers.texts[row]}
+            ),
             repeats,
         )
         for row in rows

@@ -35,13 +35,17 @@ from evaluation.runs.flow.stored import RunSummary
 from evaluation.runs.steps.answers import (
     compute_expert_grades,
     find_worker_id_problems,
-    load_worker_answers,
     load_model_answers,
+    load_worker_answers,
     remove_worker_answers,
     select_answer_judgements,
 )
 from evaluation.runs.steps.asking.preview import RequestForecast, estimate_round
-from evaluation.runs.steps.asking.registration import list_option_ids, open_chat_model, select_registered_models
+from evaluation.runs.steps.asking.registration import (
+    list_option_ids,
+    open_chat_model,
+    select_registered_models,
+)
 from evaluation.runs.steps.asking.stored_replies import StoredReply
 from evaluation.runs.steps.asking.study_asking import RepliesByItem, Round, StudyAsker
 from evaluation.runs.steps.cache import embed_answers
@@ -225,7 +229,9 @@ class JudgeInputs:
 
 def load(version: QuestionSetVersion, parameters: JudgeParameters) -> JudgeInputs:
     """Return the answers and expert grades of a version; `RunInputError` without an answer."""
-    answers = remove_worker_answers(version, parameters.exclude_workers, load_worker_answers(version.pk))
+    answers = remove_worker_answers(
+        version, parameters.exclude_workers, load_worker_answers(version.pk)
+    )
     grading = select_graded_answers(parameters.grading(), answers, load_model_answers(version.pk))
     answered = grading.answered
     if not len(answered):
@@ -335,7 +341,9 @@ def judge_set(turn: Turn) -> None:
     client = _JudgeClient(turn, run, model, parameters)
     replies = judge_answers(loaded.to_judge, parameters, client)
     embed = partial(embed_answers, loaded.grading.parameters, turn)
-    worker_scores, model_scores, embedding = compute_aqer_scores(loaded.grading, embed, turn.report_progress)
+    worker_scores, model_scores, embedding = compute_aqer_scores(
+        loaded.grading, embed, turn.report_progress
+    )
     findings = Findings(
         str(model),
         loaded.to_judge,

@@ -37,8 +37,8 @@ from evaluation.models import LanguageModel, Run
 from evaluation.models.runs import LONGEST_NAME
 from evaluation.runs.background.exclusions import (
     EXCLUDE,
-    has_exclude_option,
     add_excluded_workers,
+    has_exclude_option,
     list_excluded_ids,
 )
 from evaluation.runs.background.run_watch import follow_run

@@ -195,7 +195,9 @@ def execute_study(
     file = read_several_answers(request.questions)
     questions = {question.id: question for question in file.questions[: request.first]}
     with StudyFolder(request.output, asking, progress) as folder:
-        mode = request.first_tokens or (ALL if asking.get_chat_model().kind == LocalChat.kind else NONE)
+        mode = request.first_tokens or (
+            ALL if asking.get_chat_model().kind == LocalChat.kind else NONE
+        )
         collector = _ReplyCollector(request, folder, mode)
         replies = collector.collect(questions)
         study = evaluate_replies(request.parameters, list(questions.values()), replies, progress)

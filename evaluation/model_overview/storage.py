@@ -189,7 +189,9 @@ def list_kinds_of_runs() -> list[Kind]:
 
 def list_kinds_of_files() -> list[Kind]:
     """Return the run types whose output files provide views (measures), in settings order."""
-    return [kind for kind in list_kinds().values() if kind.has_measures and kind.has_evaluate_command]
+    return [
+        kind for kind in list_kinds().values() if kind.has_measures and kind.has_evaluate_command
+    ]
 
 
 def list_providers(kinds: Iterable[Kind]) -> list[ViewProvider]:

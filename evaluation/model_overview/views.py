@@ -57,7 +57,10 @@ def build_next_steps(question_set: QuestionSet, missing: Iterable[Aspect | str])
     for side in missing:
         starts = [
             StartLink(
-                kind.start_label, kind.words, build_start_link(kind, question_set), kind.needs_answers
+                kind.start_label,
+                kind.words,
+                build_start_link(kind, question_set),
+                kind.needs_answers,
             )
             for kind in list_kinds_of_runs()
             if any(viewed.view.side == side for viewed in kind.views)

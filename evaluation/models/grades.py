@@ -412,7 +412,7 @@ class LLMComparison(Result):
 class RunData(Result):
     """Named JSON value of a run, such as chart numbers or table rows.
 
-    Also intermediate results for the next turn (`evaluation.runs.steps.checkpoints.Turn.keep`).
+    Also intermediate results for the next turn (`Turn.store_json` of `runs.steps.checkpoints`).
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="data", db_index=False)

@@ -16,8 +16,8 @@ from evaluation.sample_size.methods import SizePoint, SizeVerdict
 from evaluation.sample_size.run.plan import (
     QUESTIONS_HEADER,
     WORKERS_HEADER,
-    PlanWithRows,
     CurrentScore,
+    PlanWithRows,
     build_answer_plan,
     build_question_rows,
     build_worker_rows,
@@ -58,7 +58,7 @@ class CrowdSizeReport:
     points: list[SizePoint]
 
     def list_other_sentences(self) -> list[str]:
-        """Return sentences on the sizes that suffice by measures other than the main one."""
+        """Return the verdicts by measures other than the main one, as sentences."""
         return [
             SITE.format(build_verdict_message(v))
             for v in self.verdicts
@@ -67,7 +67,7 @@ class CrowdSizeReport:
 
 
 def build_crowd_size_report(run: Run) -> CrowdSizeReport:
-    """Return the results of a finished crowd size trial."""
+    """Return the report of a finished crowd size trial."""
     summary = CrowdSizeSummary.from_json(run.summary)
     return CrowdSizeReport(
         [SITE.format(message) for message in summary.messages],

@@ -8,7 +8,11 @@ from typing import Any
 from evaluation.consensus.inputs import select_graded_answers
 from evaluation.consensus.signatures import collect_versions, combine_hashes
 from evaluation.models import Run, RunData
-from evaluation.runs.steps.answers import compute_expert_grades, load_worker_answers, remove_worker_answers
+from evaluation.runs.steps.answers import (
+    compute_expert_grades,
+    load_worker_answers,
+    remove_worker_answers,
+)
 from evaluation.runs.steps.cache import embed_answers
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunEnd, RunInputError, Turn
 from evaluation.sample_size.methods import FEWEST_VOTERS, Agreements
@@ -25,7 +29,7 @@ ASIDE = "tried-parts"
 
 
 def execute_run(turn: Turn) -> None:
-    """Execute a claimed crowd size run, or continue it: score with subsets, store the summary.
+    """Execute or continue a claimed crowd size run: evaluate subsets, store the summary.
 
     If the time of the turn is over, the results so far are stored and the next turn continues.
 
@@ -38,7 +42,9 @@ def execute_run(turn: Turn) -> None:
     """
     run = Run.objects.select_related("version").get(pk=turn.run_id)
     parameters = load_crowd_size_parameters(run)
-    answers = remove_worker_answers(run.version, parameters.exclude_workers, load_worker_answers(run.version_id))
+    answers = remove_worker_answers(
+        run.version, parameters.exclude_workers, load_worker_answers(run.version_id)
+    )
     inputs = select_graded_answers(parameters.grading(), answers)
     if not len(inputs.answered):
         raise RunInputError("run.no_answer")
@@ -77,7 +83,10 @@ def execute_run(turn: Turn) -> None:
 
 
 def load_crowd_size_parameters(run: Run) -> CrowdSizeParameters:
-    """Return the options of a run, with defaults for those that an older run did not store."""
+    """Return the options of a run, with defaults for those that it did not store.
+
+    Raises RunInputError for an option that this version does not know.
+    """
     stored: dict[str, Any] = run.parameters
     try:
         return CrowdSizeParameters.from_dict(stored)

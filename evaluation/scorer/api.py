@@ -110,8 +110,10 @@ class ScorerViewSet(GradingViewSet):
             raise _build_export_problem(error) from None
         return download(iterate_zip_chunks(files), build_run_file_name(run, "scorer"), "zip")
 
-    def _load_content(self, request: Request, run_id: Any) -> tuple[Run, tuple[str, ...], ScorerContent]:
-        """Return the run, the formats and the contents. Raises `ApiProblem`."""
+    def _load_content(
+        self, request: Request, run_id: Any
+    ) -> tuple[Run, tuple[str, ...], ScorerContent]:
+        """Return the run, formats and contents of a requested export. Raises `ApiProblem`."""
         run = self.get_finished_run(request, run_id)
         values = read_options(request, ScorerOptionsSerializer)
         name = values["name"] or make_task_name(run.version.question_set.name)

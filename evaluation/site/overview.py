@@ -33,10 +33,18 @@ from evaluation.core.messages.message import Message
 from evaluation.core.options import SITE
 from evaluation.models import LanguageModel, LLMResponse, Run, RunOfRecord, Webhook, WorkerGrade
 from evaluation.models.runs import ACTIVE, GRADING, UNFINISHED
-from evaluation.runs.background.progress import HOW_TO_START, build_process_count, is_any_process_running
+from evaluation.runs.background.progress import (
+    HOW_TO_START,
+    build_process_count,
+    is_any_process_running,
+)
 from evaluation.runs.background.runs import select_visible_runs
 from evaluation.runs.judging.tasks import select_all_requests
-from evaluation.runs.reports.lists import build_alarm_count, filter_unarchived_runs, annotate_runs_for_list
+from evaluation.runs.reports.lists import (
+    annotate_runs_for_list,
+    build_alarm_count,
+    filter_unarchived_runs,
+)
 from evaluation.runs.run_types.run_list import list_runs
 from evaluation.site.judging import list_to_judge
 
@@ -271,9 +279,9 @@ def show_overview(request: HttpRequest) -> TemplateResponse:
         "inbox": list_to_judge(sets, get_user_id(request), known=True) if numbers[ASKED] else [],
         "invitations": list_invitations(request.user),
         "runs": list_runs(
-            annotate_runs_for_list(filter_unarchived_runs(select_visible_runs(request.user))).order_by("-id")[
-                :RUNS_SHOWN
-            ]
+            annotate_runs_for_list(
+                filter_unarchived_runs(select_visible_runs(request.user))
+            ).order_by("-id")[:RUNS_SHOWN]
         ),
         "steps": build_first_steps(request, numbers),
     }

@@ -45,16 +45,16 @@ from evaluation.runs.forms import (
     OptionForm,
     RunLabelForm,
     find_run_to_repeat,
-    get_option_form,
     get_initial_settings,
+    get_option_form,
     hash_options,
 )
 from evaluation.runs.reports.about import build_run_title
 from evaluation.runs.reports.lists import (
     RunFilter,
-    list_reply_counts,
-    filter_unarchived_runs,
     annotate_runs_for_list,
+    filter_unarchived_runs,
+    list_reply_counts,
 )
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.runs.reports.work_log import read_work_log

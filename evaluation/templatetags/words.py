@@ -88,7 +88,9 @@ def to_judge(request: HttpRequest, sets: Iterable[QuestionSet]) -> dict[int, Jud
 
 
 @register.filter
-def of_set(progress: dict[int, JudgingProgress], question_set: QuestionSet) -> JudgingProgress | None:
+def of_set(
+    progress: dict[int, JudgingProgress], question_set: QuestionSet
+) -> JudgingProgress | None:
     """Return a set's progress from the result of `to_judge`; None without tasks."""
     return progress.get(question_set.pk)
 

@@ -77,7 +77,9 @@ class TrustViewSet(GradingViewSet):
     )
     def decision(self, request: Request, run_id: Any) -> Response:
         """Return the decision summary: trust, best workers, workers to review, next step."""
-        return Response(DecisionSerializer(build_decision(self.get_finished_run(request, run_id))).data)
+        return Response(
+            DecisionSerializer(build_decision(self.get_finished_run(request, run_id))).data
+        )
 
     @extend_schema(
         operation_id="results_trust",
@@ -105,5 +107,7 @@ class TrustViewSet(GradingViewSet):
     def planner(self, request: Request, run_id: Any) -> Response:
         """Return the plan: how many workers and answers a next study needs."""
         return Response(
-            PlannerReportSerializer(build_planner_report(self.get_finished_run(request, run_id))).data
+            PlannerReportSerializer(
+                build_planner_report(self.get_finished_run(request, run_id))
+            ).data
         )

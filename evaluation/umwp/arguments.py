@@ -6,7 +6,11 @@ import argparse
 from pathlib import Path
 
 from evaluation.core.messages.console import build_minimum_type
-from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns_argument, add_keep_thinking_argument
+from evaluation.runs.run_types.answer_files import (
+    WITHOUT_MODELS,
+    add_columns_argument,
+    add_keep_thinking_argument,
+)
 from evaluation.runs.run_types.kind import Evaluation, Study
 from evaluation.umwp.prompts import FORMS
 

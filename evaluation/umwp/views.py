@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from annotations.models import QuestionSetVersion
 from evaluation.core.charts.chart import Chart
 from evaluation.models import Run
-from evaluation.runs.flow.stored import Cells, Aspect, Measure, MeasureSource
+from evaluation.runs.flow.stored import Aspect, Cells, Measure, MeasureSource
 from evaluation.runs.result_pages import Context, make_results_page
 from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
 from evaluation.umwp.charts import build_f1_by_size_chart, build_f1_chart

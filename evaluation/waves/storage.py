@@ -330,7 +330,10 @@ def _load_vectors(
             ]
         )
     # Both count words or letters, but in different ways.
-    if read_grading_parameters(before.parameters).embedder != read_grading_parameters(after.parameters).embedder:
+    if (
+        read_grading_parameters(before.parameters).embedder
+        != read_grading_parameters(after.parameters).embedder
+    ):
         raise NotAtOnceError("otherwise")
     texts = [
         text

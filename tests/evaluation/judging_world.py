@@ -5,7 +5,7 @@ from django.test import Client
 
 from annotations.models import Share
 from evaluation.models import HumanJudgement
-from evaluation.runs.judging.audit import request_audit_grades, draw_audit_sample
+from evaluation.runs.judging.audit import draw_audit_sample, request_audit_grades
 
 
 def expert(run, name="ed"):

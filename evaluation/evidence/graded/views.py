@@ -10,7 +10,11 @@ from annotations.models import QuestionSet, QuestionSetVersion
 from evaluation.models import Run
 from evaluation.runs.reports.graded import build_graded_report
 from evaluation.runs.run_types.kind import DataReadiness, Page, Start, StartFile
-from evaluation.runs.steps.answers import describe_graded_answers, load_graded_answers, store_graded_answers
+from evaluation.runs.steps.answers import (
+    describe_graded_answers,
+    load_graded_answers,
+    store_graded_answers,
+)
 
 PAGES = (
     Page(

@@ -19,7 +19,7 @@ from evaluation.evidence.prompting.study import (
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.asking.plan import SYSTEM
 from evaluation.runs.run_types.answer_files import WITHOUT_MODELS, add_columns_argument
-from evaluation.runs.run_types.kind import Progress, StudyOutcome, Study
+from evaluation.runs.run_types.kind import Progress, Study, StudyOutcome
 
 EPILOG = """\
 Every model is asked every question by both prompts, and both replies are scored against the

@@ -9,8 +9,8 @@ from evaluation.models import LanguageModel, Run
 from evaluation.runs.steps.answers import (
     compute_expert_grades,
     find_worker_keys,
-    load_worker_answers,
     load_model_answers,
+    load_worker_answers,
     read_grading_parameters,
     read_question_groups,
     read_question_wordings,

@@ -114,7 +114,9 @@ class LanguageModelSerializer(StrictModelSerializer):
                 reasons.setdefault(problem.option, []).append(error_detail)
             raise serializers.ValidationError(reasons)
         reached = {
-            name: value for name, value in convert_to_model_columns(options).items() if name in values
+            name: value
+            for name, value in convert_to_model_columns(options).items()
+            if name in values
         }
         return values | reached
 

@@ -39,7 +39,7 @@ from evaluation.runs.flow.asking.summary import (
     AskSummary,
     ModelOutcome,
 )
-from evaluation.runs.forms import RunLabelForm, get_option_form, get_initial_settings, hash_options
+from evaluation.runs.forms import RunLabelForm, get_initial_settings, get_option_form, hash_options
 from evaluation.runs.run_types import get_kind
 from evaluation.runs.run_types.kind import Page
 from evaluation.runs.run_types.run_list import build_model_progress_context, list_priced_model_ids
@@ -154,7 +154,9 @@ class RequestTotals:
 def ask_models(request: HttpRequest, set_id: UUID) -> HttpResponse:
     """Show the form and a preview of the requests; start only what was previewed."""
     question_set = get_editable(request, QuestionSet.objects.all(), set_id)
-    version = lifecycle.find_gradable_version(question_set, request.GET.get("version"), answered=False)
+    version = lifecycle.find_gradable_version(
+        question_set, request.GET.get("version"), answered=False
+    )
     like = get_initial_settings(request, question_set, get_kind(ASK))
     form = AskForm(
         request.user,

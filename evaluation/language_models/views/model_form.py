@@ -332,7 +332,9 @@ class TryForm(forms.Form):
     def messages(self) -> tuple[Message, ...]:
         """Return the conversation to send, from a valid form."""
         names = ("question", "passage")
-        return self.chosen().prompt.build_messages({name: self.cleaned_data[name] for name in names})
+        return self.chosen().prompt.build_messages(
+            {name: self.cleaned_data[name] for name in names}
+        )
 
 
 @dataclass(frozen=True)
@@ -394,7 +396,9 @@ def prepare_trial(model: LanguageModel, form: TryForm) -> PreparedTrial:
     messages: tuple[Message, ...] = ()
     try:
         messages = form.messages()
-        return PreparedTrial(messages, open_chat_model(model, PATIENCE), dict(model.parameters or {}))
+        return PreparedTrial(
+            messages, open_chat_model(model, PATIENCE), dict(model.parameters or {})
+        )
     except (BackendError, TemplateError, InputError) as error:
         return PreparedTrial(messages, None, {}, str(error))
 

@@ -42,9 +42,9 @@ from evaluation.runs.steps.asking.registration import (
     BUILT_IN,
     LONGEST_TEXT,
     build_built_in_prompt,
+    build_named_prompt,
     create_prompt,
     edit_prompt,
-    build_named_prompt,
 )
 
 STRATEGIES = {
@@ -155,7 +155,9 @@ def show_prompt(request: HttpRequest, prompt_id: UUID) -> HttpResponse:
         "strategy": STRATEGIES[version.strategy],
         "sets": sets,
         "question": question,
-        "messages_shown": build_named_prompt(version).prompt.build_messages(build_prompt_fields(question))
+        "messages_shown": build_named_prompt(version).prompt.build_messages(
+            build_prompt_fields(question)
+        )
         if question
         else (),
     }

@@ -115,7 +115,9 @@ class Command(SetCommand):
                 licence=options["licence"],
                 languages=tuple(options["language"]),
             )
-            return files.load_folder_content(given, choose(options["title"] or folder.resolve().name))
+            return files.load_folder_content(
+                given, choose(options["title"] or folder.resolve().name)
+            )
         from evaluation.scorer.storage import load_run_content
 
         run = self._find_run(options)
@@ -124,7 +126,12 @@ class Command(SetCommand):
     def _find_run(self, options: dict[str, Any]) -> Any:
         """Return the run with the id, or the official run of the set; exit status 2 if none."""
         from evaluation.models import Run
-        from evaluation.runs.exports import RECORD, ChoiceError, choose_run, choose_version
+        from evaluation.runs.exports import (
+            RECORD,
+            ChoiceError,
+            choose_named_run,
+            choose_named_version,
+        )
 
         try:
             wanted = UUID(options["question_set"].strip())
@@ -134,9 +141,9 @@ class Command(SetCommand):
         run = None if wanted is None else runs.filter(public_id=wanted).first()
         try:
             if run is not None:
-                return choose_run(run.version, str(run.public_id))
-            version = choose_version(self.question_set(options), answered=True)
-            return choose_run(version, RECORD)
+                return choose_named_run(run.version, str(run.public_id))
+            version = choose_named_version(self.question_set(options), answered=True)
+            return choose_named_run(version, RECORD)
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 

@@ -163,9 +163,7 @@ def find_start_problems(
     version: QuestionSetVersion, user: AnyUser, options: ConstructionOptions
 ) -> list[Problem]:
     """Return why a run cannot start: its models, or no topic, or too many."""
-    problems = find_model_problems(
-        user, options, ("generator", "verifier"), needed=("generator",)
-    )
+    problems = find_model_problems(user, options, ("generator", "verifier"), needed=("generator",))
     sources = list_sources(version, options)
     if not sources:
         problems.append(build_problem("no_source", "topics"))
@@ -358,7 +356,9 @@ def _store(
     signature = "|".join(["maqa-questions", *(f"{name}:{value}" for name, value in parts.items())])
     with turn.open_fenced_transaction():
         store_result_table(turn, CANDIDATES, (row.build_row() for row in candidates))
-        store_result_table(turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches))
+        store_result_table(
+            turn, BATCHES, (_build_batch_row(each, read[each.item.id]) for each in batches)
+        )
         add_candidates(run.version, run.public_id, candidates)
         warnings = [warning.as_dict() for warning in build_cut_off_warnings(usage)]
         turn.finish_run(RunEnd(signature, input_hash, summary, warnings))

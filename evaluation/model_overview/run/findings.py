@@ -25,7 +25,7 @@ from evaluation.model_overview.run.gathering import (
     Source,
     ViewsParameters,
 )
-from evaluation.runs.flow.stored import RunSummary, Aspect, Measure
+from evaluation.runs.flow.stored import Aspect, Measure, RunSummary
 
 
 @dataclass(frozen=True)

@@ -384,9 +384,9 @@ def _compute_similarities(pairs: Sequence[LabelledPair], parameters: MultiqaPara
     rows = {text: row for row, text in enumerate(texts)}
     return np.array(
         [
-            compute_pairwise_cosines(vectors, [rows[text] for text in (pair.reply, *pair.accepted)])[
-                0, 1:
-            ].max()
+            compute_pairwise_cosines(
+                vectors, [rows[text] for text in (pair.reply, *pair.accepted)]
+            )[0, 1:].max()
             for pair in pairs
         ]
     )

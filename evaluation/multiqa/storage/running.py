@@ -72,10 +72,10 @@ from evaluation.runs.steps.checkpoints import (
     RunEnd,
     RunInputError,
     Turn,
-    store_table_rows,
-    store_result_table,
-    read_table_rows,
     read_result_table,
+    read_table_rows,
+    store_result_table,
+    store_table_rows,
 )
 
 VERSION = 1
@@ -234,7 +234,9 @@ def execute_run(turn: Turn) -> None:
     crowd = None
     if loaded.crowd is not None:
         embed = partial(embed_answers, build_grading_parameters(parameters), turn)
-        crowd = score_by_crowd(loaded.items, replies, loaded.crowd, parameters, turn.report_progress, embed)
+        crowd = score_by_crowd(
+            loaded.items, replies, loaded.crowd, parameters, turn.report_progress, embed
+        )
     embedder = open_stored_embedder(turn, parameters.embedder, parameters.precision)
     result = evaluate(
         loaded.items, replies, parameters, loaded.left_out, turn.report_progress, embedder=embedder

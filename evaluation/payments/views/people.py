@@ -350,7 +350,8 @@ def _build_problem(request: HttpRequest, error: deciding.DecidedMeanwhileError) 
     """Build the problem that another user decided since the page was opened."""
     newest = error.newest
     return Problem(
-        "decided_meanwhile", format_decision_conflict(newest, request.user, newest.get_kind_display())
+        "decided_meanwhile",
+        format_decision_conflict(newest, request.user, newest.get_kind_display()),
     )
 
 

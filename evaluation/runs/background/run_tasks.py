@@ -23,14 +23,14 @@ from evaluation.runs.background.leases import (
     MOST_CRASHES,
     Claim,
     LeaseLostError,
+    build_claimable_filter,
     build_future_time,
     claim_run,
     fail_run,
-    build_claimable_filter,
     format_crash_reason,
     get_lease_duration,
-    select_runs_in_fair_order,
     select_claimable_tasks,
+    select_runs_in_fair_order,
 )
 from evaluation.runs.steps.checkpoints import Lane
 
@@ -108,7 +108,7 @@ class TaskClaim:
                 fail_run(self.build_run_filter(), reason)
 
     def finish(self) -> bool:
-        """Store the task as done; return whether it was the last one, so that the run is queued."""
+        """Store the task as done; if no open task is left, queue its run and return True."""
         with self.open_fenced_transaction():
             RunTask.objects.filter(pk=self.task_id).update(
                 state=RunTask.State.DONE, payload=None, lease_until=None, ended_at=Now()
@@ -128,7 +128,7 @@ class TaskClaim:
 def claim_next_run_or_task(
     process: str, lane: Lane | None = None, busy: Collection[int] = ()
 ) -> Claim | TaskClaim | None:
-    """Claim the next run or task in fair order among owners; None if there is none.
+    """Claim the next run or task in fair order among owners; return None if there is none.
 
     With `lane` only in that lane; none of the owners whose keys are in `busy`.
     """
@@ -150,7 +150,7 @@ def claim_next_run_or_task(
 
 
 def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim | None:
-    """Claim a run's next task; None if there is none.
+    """Claim a run's next open task; return None if there is none.
 
     A task whose process died `MOST_CRASHES` times makes its run fail.
     """
@@ -184,7 +184,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
 
 
 def count_helper_processes(n_tasks: int) -> int:
-    """Return how many other background processes can work on this number of new tasks."""
+    """Return how many other background processes can help with this number of new tasks."""
     return max(0, min(n_tasks, BackgroundWorker.select_running().count()) - 1)
 
 

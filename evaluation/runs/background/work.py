@@ -17,7 +17,11 @@ from evaluation.models.collecting import has_interim_work
 from evaluation.models.runs import GRADING
 from evaluation.runs.background import log_context, process_guard
 from evaluation.runs.background.leases import Claim, Heartbeat, LeaseLostError, wake_process
-from evaluation.runs.background.run_tasks import TaskClaim, claim_next_run_or_task, count_helper_processes
+from evaluation.runs.background.run_tasks import (
+    TaskClaim,
+    claim_next_run_or_task,
+    count_helper_processes,
+)
 from evaluation.runs.run_types import UnknownKindError, get_run_kind
 from evaluation.runs.steps.checkpoints import (
     Lane,
@@ -49,7 +53,7 @@ def work_one_turn(
     clock: Callable[[], float] = time.monotonic,
     lane: Lane | None = None,
 ) -> bool:
-    """Work on the next run until it is done or its time is up, or on the next tasks.
+    """Work for one turn on the next run or tasks; return whether there was anything to do.
 
     Tasks are computed one after the other until the time is up, or until a run is next, which then
     has its turn. `lane` is Lane.COMPUTING where another process does the work that waits for
@@ -77,7 +81,9 @@ def work_one_turn(
     # Not a message for each task: a broker may take as long to deliver it as the task lasts.
     while isinstance(claim, TaskClaim):
         work_on_task(claim, clock, lane)
-        following = None if clock() >= deadline else claim_next_run_or_task(get_process_name(), lane)
+        following = (
+            None if clock() >= deadline else claim_next_run_or_task(get_process_name(), lane)
+        )
         if following is None:
             wake_process()
             return True
@@ -123,7 +129,7 @@ def work_on_task(
     lane: Lane | None = None,
     on_turn: Callable[[Turn], None] = lambda _: None,
 ) -> None:
-    """Work on a claimed task until it is done; the last one puts its run back into the queue.
+    """Work on a claimed task until it is done; queue its run if no task is left.
 
     `on_turn` gets the turn, whose deadline it may set, before the work begins. Sends a message only
     if it raises, which it does as `work_one_turn`.
@@ -151,7 +157,7 @@ def _compute_under_claim(
     lane: Lane | None,
     on_turn: Callable[[Turn], None],
 ) -> None:
-    """Call `compute` with a turn and the run while the claim is renewed and guarded."""
+    """Call `compute` with a turn and the run, while a thread renews the claim."""
     run = Run.objects.only("kind", "public_id").get(pk=claim.run_id)
     # It stays set, so that the record of an error that leaves this function has it too.
     log_context.run_id.set(str(run.public_id))
@@ -169,7 +175,7 @@ def _compute_under_claim(
 
 @contextmanager
 def _store_ending(claim: Claim | TaskClaim) -> Iterator[None]:
-    """Run the block; store how its work ended: released, handed over, or failed with the reason."""
+    """Run the block, then release, hand over or fail the claimed run by the error it raised."""
     try:
         yield
     except WaitsForTasksError:

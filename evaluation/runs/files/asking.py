@@ -85,11 +85,11 @@ class AskSettings:
     keep_thinking: bool = False
 
     def get_chat_model(self) -> ChatModel:
-        """Return the chat model to ask. Raises ChatError or InputError."""
+        """Return the back-end of the chat model to ask. Raises ChatError or InputError."""
         return get_chat(self.model, api_key_env=self.key_variable, patience=self.settings.patience)
 
     def get_table_name(self, model: ChatModel) -> str:
-        """Return the name of a model in the tables. Raises InputError for an invalid name."""
+        """Return the name under which the tables list a model. Raises InputError if invalid."""
         name = normalise_text(self.name if self.name is not None else model.name)
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError.single(
@@ -171,7 +171,7 @@ class _PreparedRequest:
 
 
 def estimate_requests(request: AskRequest) -> RequestEstimate:
-    """Return the expected number of requests, tokens and cost; sends and writes nothing."""
+    """Return the expected number of requests, tokens and cost, without sending anything."""
     asking = request.asking
     # An estimate must neither create the folder nor take its lock.
     with Journal(request.output, read_only=True) as journal:
@@ -188,7 +188,8 @@ def estimate_requests(request: AskRequest) -> RequestEstimate:
         return RequestEstimate(
             prepared.configuration.name,
             len(prepared.planned),
-            len(prepared.planned) - sum(len(g) for g in unanswered if not store.knows_key(g[0].key)),
+            len(prepared.planned)
+            - sum(len(g) for g in unanswered if not store.knows_key(g[0].key)),
             n_prompt_tokens,
             n_completion_tokens,
             None
@@ -291,9 +292,13 @@ def _prepare_requests(request: AskRequest, journal: Journal) -> _PreparedRequest
     items = _build_items(request, prompt)
     asking, model = request.asking, request.asking.get_chat_model()
     parameters = asking.build_request_parameters()
-    wanted = Configuration.from_model(model, prompt, parameters, asking.seed, asking.get_table_name(model))
+    wanted = Configuration.from_model(
+        model, prompt, parameters, asking.seed, asking.get_table_name(model)
+    )
     return _PreparedRequest(
-        model, journal.find_or_name_configuration(wanted), plan_requests(model, items, parameters, asking.seed)
+        model,
+        journal.find_or_name_configuration(wanted),
+        plan_requests(model, items, parameters, asking.seed),
     )
 
 
@@ -329,7 +334,9 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
     if prompt.strategy == PASSAGE:
         _refuse_missing_passages(request.questions.name, questions, passages)
     return [
-        Item(record.question, prompt.build_messages(_build_fields(record, passages)), request.samples)
+        Item(
+            record.question, prompt.build_messages(_build_fields(record, passages)), request.samples
+        )
         for record in questions
     ]
 
@@ -337,7 +344,7 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
 def _refuse_missing_passages(
     file: str, questions: Sequence[QuestionRecord], passages: dict[str, PassageRecord]
 ) -> None:
-    """Raise InputError for the first question without a known passage."""
+    """Raise InputError if a question has no passage, or one that is not in the file."""
     for question in questions:
         if not question.passage:
             reason = f"question {question.question} has no passage, which --strategy passage needs"

@@ -47,7 +47,9 @@ def write_metrics(
     folder.write_lines(METRICS, chain(table, lines))
 
 
-def write_result_table(folder: OutputFolder, table: ResultTable[RowT], rows: Iterable[RowT]) -> None:
+def write_result_table(
+    folder: OutputFolder, table: ResultTable[RowT], rows: Iterable[RowT]
+) -> None:
     """Write a declared result table as its CSV file; in metrics.csv overall rows come first."""
     if table.file == METRICS:
         write_metrics(folder, cast(Iterable[MetricRow], rows))
@@ -104,8 +106,10 @@ def build_study_summary(
     }
 
 
-def refuse_to_replace_inputs(output: Path, written: Iterable[str], inputs: Iterable[Path | None]) -> None:
-    """Raise `InputError` if an output file would replace an input file."""
+def refuse_to_replace_inputs(
+    output: Path, written: Iterable[str], inputs: Iterable[Path | None]
+) -> None:
+    """Raise `InputError` if a file to write would replace one of the input files."""
     targets = [output / name for name in written]
     for path in inputs:
         if path is not None and any(_is_same_file(path, target) for target in targets):

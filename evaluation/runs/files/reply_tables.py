@@ -29,7 +29,7 @@ from evaluation.runs.flow.asking.summary import Budget
 
 
 def write_batch(path: Path, model: ChatModel, waiting: Sequence[PlannedRequest]) -> int:
-    """Write one JSON line per request (custom_id, method, url, body); return their number.
+    """Write a provider's batch file, one JSON line per request; return the number of lines.
 
     The custom_id is the key of the request. Raises InputError for a model without an
     OpenAI-compatible address, and for a file that exists or cannot be written.
@@ -56,7 +56,9 @@ def write_batch(path: Path, model: ChatModel, waiting: Sequence[PlannedRequest])
     return len(groups)
 
 
-def read_batch(path: Path, planned: Sequence[PlannedRequest], store: ReplyStore, budget: Budget) -> Outcome:
+def read_batch(
+    path: Path, planned: Sequence[PlannedRequest], store: ReplyStore, budget: Budget
+) -> Outcome:
     """Store the replies in a provider's batch file; requests without one remain to be sent.
 
     Raises InputError if it is no file of responses, or none answers one of these requests.
@@ -191,7 +193,7 @@ def write_reply_tables(
 
 
 def _build_row(configuration: Configuration, row: ReplyRow) -> tuple[object, ...]:
-    """Return a reply's row of model_answers.csv, in the order of `COLUMNS`."""
+    """Return a reply as a row of model_answers.csv, in the order of `COLUMNS`."""
     parameters = json.dumps(configuration.parameters, ensure_ascii=False, sort_keys=True)
     return (
         *(configuration.name, row.question, row.answer, row.status.value, row.sample),

@@ -8,7 +8,12 @@ from django.db.models import Avg, F, Max, Min, Sum
 
 from evaluation.core.stats.planner import Plan, Requirement, find_workers_needed, plan_error
 from evaluation.models import ExemplaryAnswer, Run
-from evaluation.runs.flow.forecast import DELTA, ConsensusErrorForecast, build_typical_answer, forecast_consensus_error
+from evaluation.runs.flow.forecast import (
+    DELTA,
+    ConsensusErrorForecast,
+    build_typical_answer,
+    forecast_consensus_error,
+)
 from evaluation.runs.reports.about import RunAbout, build_run_about
 
 TARGETS = (0.1, 0.05, 0.02, 0.01)
@@ -59,7 +64,7 @@ class PlannerReport:
 
 
 def build_planner_report(run: Run) -> PlannerReport:
-    """Return the expected error with more workers, from a finished run; one query."""
+    """Return the report on the consensus error that more workers would leave; one query."""
     totals = ExemplaryAnswer.objects.filter(
         run=run, n_answers__gte=2, mean_score__isnull=False
     ).aggregate(
@@ -101,7 +106,7 @@ def build_planner_report(run: Run) -> PlannerReport:
 
 
 def _find_missing_plan_reason(run: Run, left_out: float | None) -> str:
-    """Return the reason why no forecast is possible; "" if it is."""
+    """Return the sentence on why no forecast is possible; "" if one is."""
     if run.parameters.get("similarity", "cosine") != "cosine":
         return NO_PLAN["distances"]
     if left_out is None:

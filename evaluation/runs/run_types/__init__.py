@@ -15,8 +15,8 @@ from evaluation.runs.run_types.kind import (
     Page,
     Start,
     StartFile,
-    StudyOutcome,
     Study,
+    StudyOutcome,
 )
 from evaluation.runs.run_types.registry import (
     UnknownKindError,
@@ -37,8 +37,8 @@ __all__ = [
     "RunSummary",
     "Start",
     "StartFile",
-    "StudyOutcome",
     "Study",
+    "StudyOutcome",
     "UnknownKindError",
     "find_judging",
     "get_kind",

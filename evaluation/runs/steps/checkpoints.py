@@ -125,7 +125,7 @@ class Turn:
     _reported: float = field(default=float("-inf"), init=False)
 
     def check_interruption(self) -> None:
-        """Raise if the claim on the run is lost or the turn's time is up; call it often."""
+        """Raise `LeaseLostError` if the claim is lost, `OutOfTimeError` if the time is up."""
         self.check()
         if self.is_over():
             raise OutOfTimeError(self.run_id)
@@ -143,7 +143,7 @@ class Turn:
             raise OtherLaneError(lane)
 
     def report_progress(self, stage: str, done: int, total: int) -> None:
-        """Store the run's progress, at most once a second; raises if the claim is lost.
+        """Store the run's progress, at most once a second; raise if the claim is lost.
 
         Inside a fenced transaction the run's row is locked already; outside,
         a lost claim does no harm, because only progress is written.
@@ -169,7 +169,7 @@ class Turn:
         )
 
     def store_json(self, name: str, data: Any) -> None:
-        """Store JSON with the run under a name; call it inside `open_fenced_transaction`."""
+        """Store JSON data with the run under a name; call it inside `open_fenced_transaction`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
     def read_stored(self, name: str) -> Any:
@@ -265,7 +265,9 @@ def store_table_rows(turn: Turn, table: str, row_type: type[RowT], rows: Iterabl
 def read_table_rows(run: Run, table: str, row_type: type[RowT]) -> Iterator[RowT]:
     """Yield a table's stored rows in the order of writing; none if it was never stored."""
     adapter = _get_row_adapter(row_type)
-    parts = RunData.objects.filter(run=run, name__startswith=_build_name_prefix(table)).order_by("name")
+    parts = RunData.objects.filter(run=run, name__startswith=_build_name_prefix(table)).order_by(
+        "name"
+    )
     # One part in memory at a time: each may have several hundred kilobytes.
     for data in parts.values_list("data", flat=True).iterator(chunk_size=1):
         yield from adapter.validate_python(data)
@@ -286,7 +288,7 @@ def read_rows_of_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, 
 
 
 def _build_name_prefix(table: str) -> str:
-    """Return the beginning of the names under which a table's parts are stored."""
+    """Return the prefix of the names under which a table's parts are stored."""
     return f"{PREFIX}{table}:"
 
 

@@ -206,11 +206,11 @@ class PlanParameters(CrowdParameters):
     sentences: ClassVar = CrowdParameters.sentences
 
     def get_plan_targets(self) -> PlanTargets:
-        """Return the targets of the answer plan (`PlanTargets`), without the grading options."""
+        """Return the options that are targets of the plan, without those of grading."""
         return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
 
     def grading(self) -> AqerParameters:
-        """Return only the options of grading, with bootstrap intervals."""
+        """Return the options that are those of grading, with bootstrap intervals."""
         own = {name: getattr(self, name) for name in self.options() if name in OF_GRADING}
         return AqerParameters(**own)
 
@@ -244,7 +244,7 @@ class Trial:
         return self.embedded.warnings
 
     def build_signature(self, input_hash: str) -> str:
-        """Return the signature of a run: options, embedding, input hash, and version."""
+        """Return the trial's signature: options, embedding, input hash, and version."""
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
@@ -266,7 +266,7 @@ def try_smaller_crowds(
     progress: Progress | None = None,
     computed: MutableMapping[str, Agreements] | None = None,
 ) -> Trial:
-    """Embed the answers, score them with random subsets of the crowd, and return the trial.
+    """Embed the answers and compare scores by random subsets of the crowd; return the trial.
 
     Parameters
     ----------
@@ -311,7 +311,7 @@ def try_smaller_crowds(
 
 
 def hash_trial_input(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
-    """Return the SHA-256 of answers and grades, to detect a change of the input."""
+    """Return the SHA-256 of a trial's answers and grades, to detect a change of its input."""
     digest = hashlib.sha256(inputs.hash().encode())
     for key, grade in grades.items():
         # repr keeps all digits of a float.
@@ -385,7 +385,7 @@ def _list_verdict_messages(verdicts: Sequence[SizeVerdict], measure: str) -> Ite
 
 
 def build_verdict_message(verdict: SizeVerdict) -> Message:
-    """Return the message of a verdict; its code ends in the reason or in "enough"."""
+    """Return the message of a verdict; its code ends in "enough" or the reason for none."""
     values = {
         "by": verdict.by,
         "measure": verdict.measure,

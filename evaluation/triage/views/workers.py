@@ -148,7 +148,9 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     action = request.POST.get("do", "")
     try:
         if action == "undo":
-            undo_row = take_back(graded_run, subject, request.user, seen=get_seen_decision_id(request))
+            undo_row = take_back(
+                graded_run, subject, request.user, seen=get_seen_decision_id(request)
+            )
             undone: Any = undo_row.takes_back
             sentence = f"Taken back: {undone.get_kind_display()}."
             messages.success(request, f"{subject.external_id}: {sentence}")
@@ -172,7 +174,9 @@ def review_worker(request: HttpRequest, run: UUID, worker: UUID) -> HttpResponse
     except NothingToTakeBackError:
         problem = VERDICT_PROBLEMS["nothing_to_take_back"]
     except DecidedMeanwhileError as error:
-        problem = format_decision_conflict(error.newest, request.user, _describe_verdict(error.newest))
+        problem = format_decision_conflict(
+            error.newest, request.user, _describe_verdict(error.newest)
+        )
         status = 409
     return _render_problem(request, run, worker, form=form, problem=problem, status=status)
 

@@ -31,7 +31,11 @@ from evaluation.grading.results.report.run import RunReport, build_report_parts,
 from evaluation.grading.summary import read_summary
 from evaluation.models import ExemplaryAnswer, Run
 from evaluation.runs.reports.about import RunAbout, build_run_about
-from evaluation.runs.reports.judging import ExpertsCheck, build_experts_check_counts, load_experts_check
+from evaluation.runs.reports.judging import (
+    ExpertsCheck,
+    build_experts_check_counts,
+    load_experts_check,
+)
 from evaluation.trust.report import facts
 from evaluation.trust.report.facts import WORST_FIRST, Fact, Verdict
 

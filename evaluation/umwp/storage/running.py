@@ -28,7 +28,13 @@ from evaluation.runs.steps.asking.registration import (
 )
 from evaluation.runs.steps.asking.study_asking import Round, StudyAsker
 from evaluation.runs.steps.cache import find_embedding_lane
-from evaluation.runs.steps.checkpoints import RunEnd, RunInputError, Turn, store_result_table, read_result_table
+from evaluation.runs.steps.checkpoints import (
+    RunEnd,
+    RunInputError,
+    Turn,
+    read_result_table,
+    store_result_table,
+)
 from evaluation.umwp.options import UmwpRunOptions
 from evaluation.umwp.problems import find_contradictions
 from evaluation.umwp.prompts import build_conversation, load_own_templates
@@ -180,7 +186,13 @@ def ask_and_classify(turn: Turn) -> None:
     answers = list(list_people_answers(run.version, parameters.exclude_workers))
     people = list(build_people_replies(answers, exclusions))
     study = evaluate_replies(
-        parameters.evaluation(), problems, replies, load_own_templates(), True, turn.report_progress, people
+        parameters.evaluation(),
+        problems,
+        replies,
+        load_own_templates(),
+        True,
+        turn.report_progress,
+        people,
     )
     study.exclusions.merge(exclusions)
     sizes = build_size_rows(study.metrics, {model.name: _build_system(model) for model in models})

@@ -25,7 +25,7 @@ from evaluation.core.stats.inference.estimate import Estimate
 from evaluation.core.stats.inference.significance import Trend, estimate_trend
 from evaluation.grading.alarms.messages import choose_case, get_brief
 from evaluation.models import Alarm, WorkerGrade
-from evaluation.runs.reports.across import RepresentingRun, NoteEntry, list_notes
+from evaluation.runs.reports.across import NoteEntry, RepresentingRun, list_notes
 from evaluation.workers.report.workers import (
     COPIES,
     NO_EVIDENCE,

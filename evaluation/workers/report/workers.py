@@ -39,7 +39,11 @@ from evaluation.core.stats.inference.intervals import compute_t_interval
 from evaluation.grading.alarms.report.marks import OF_PEOPLE
 from evaluation.models import Alarm, AnswerScore, WorkerGrade
 from evaluation.models.alarms import SETTLED
-from evaluation.runs.reports.across import RepresentingRuns, list_answered_versions, load_representing_runs
+from evaluation.runs.reports.across import (
+    RepresentingRuns,
+    list_answered_versions,
+    load_representing_runs,
+)
 
 COPIES = ("copies", "clique")
 """Kinds of alarm that say that people's answers are the same, or nearly so."""

@@ -164,7 +164,9 @@ def _build_planner(result: Tables) -> Chart | None:
     typical = result.summary["typical_answer"]
     if typical["similarity"] is None:
         return None
-    return build_planner_chart(forecast_consensus_error(typical["similarity"], round(typical["answers"])))
+    return build_planner_chart(
+        forecast_consensus_error(typical["similarity"], round(typical["answers"]))
+    )
 
 
 def _read_metrics(result: Tables) -> list[MetricRow]:

@@ -12,7 +12,12 @@ from crowdgrade.frames.inputs import FileForm, write_input
 from evaluation.scorer.files import ScorerFiles, load_folder_content
 from evaluation.scorer.preview import ScorerPreview, build_preview
 from evaluation.scorer.run import ScorerOptions
-from evaluation.scorer.writing import build_export_files, check_task_name, order_formats, write_export
+from evaluation.scorer.writing import (
+    build_export_files,
+    check_task_name,
+    order_formats,
+    write_export,
+)
 
 OF_CARD = ("title", "licence", "languages")
 

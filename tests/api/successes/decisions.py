@@ -11,7 +11,7 @@ from annotations.models import Share
 from evaluation.models import HumanJudgement
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.judging.audit import request_audit_grades, draw_audit_sample
+from evaluation.runs.judging.audit import draw_audit_sample, request_audit_grades
 from evaluation.triage.report.queue import find_undecided
 from evaluation.triage.storage import decide
 from tests.api.successes.declaration import Sent, person, succeeds
@@ -28,7 +28,9 @@ def expert(world: SimpleNamespace) -> User:
 def audited(world: SimpleNamespace) -> User:
     """An expert who is asked to grade answers of Rana's run."""
     ed = expert(world)
-    request_audit_grades(draw_audit_sample(world.run, 2, "question", with_models=False, seed=0), ed.pk)
+    request_audit_grades(
+        draw_audit_sample(world.run, 2, "question", with_models=False, seed=0), ed.pk
+    )
     return ed
 
 

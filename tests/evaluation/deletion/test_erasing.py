@@ -44,7 +44,7 @@ from evaluation.models import (
 )
 from evaluation.runs.background import runs
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.judging.audit import request_audit_grades, draw_audit_sample
+from evaluation.runs.judging.audit import draw_audit_sample, request_audit_grades
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.llm_judge.test_run_type import QUICK
 from tests.evaluation.runs.run_types.crowds import crowd_set

@@ -17,7 +17,11 @@ from evaluation.eloquent.run.replies import match_replies
 from evaluation.eloquent.run_type import ELOQUENT
 from evaluation.eloquent.storage import load_items
 from evaluation.runs.flow.metrics import Exclusions
-from evaluation.runs.run_types.data_sheets import build_run_readme, build_run_zip, find_column_description
+from evaluation.runs.run_types.data_sheets import (
+    build_run_readme,
+    build_run_zip,
+    find_column_description,
+)
 from tests.evaluation.core.backends.chat.fake import FakeChat, said
 from tests.evaluation.eloquent.test_run_type import (
     done,

@@ -27,7 +27,7 @@ from evaluation.model_overview.run.gathering import (
     Source,
     ViewsParameters,
 )
-from evaluation.runs.flow.stored import Observation, Aspect, Measure, MeasuredObservation
+from evaluation.runs.flow.stored import Aspect, Measure, MeasuredObservation, Observation
 
 NEAR = Measure("near", Aspect.CROWD, "Near", "How near.")
 APART = Measure("apart", Aspect.CROWD, "Apart", "How far apart.", better="", of="question")

@@ -10,7 +10,13 @@ from annotations.exchange.importing import import_answers, import_questions
 from annotations.models import QuestionSet
 from evaluation.core.options import Parameters
 from evaluation.models import Run, RunData
-from evaluation.runs.flow.stored import RunSummary, Aspect, Measure, MeasureSource, build_column_reader
+from evaluation.runs.flow.stored import (
+    Aspect,
+    Measure,
+    MeasureSource,
+    RunSummary,
+    build_column_reader,
+)
 from evaluation.runs.imports import import_model_answers
 from evaluation.runs.reports.lists import Table
 from evaluation.runs.run_types import Kind
@@ -69,7 +75,9 @@ SURE_VIEWS = (
     ),
 )
 STEADY_VIEWS = (
-    MeasureSource(Measure("steadiness", Aspect.ROBUSTNESS, "Steady", "How steady it is.", 0.0, 1.0)),
+    MeasureSource(
+        Measure("steadiness", Aspect.ROBUSTNESS, "Steady", "How steady it is.", 0.0, 1.0)
+    ),
 )
 
 

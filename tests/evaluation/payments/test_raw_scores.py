@@ -40,7 +40,9 @@ def test_how_scores_lie_is_told_of_those_with_answers_enough():
     # Raw scores .65, .5875, .525, .4625 and .40, of the last too few answers to say: of four,
     # two have .5875 or more, and one, the least number that is a fifth, has .65.
     found = compute_score_distribution(load_worker_scores(finished(5)))
-    assert found == ScoreDistribution(4, *(pytest.approx(one) for one in (0.4625, 0.5875, 0.65, 0.65)))
+    assert found == ScoreDistribution(
+        4, *(pytest.approx(one) for one in (0.4625, 0.5875, 0.65, 0.65))
+    )
 
 
 def test_of_ten_people_half_are_five_and_a_fifth_are_two():

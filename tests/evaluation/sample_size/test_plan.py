@@ -21,7 +21,9 @@ def question(name, similarity, answers):
 
 
 def made(questions=(), workers=(), models=(), n_people=100, **wishes):
-    return build_answer_plan(PlanTargets(**wishes), list(questions), list(workers), list(models), n_people)
+    return build_answer_plan(
+        PlanTargets(**wishes), list(questions), list(workers), list(models), n_people
+    )
 
 
 def test_a_question_gets_what_it_lacks_and_costs_pay_and_fee():

@@ -63,7 +63,9 @@ def test_the_scores_of_a_run_and_of_its_export_are_the_same(tides, tmp_path):
         )
         == expected
     )
-    stored = b"".join(build_export_files(load_run_content(run, ScorerOptions("tides")), ["hf"]).values())
+    stored = b"".join(
+        build_export_files(load_run_content(run, ScorerOptions("tides")), ["hf"]).values()
+    )
     responses = Response.objects.filter(submission__version=run.version)
     texts = [text for text in responses.values_list("text", flat=True) if len(text) > 30]
     assert len(texts) > 100

@@ -122,8 +122,13 @@ def test_runs_whose_scores_need_more_than_the_folder_are_refused(changed, code):
 
 
 def test_answers_need_a_basis_in_consent():
-    assert refusal(refuse_answers_without_consent, ScorerOptions("x", with_answers=True)) == "consent_basis_missing"
-    refuse_answers_without_consent(ScorerOptions("x", with_answers=True, consent_basis="They agreed."))
+    assert (
+        refusal(refuse_answers_without_consent, ScorerOptions("x", with_answers=True))
+        == "consent_basis_missing"
+    )
+    refuse_answers_without_consent(
+        ScorerOptions("x", with_answers=True, consent_basis="They agreed.")
+    )
 
 
 def test_questions_with_few_answers_or_no_text_are_left_out():
@@ -135,7 +140,10 @@ def test_questions_with_few_answers_or_no_text_are_left_out():
     assert left_out == {"few_answers": 1, "no_wording": 1}
     kept, left_out = select_exportable_questions([few], ScorerOptions("rivers", fewest_answers=2))
     assert (len(kept), left_out) == (1, {})
-    assert refusal(select_exportable_questions, [few], ScorerOptions("rivers")) == "no_question_to_export"
+    assert (
+        refusal(select_exportable_questions, [few], ScorerOptions("rivers"))
+        == "no_question_to_export"
+    )
 
 
 def test_a_folder_with_other_files_is_refused_and_an_earlier_export_replaced(tmp_path):

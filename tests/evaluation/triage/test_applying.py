@@ -76,7 +76,9 @@ def test_a_question_that_keeps_three_is_not_thin(run):
 
 def test_a_run_of_the_same_settings_is_made_without_them_and_says_why(run):
     out(run, "w002")
-    started = start_run_without_excluded(run, run.owner_id, name="  Without copies ", notes="as agreed")
+    started = start_run_without_excluded(
+        run, run.owner_id, name="  Without copies ", notes="as agreed"
+    )
     assert (started.name, started.notes) == ("Without copies", "as agreed")
     while work_one_turn():
         pass

@@ -11,7 +11,12 @@ import pytest
 from annotations.outgoing.addresses import build_network_check
 from evaluation.webhooks import storage
 from evaluation.webhooks.messages import WebhookError
-from evaluation.webhooks.storage import build_signed_headers, check_webhook_url, send_request, sign_event
+from evaluation.webhooks.storage import (
+    build_signed_headers,
+    check_webhook_url,
+    send_request,
+    sign_event,
+)
 
 DOCS = Path(__file__).resolve().parents[3] / "platform" / "docs"
 HERE = build_network_check(["127.0.0.0/8"])

@@ -11,7 +11,12 @@ from django.utils import timezone
 from evaluation.models import Delivery, Run, Webhook
 from evaluation.runs.steps.checkpoints import store_failed_run
 from evaluation.site.overview import find_items_needing_attention
-from evaluation.webhooks.storage import create_webhook, derive_secret, queue_test_event, set_webhook_state
+from evaluation.webhooks.storage import (
+    create_webhook,
+    derive_secret,
+    queue_test_event,
+    set_webhook_state,
+)
 from tests.annotations import world
 from tests.evaluation.site.handles import error_codes
 

@@ -27,7 +27,12 @@ from evaluation.grading.facts.methods import Agreement, State, Verdict, compute_
 from evaluation.grading.facts.texts import Reader, Stated
 from evaluation.grading.summary import FactTotals, MeaningCounts, ReadByModel
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.flow.asking.reading import AnswerColumns, Ask, PromptWithReminder, ask_and_parse_replies
+from evaluation.runs.flow.asking.reading import (
+    AnswerColumns,
+    Ask,
+    PromptWithReminder,
+    ask_and_parse_replies,
+)
 from evaluation.runs.flow.stored import MEANING
 
 WORKER, MODEL = "worker", "model"
@@ -227,7 +232,9 @@ def extract_facts_by_model(answers: AnswerColumns, ask: Ask, model: str = "") ->
     for row, question in enumerate(answers.questions):
         rows_of[question].append(row)
     items = [_build_slots_item(answers, question, rows) for question, rows in rows_of.items()]
-    slot_replies, n_asked_again = ask_and_parse_replies(ask, "slots", SLOTS, items, parse_slots, EMPTY)
+    slot_replies, n_asked_again = ask_and_parse_replies(
+        ask, "slots", SLOTS, items, parse_slots, EMPTY
+    )
     slots = {
         question: slot_replies[item.id, 0][0] or []
         for question, item in zip(rows_of, items, strict=True)

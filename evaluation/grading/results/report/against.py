@@ -29,7 +29,12 @@ from evaluation.grading.results.report.run import count_crowd
 from evaluation.grading.summary import read_summary
 from evaluation.models import AnswerScore, ExemplaryAnswer, LLMScore, Run
 from evaluation.models.runs import GRADING
-from evaluation.runs.reports.about import RunAbout, build_run_about, build_run_titles, load_referenced_names
+from evaluation.runs.reports.about import (
+    RunAbout,
+    build_run_about,
+    build_run_titles,
+    load_referenced_names,
+)
 from evaluation.runs.reports.lists import LONG
 
 # Dispersions that differ by less are of the same exemplary answers, but for rounding.

@@ -375,7 +375,10 @@ def _show_anchors_page(request: HttpRequest, run: Run, changed: bool = False) ->
 def _start_suggestion(request: HttpRequest, run: Run) -> HttpResponse:
     """Start a run with the same options that also selects answers for experts to grade."""
     parameters = replace(
-        read_grading_parameters(run.parameters), suggest_anchors=RECOMMENDED, anchors=False, camps=False
+        read_grading_parameters(run.parameters),
+        suggest_anchors=RECOMMENDED,
+        anchors=False,
+        camps=False,
     )
     try:
         options = add_excluded_workers(parameters, run.version)

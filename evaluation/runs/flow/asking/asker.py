@@ -32,9 +32,9 @@ OF_THE_MODEL = frozenset(
 """Faults that the next request would meet as well, if they are the model's and not the item's."""
 ENOUGH_IN_A_ROW = 5
 ENOUGH_FAILURES = 25
-"""Replies of any other transport error in a row, each after all its attempts."""
+"""Consecutive replies with any other transport error, each after all its attempts."""
 BUSY_IN_A_ROW = 10
-"""Attempts turned away in a row after which everybody pauses, not only who was turned away."""
+"""Consecutive refused attempts after which all requests pause, not only the refused ones."""
 BUDGET_USED_UP = "the budget does not reach for the next request"
 """Why the asking of a model ended, where its price is more than is left."""
 LOOK_AGAIN = 0.2
@@ -42,7 +42,7 @@ LOOK_AGAIN = 0.2
 
 
 class _AskingEndedError(Exception):
-    """The requests to a model were ended before this one was sent."""
+    """Error: the requests to a model were ended before this one was sent."""
 
 
 class End(StrEnum):
@@ -123,7 +123,7 @@ async def ask_model(
     enough: asyncio.Event | None = None,
     reserve: Reserve | None = None,
 ) -> Outcome:
-    """Ask a model for all replies that the store lacks, and store each; return the outcome.
+    """Send all requests that have no stored reply, and store each reply; return the outcome.
 
     Ends early, with the replies so far stored, if the budget or the time is used up, `stop` is set,
     the store fails, or the model is given up after repeated faults (the other requests then get an
@@ -137,7 +137,9 @@ async def ask_model(
     waiting = await asker.find_missing_replies(planned)
     try:
         if waiting:
-            await asker.ask_groups_concurrently(waiting, stop or asyncio.Event(), enough or asyncio.Event())
+            await asker.ask_groups_concurrently(
+                waiting, stop or asyncio.Event(), enough or asyncio.Event()
+            )
     finally:
         asker.outcome.seconds = time.monotonic() - begin
     return asker.outcome
@@ -172,8 +174,10 @@ class _Asker:
             first, max=patience.longest_wait
         ) + tenacity.wait_random(0, first)
 
-    async def find_missing_replies(self, planned: Sequence[PlannedRequest]) -> list[list[PlannedRequest]]:
-        """Return the requests without a stored reply, grouped by key; copy stored replies."""
+    async def find_missing_replies(
+        self, planned: Sequence[PlannedRequest]
+    ) -> list[list[PlannedRequest]]:
+        """Return the requests that lack a reply, grouped by key; copy known replies to others."""
         waiting, copied = [], []
         for group in group_by_key([entry for entry in planned if not self.store.has_reply(entry)]):
             if not self.store.knows_key(group[0].key):
@@ -192,7 +196,7 @@ class _Asker:
     async def ask_groups_concurrently(
         self, waiting: list[list[PlannedRequest]], stop: asyncio.Event, enough: asyncio.Event
     ) -> None:
-        """Ask all groups of requests, `at_once` at a time, until done or a limit is reached."""
+        """Send all groups of requests, `at_once` at a time, until done or a limit is reached."""
         # One iterator for all tasks: each takes the next group, so that none is sent twice.
         groups = iter(waiting)
         if self.settings.seconds is not None and self.settings.seconds <= 0:
@@ -218,10 +222,12 @@ class _Asker:
         if self.outcome.end is End.GIVEN_UP:
             fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
             kept = RecordedReply(Reply.from_fault(fault), attempts=0)
-            await asyncio.gather(*(self._store_group_reply(group, kept) for group in [*self._left, *groups]))
+            await asyncio.gather(
+                *(self._store_group_reply(group, kept) for group in [*self._left, *groups])
+            )
 
     async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
-        """End the asking when its time is over or the event `enough` is set."""
+        """End the requests when their time is over or the event `enough` is set."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.seconds):
                 await enough.wait()
@@ -230,24 +236,24 @@ class _Asker:
     async def _end_when_stopped(
         self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
     ) -> None:
-        """Stop asking and cancel its tasks when the event `stop` is set."""
+        """End the requests and cancel their tasks when the event `stop` is set."""
         await stop.wait()
         self._end_asking(End.INTERRUPTED, "interrupted")
         for worker in workers:
             worker.cancel()
 
     async def _ask_groups(self, groups: object) -> None:
-        """Ask one group of requests after another, until none is left or the asking ends."""
+        """Send one group of requests after another until none is left or the requests are ended."""
         for group in groups:  # type: ignore[attr-defined]
             if self._has_ended() or not await self._ask_group(group):
                 return
 
     def _has_ended(self) -> bool:
-        """Return whether the requests have been ended, for whatever reason."""
+        """Return whether the requests have been ended."""
         return self.outcome.end is not End.DONE
 
     async def _ask_group(self, group: list[PlannedRequest]) -> bool:
-        """Ask for one group's reply and store it; return False if the asking has ended."""
+        """Send one group's request and store its reply; return False if the requests are ended."""
         request = group[0].request
         price = self.budget.compute_highest_price(request)
         while not self.budget.can_spend(price):
@@ -319,7 +325,7 @@ class _Asker:
         return reply, attempts, seconds
 
     async def _wait_for_turn(self, tokens: int) -> bool:
-        """Wait until a request may be sent; return False if the asking has ended."""
+        """Wait until a request may be sent; return False if the requests are ended."""
         if self._over.is_set():
             return False
         if self.pace.is_open:
@@ -334,17 +340,17 @@ class _Asker:
             over.cancel()
 
     async def _wait_unless_ended(self, seconds: float) -> None:
-        """Wait for some seconds, or until the asking ends."""
+        """Wait for some seconds, or until the requests are ended."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._over.wait()
 
     def _should_retry(self, reply: Reply) -> bool:
-        """Return whether to try again: the error may pass, and requests have not been ended."""
+        """Return whether to send a request again: the error may pass, requests are not ended."""
         return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
 
     def _compute_retry_wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds before the next attempt: as the server asked, else backoff."""
+        """Return the seconds before the next attempt: those that the server set, else a backoff."""
         fault = state.outcome.result().fault if state.outcome else None
         if fault is not None and fault.wait is not None:
             # Not all at the same moment, and never before the server said.
@@ -365,7 +371,7 @@ class _Asker:
             self.pace.pause(self.settings.patience.wait(attempt, fault.wait))
 
     def _give_up_if_faulty(self, fault: Fault | None, began: float) -> None:
-        """End the asking if consecutive faults are the model's and not an item's."""
+        """End the requests if consecutive faults are those of the model, not of single items."""
         if fault is None:
             self._faults_in_a_row.clear()
             return
@@ -392,7 +398,9 @@ class _Asker:
             copied = kept.reply.fault is None
             await _await_stored(
                 [
-                    self.store.copy_known_reply(planned) if copied else self.store.store_reply(planned, kept)
+                    self.store.copy_known_reply(planned)
+                    if copied
+                    else self.store.store_reply(planned, kept)
                     for planned in group[1:]
                 ]
             )
@@ -408,13 +416,13 @@ class _Asker:
         return True
 
     def _end_for_store_error(self, error: OSError) -> None:
-        """End the asking because the store failed to keep a reply."""
+        """End the requests because the store could not store a reply."""
         self._end_asking(End.STORE, "")
         self.outcome.end = End.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
 
     def _end_asking(self, end: End, reason: str) -> None:
-        """Record why the asking ends, unless there is a reason already, and wake all tasks."""
+        """Record why the requests end, unless a reason is recorded already, and wake all tasks."""
         if self.outcome.end is End.DONE:
             self.outcome.end, self.outcome.reason = end, reason
             self._settled.set()
@@ -428,6 +436,6 @@ class _Asker:
 
 
 async def _await_stored(stored: Sequence[Awaitable[None] | None]) -> None:
-    """Await those results of a store that are awaitable."""
+    """Await the results of a reply store, without those that are None."""
     if waiting := [one for one in stored if one is not None]:
         await asyncio.gather(*waiting)

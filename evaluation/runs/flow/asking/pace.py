@@ -77,7 +77,7 @@ class Pace:
             await asyncio.sleep(wait)
 
     async def _take_reserved_time(self) -> float:
-        """Return the time of the next request reserved among all processes; 0 if none reserve."""
+        """Return the time at which this process may send next; 0 if processes share no limit."""
         if self._reserve is None:
             return 0.0
         # Those of a second at once: a fast model would need a transaction for each request.

@@ -21,13 +21,12 @@ PER = 1_000_000
 BYTES_A_TOKEN = 4
 TOKENS_A_MESSAGE = 4
 UNLIMITED_REPLY = 1024
-"""Tokens that are reckoned for a reply without max_tokens."""
+"""Tokens that are assumed for a reply without max_tokens."""
 
 MAYBE_CHARGED = frozenset(
     {"timeout", "no_reply", "not_json", "wrong_charset", "too_large", "answer_too_long"}
 )
-"""Faults after which the server may have worked, and asks money for it: what came cannot be read,
-or did not come in time."""
+"""Faults after which the server may charge for a reply that was unreadable or too late."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Prices:
     completion: float = 0.0
 
     def compute_cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the price of numbers of prompt and completion tokens."""
+        """Return the cost of these numbers of prompt and completion tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / PER
 
 
@@ -55,7 +54,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def get_reply_token_limit(request: ChatRequest) -> int:
-    """Return the reply's token limit in a request; 1,024 if the request sets none."""
+    """Return the most tokens that a request lets its reply have; 1,024 if it sets no limit."""
     for name in ("max_tokens", "max_completion_tokens"):
         limit = request.parameters.get(name)
         if isinstance(limit, int) and limit > 0:
@@ -64,7 +63,7 @@ def get_reply_token_limit(request: ChatRequest) -> int:
 
 
 def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
-    """Return prompt and completion tokens of a reply, as the server counted, else estimated."""
+    """Return the tokens of the prompt and of the reply, as the server counted, else estimated."""
     read, written = reply.prompt_tokens, reply.completion_tokens
     return (
         estimate_prompt_tokens(request) if read is None else read,
@@ -122,8 +121,10 @@ class Budget:
         """Return whether the budget allows a request of this price now."""
         shared_budget = self.shared_budget
         # A sum of floats that should be the limit may be a hair above it.
-        return shared_budget.limit is None or shared_budget.spent + shared_budget.reserved + price <= shared_budget.limit * (
-            1 + 1e-9
+        return (
+            shared_budget.limit is None
+            or shared_budget.spent + shared_budget.reserved + price
+            <= shared_budget.limit * (1 + 1e-9)
         )
 
     def reserve(self, price: float) -> None:
@@ -317,7 +318,7 @@ class StudySummary(RunSummary):
     usage: tuple[Usage, ...] = ()
 
     def get_model_usage(self) -> Sequence[Usage]:
-        """Return the usage of each model, by step of the study."""
+        """Return the usage of each model in each step of the study."""
         return self.usage
 
 

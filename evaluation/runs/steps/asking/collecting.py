@@ -40,15 +40,19 @@ from evaluation.runs.flow.asking.summary import (
 from evaluation.runs.steps.asking.conversation import (
     ConcurrentAsker,
     ModelProgress,
-    store_model_progress,
     read_model_progress,
+    store_model_progress,
 )
-from evaluation.runs.steps.asking.model_askings import ModelAsking, build_model_askings, find_option_problems
+from evaluation.runs.steps.asking.model_askings import (
+    ModelAsking,
+    build_model_askings,
+    find_option_problems,
+)
 from evaluation.runs.steps.asking.registration import find_asking_lane
 from evaluation.runs.steps.asking.replies import (
     ERROR,
-    PendingReply,
     AnswerReplyStore,
+    PendingReply,
     select_stored_answers,
     write_answer_rows,
 )
@@ -58,7 +62,7 @@ STAGE = "asking"
 
 
 def ask_models(turn: Turn) -> None:
-    """Ask the models of a claimed run for missing replies, until the turn's time is up."""
+    """Ask the models of a claimed run for missing replies; store the run as done at the end."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     askings = _build_askings(run)
     states = {progress.id: progress for progress in read_model_progress(turn.run_id)}
@@ -73,7 +77,7 @@ def ask_models(turn: Turn) -> None:
 
 
 def _build_askings(run: Run) -> list[ModelAsking]:
-    """Return the requests to each model of a run. Raises RunInputError for invalid options."""
+    """Return the planned requests to each model of a run. Raises RunInputError for its options."""
     try:
         options = AskOptions.from_dict(run.parameters)
     except KeyError as error:
@@ -121,7 +125,7 @@ class _ModelWork:
         return timed_out and not self.get_progress(0.0).end
 
     def add_replies(self, posts: Sequence[PendingReply]) -> None:
-        """Add stored replies to the model's counts: done, asked, errors, cost."""
+        """Add these stored replies to the model's counts: done, asked, errors, cost."""
         # Copies, and replies to requests that were never sent, are done but were not asked.
         replies = [post.kept for post in posts if post.kept is not None]
         errors = sum(recorded_reply.reply.status.value == ERROR for recorded_reply in replies)
@@ -164,7 +168,9 @@ class _ModelWork:
 class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
     """Asks all models of a run within a turn, and writes replies as `LLMResponse` rows."""
 
-    def __init__(self, turn: Turn, working: Sequence[_ModelWork], shared_budget: SharedBudget) -> None:
+    def __init__(
+        self, turn: Turn, working: Sequence[_ModelWork], shared_budget: SharedBudget
+    ) -> None:
         super().__init__(turn, [work for work in working if work.waits])
         self.working, self.shared_budget = working, shared_budget
 
@@ -205,13 +211,13 @@ class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
 
 
 def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
-    """Return the number of stored replies and of all planned replies, over all models."""
+    """Return (stored replies, planned replies), summed over all models."""
     states = [work.get_progress(0.0) for work in working]
     return sum(state.done for state in states), sum(state.total for state in states)
 
 
 def _build_shared_budget(run: Run, askings: Sequence[ModelAsking]) -> SharedBudget:
-    """Return the run's budget minus the cost of its earlier turns."""
+    """Return the budget that the run's models share; the cost of earlier turns is spent."""
     # From the stored replies and not from a counter: a turn that died has spent its money, too.
     replies = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
     spent = sum(reply for reply in replies if isinstance(reply, int | float))
@@ -219,7 +225,7 @@ def _build_shared_budget(run: Run, askings: Sequence[ModelAsking]) -> SharedBudg
 
 
 def _finish_run(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
-    """Store the run as done, with summary, signature, and the time of the latest reply."""
+    """Store the run as done, with its summary, signature and input hash."""
     askings = [work.asking for work in working]
     options = askings[0].options
     models = tuple(_summarize_model(work, run) for work in working)
@@ -255,7 +261,7 @@ def _finish_run(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
 
 
 def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
-    """Return one model's counts, tokens, cost and time, from its stored replies."""
+    """Return one model's outcome (counts, tokens, cost, time) from its stored replies."""
     asking, state = work.asking, work.get_progress(0.0)
     rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
     reasons = (
@@ -264,7 +270,10 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
     # Rows of other runs and copies count as replies, but neither as requests nor as cost of this
     # run.
     statuses = Counter(status for status, _, _ in rows)
-    limit = next((asking.request_parameters[name] for name in LIMITS if asking.request_parameters.get(name)), 0)
+    limit = next(
+        (asking.request_parameters[name] for name in LIMITS if asking.request_parameters.get(name)),
+        0,
+    )
     failed = [extra for status, extra, _ in rows if status == ERROR]
     own_extras = [
         extra for _, extra, run_id in rows if run_id == run.pk and not extra.get("copied")
@@ -310,5 +319,5 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
 
 
 def _select_numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
-    """Return the numbers under the key `name` in the replies' stored data; skip other values."""
+    """Return the values of `name` in the replies' stored data, without those that are no number."""
     return [extra[name] for extra in extras if isinstance(extra.get(name), int | float)]

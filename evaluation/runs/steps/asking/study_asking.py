@@ -20,15 +20,21 @@ from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.asker import End, Outcome, RequestSettings, ask_model
-from evaluation.runs.flow.asking.plan import MOST_SEEDS, Item, PlannedRequest, RecordedReply, plan_requests
+from evaluation.runs.flow.asking.plan import (
+    MOST_SEEDS,
+    Item,
+    PlannedRequest,
+    RecordedReply,
+    plan_requests,
+)
 from evaluation.runs.flow.asking.summary import DONE, GIVEN_UP, Budget, Prices, SharedBudget, Usage
 from evaluation.runs.steps.asking.conversation import (
     ConcurrentAsker,
     ModelProgress,
     PendingReply,
     ReplyQueue,
-    store_model_progress,
     read_model_progress,
+    store_model_progress,
 )
 from evaluation.runs.steps.asking.registration import find_asking_lane, open_chat_model
 from evaluation.runs.steps.asking.stored_replies import (
@@ -36,10 +42,10 @@ from evaluation.runs.steps.asking.stored_replies import (
     StoredReply,
     build_reply_name,
     compute_model_usage,
+    convert_to_reused_reply,
     mark_replies_rejected,
     read_own_and_other_replies,
     read_run_replies,
-    convert_to_reused_reply,
     store_replies,
 )
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError, Turn
@@ -111,7 +117,9 @@ class StudyAsker:
         self.turn, self.run, self.models = turn, run, list(dict.fromkeys(models))
         self.at_once = at_once or AT_ONCE
         # The cost of earlier turns counts; a reused reply costs 0.
-        self.shared_budget = SharedBudget(budget, sum(reply.cost for reply in read_run_replies(run.pk)))
+        self.shared_budget = SharedBudget(
+            budget, sum(reply.cost for reply in read_run_replies(run.pk))
+        )
         # All back-ends before the first request: one that cannot be opened must cost nothing.
         self._chats = {model.pk: _open_chat_model(model) for model in self.models}
         # A model that was given up stays so in later turns, or each turn would wait for it anew.
@@ -119,7 +127,7 @@ class StudyAsker:
         self._progress = {reply.id: reply for reply in read_model_progress(run.pk)}
 
     def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
-        """Ask for all missing replies of a step; return the replies of each model (round).
+        """Send all missing requests of a step; return each round's replies, by item and sample.
 
         A model that fails repeatedly is given up: each request not sent gets an ERROR that says
         so, here and in later steps (`get_give_up_reason`).
@@ -151,7 +159,7 @@ class StudyAsker:
         mark_replies_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
     def get_give_up_reason(self, model: LanguageModel) -> str:
-        """Return why no more requests are sent to a model; "" if it may be asked."""
+        """Return the reason why the model was given up; "" if it may be asked."""
         return self._given_up.get(str(model.public_id), "")
 
     def find_first_fault(self) -> str:
@@ -181,12 +189,14 @@ class StudyAsker:
         store_model_progress(self.turn, list(self._progress.values()))
 
     def _prepare_work(self, step: str, round_: Round) -> _StepWork:
-        """Return one model's requests in a step, with its stored and reusable replies."""
+        """Return one model's planned requests in a step, with its stored and reusable replies."""
         chat = self._chats[round_.model.pk]
         planned = plan_round(round_, chat)
         work = _StepWork(step, round_.model, chat, planned)
         own, others = read_own_and_other_replies(self.run, planned)
-        reused = {name: convert_to_reused_reply(reply, step, work.id) for name, reply in others.items()}
+        reused = {
+            name: convert_to_reused_reply(reply, step, work.id) for name, reply in others.items()
+        }
         names = list(reused)
         for first in range(0, len(names), QUERIED):
             # Stored with this run as well, so that it stays complete if the other run is deleted.
@@ -200,7 +210,10 @@ class StudyAsker:
         return work
 
     def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
-        """Store which models were given up; raise if requests to other models are left."""
+        """Store which models were given up; raise an error if others lack replies.
+
+        RunInputError if the budget is used up, else OutOfTimeError.
+        """
         # Stored before the exceptions below: the next turn must know who was given up.
         given_up = {work.id: why for work in works if (why := work.find_give_up_reason())}
         if given_up:
@@ -219,7 +232,7 @@ class StudyAsker:
             raise OutOfTimeError(self.turn.run_id)
 
     def _collect_replies(self, work: _StepWork) -> RepliesByItem:
-        """Return one model's replies by item and sample, an ERROR for each missing one."""
+        """Return one model's replies by item and sample, with an ERROR for each missing reply."""
         why = f"not asked: {self.get_give_up_reason(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
@@ -259,18 +272,18 @@ class _StepWork:
         return build_reply_name(planned) in self.replies
 
     def knows_key(self, key: str) -> bool:
-        """Return False: `has_reply` finds all stored replies, so nothing is copied."""
+        """Return False: `has_reply` finds all stored replies, so none has to be copied."""
         return False
 
     def copy_known_reply(self, planned: PlannedRequest) -> None:
-        """Do nothing: requests with the same key share one stored reply."""
+        """Do nothing: requests with equal keys share one stored reply."""
 
     def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Queue a reply for the writing thread, unless the request was never sent."""
         return self.mailbox.put_reply(self, planned, kept) if kept.attempts else None
 
     def find_give_up_reason(self) -> str:
-        """Return why no more requests are sent to the model; "" if it may be asked again."""
+        """Return the reason why the model is given up after this turn; "" if it is not."""
         outcome = self.outcome
         if self.failure or outcome is None:
             return self.failure
@@ -354,7 +367,7 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
 def _read_stored_replies(
     posts: Sequence[PendingReply[_StepWork]],
 ) -> Iterator[tuple[_StepWork, str, StoredReply]]:
-    """Yield model work, name and reply of each queued entry that carries a reply."""
+    """Yield the work, name and stored form of each queued entry that carries a reply."""
     for post in posts:
         if post.kept is not None:
             work = post.asking

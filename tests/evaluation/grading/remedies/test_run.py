@@ -95,7 +95,9 @@ def test_experts_judgements_turn_an_inverted_ranking(version):
     expert = User.objects.create(username="ed")
     for response in asked:
         HumanJudgement.objects.create(response=response, expert=expert, grade=right(response))
-    assert set(select_answer_judgements(version)) == set(select_answer_judgements(version.question_set))
+    assert set(select_answer_judgements(version)) == set(
+        select_answer_judgements(version.question_set)
+    )
     assert select_answer_judgements(version).count() == 6
     settled = graded(version, anchors=True)
     assert agreement(settled) > 0.9

@@ -60,7 +60,9 @@ def test_a_grading_reads_graded_and_gold_alone(version):
 
 def test_nothing_else_asks_or_measures_them(version):
     prompt = Prompt("closed", TEMPLATES["closed"])
-    asked = model_askings.build_question_items(model_askings.load_graded_questions(version), prompt, 1)
+    asked = model_askings.build_question_items(
+        model_askings.load_graded_questions(version), prompt, 1
+    )
     assert [one.id for one in asked] == ["r1", "r2"]
     assert [one.id for one in maqa.load_questions(version)] == ["r1", "r2"]
     assert [one.id for one in questions.list_problems(version)] == ["r1", "r2"]

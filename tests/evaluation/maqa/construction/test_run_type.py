@@ -151,7 +151,10 @@ def test_a_failed_batch_is_asked_again_and_never_reused(version, models, world):
     again = done(version, options(models))
     assert ("writer", "topic: primes", 1) in world.asked
     assert ("writer", "topic: seas", 1) not in world.asked
-    assert next(row.questions for row in read_result_table(again, BATCHES) if row.source == "primes") == 1
+    assert (
+        next(row.questions for row in read_result_table(again, BATCHES) if row.source == "primes")
+        == 1
+    )
     # What the first run generated is there already.
     stages = {row.question: row.reason for row in read_result_table(again, CANDIDATES)}
     assert stages["Which seas touch Germany?"] == "duplicate"

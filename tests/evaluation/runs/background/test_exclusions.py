@@ -5,8 +5,8 @@ import pytest
 from annotations.models import Response, Worker
 from evaluation.consensus.parameters import AqerParameters
 from evaluation.runs.background.exclusions import (
-    has_exclude_option,
     add_excluded_workers,
+    has_exclude_option,
     list_excluded_ids,
 )
 from evaluation.runs.flow.asking.options import AskOptions

@@ -61,7 +61,9 @@ def test_a_worker_is_on_the_list_from_its_start_to_its_end_and_rings_at_every_si
 def test_who_was_stopped_can_begin_again(monkeypatch):
     announced = []
     announcer = progress.Announcer(every=5)
-    monkeypatch.setattr(announcer, "_store_signs", lambda: announced.append(announcer._stop.is_set()))
+    monkeypatch.setattr(
+        announcer, "_store_signs", lambda: announced.append(announcer._stop.is_set())
+    )
     announcer.stop()  # before it began: nothing
     for _ in range(2):
         announcer.start()

@@ -443,7 +443,11 @@ def test_new_tasks_wake_the_other_processes_that_run(run, monkeypatch):
     for n in range(3):
         BackgroundWorker.objects.create(name=f"here:{n}", seen_at=timezone.now())
     BackgroundWorker.objects.create(name="gone", seen_at=timezone.now() - timedelta(hours=1))
-    assert (count_helper_processes(12), count_helper_processes(2), count_helper_processes(1)) == (2, 1, 0)
+    assert (count_helper_processes(12), count_helper_processes(2), count_helper_processes(1)) == (
+        2,
+        1,
+        0,
+    )
     sent = []
     monkeypatch.setattr(work, "wake_process", lambda: sent.append(1) or True)
     made = queue(run.version)

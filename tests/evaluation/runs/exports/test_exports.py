@@ -11,7 +11,7 @@ from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing import import_answers
 from annotations.models import COUNTERS, QuestionSet, Response, Worker
 from evaluation.runs import exports
-from evaluation.runs.exports import ChoiceError, choose_run, choose_version
+from evaluation.runs.exports import ChoiceError, choose_named_run, choose_named_version
 from tests.annotations import world
 from tests.evaluation.grading.results.world import finished, queued
 from tests.problems import check_problem
@@ -91,7 +91,9 @@ def test_pseudonyms_are_the_same_in_a_set_and_others_in_another(tmp_path):
     assert all(len(name) == 18 and name.startswith("w-") for name in hidden)
     assert names(first, pseudonyms=True) == hidden
     assert set(names(second, pseudonyms=True)).isdisjoint(hidden)
-    text = b"".join(exports.build_answers_export(first, pseudonyms=True).iterate_chunks("csv")).decode()
+    text = b"".join(
+        exports.build_answers_export(first, pseudonyms=True).iterate_chunks("csv")
+    ).decode()
     assert "ada" not in text
     assert names(first) == ["ada", "ada", "ben"]
     # Files know no panels: two people under one id are refused, under pseudonyms they are two.
@@ -121,23 +123,23 @@ def test_what_is_exported_is_what_one_may_see():
 def test_the_run_is_the_latest_that_is_done_or_the_one_that_is_named():
     run = finished()
     version = run.version
-    assert choose_run(version, "latest") == run
-    assert choose_run(version, str(run.public_id)) == run
+    assert choose_named_run(version, "latest") == run
+    assert choose_named_run(version, str(run.public_id)) == run
     with pytest.raises(ChoiceError) as caught:
-        choose_run(version, "nonsense")
+        choose_named_run(version, "nonsense")
     assert (caught.value.code, caught.value.values["wanted"]) == ("no_run", "nonsense")
     other = queued(world.user("otto"))
     with pytest.raises(ChoiceError) as caught:
-        choose_run(version, str(other.public_id))
+        choose_named_run(version, str(other.public_id))
     assert caught.value.code == "no_run"
     with pytest.raises(ChoiceError) as caught:
-        choose_run(other.version, "latest")
+        choose_named_run(other.version, "latest")
     assert caught.value.code == "no_done_run"
     with pytest.raises(ChoiceError) as caught:
-        choose_run(other.version, str(other.public_id))
+        choose_named_run(other.version, str(other.public_id))
     assert caught.value.code == "run_without_results"
     with pytest.raises(ChoiceError) as caught:
-        choose_version(version.question_set, 7)
+        choose_named_version(version.question_set, 7)
     assert caught.value.code == "no_version"
     assert (caught.value.values["number"], caught.value.values["known"]) == (7, "1")
 

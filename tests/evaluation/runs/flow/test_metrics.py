@@ -3,7 +3,11 @@ from dataclasses import dataclass
 from annotations.exchange import OutputFolder
 from evaluation.core.options import Parameters, Whole, declare_option
 from evaluation.core.stats.inference.estimate import SampleEstimate
-from evaluation.runs.files.metrics import build_study_summary, refuse_to_replace_inputs, write_metrics
+from evaluation.runs.files.metrics import (
+    build_study_summary,
+    refuse_to_replace_inputs,
+    write_metrics,
+)
 from evaluation.runs.flow.metrics import Exclusions, MetricRow, build_group_name
 from tests.problems import raises_problem
 

@@ -50,7 +50,10 @@ def test_a_table_is_written_with_its_columns(tmp_path):
 
 
 def test_rows_of_a_dataclass_are_cells_in_the_order_of_the_columns():
-    assert list(SHARES.build_cells([Share("sea", 0.5), Share("lake")])) == [["sea", 0.5], ["lake", None]]
+    assert list(SHARES.build_cells([Share("sea", 0.5), Share("lake")])) == [
+        ["sea", 0.5],
+        ["lake", None],
+    ]
 
 
 def test_metrics_are_written_overall_first(tmp_path):

@@ -6,8 +6,8 @@ from evaluation.runs.flow.stored import (
     Aspect,
     Measure,
     MeasureSource,
-    parse_number,
     build_column_reader,
+    parse_number,
     read_measures,
 )
 
@@ -59,8 +59,13 @@ def test_several_views_are_read_from_one_row_by_what_reads_them():
         Measure("taken", Aspect.ANSWERABILITY, "Taken", "As what."),
         lambda row: None if row["near"] == "" else float(row["near"] == "no"),
     )
-    found = list(read_measures([taken, MeasureSource(APART, build_column_reader("depth"))], (*HEADER, "depth"),
-                         [("Elk", "q1", "no", "", 0.1)]))  # fmt: skip
+    found = list(
+        read_measures(
+            [taken, MeasureSource(APART, build_column_reader("depth"))],
+            (*HEADER, "depth"),
+            [("Elk", "q1", "no", "", 0.1)],
+        )
+    )
     assert [(one.view.name, one.observation.value) for one in found] == [
         ("taken", 1.0),
         ("apart", 0.1),

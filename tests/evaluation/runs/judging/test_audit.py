@@ -17,9 +17,9 @@ from evaluation.models import (
 from evaluation.runs.judging import tasks
 from evaluation.runs.judging.audit import (
     CannotDrawError,
-    request_audit_grades,
     draw_audit_sample,
     list_audit_progress,
+    request_audit_grades,
     split_into_thirds,
     withdraw_requests,
 )

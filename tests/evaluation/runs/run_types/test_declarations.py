@@ -10,7 +10,7 @@ import pytest
 
 from evaluation.core.options import Parameters
 from evaluation.models.runs import GRADING
-from evaluation.runs.flow.stored import RunSummary, MeasureSource
+from evaluation.runs.flow.stored import MeasureSource, RunSummary
 from evaluation.runs.judging import Judging
 from evaluation.runs.run_types import Evaluation, Kind, Page, Start, Study, list_kinds
 from evaluation.runs.run_types.kind import LazyField, LazyFields, list_part_names
@@ -93,7 +93,9 @@ def test_no_kind_names_a_module_above_it(kind):
 class Box:
     lid: LazyField[type] = LazyField()
     tools: LazyFields[dict] = LazyFields({})
-    label: LazyField[str | None] = LazyField(None, finish=lambda box, label: f"{label} {box.lid.__name__}")
+    label: LazyField[str | None] = LazyField(
+        None, finish=lambda box, label: f"{label} {box.lid.__name__}"
+    )
 
 
 def test_a_part_is_imported_when_it_is_first_read():

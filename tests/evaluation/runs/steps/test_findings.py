@@ -9,7 +9,12 @@ from annotations.exchange.records import AnswerStatus
 from evaluation.models import RunData
 from evaluation.runs.flow.metrics import MetricRow
 from evaluation.runs.steps import checkpoints
-from evaluation.runs.steps.checkpoints import Turn, store_table_rows, read_table_rows, read_rows_of_tables
+from evaluation.runs.steps.checkpoints import (
+    Turn,
+    read_rows_of_tables,
+    read_table_rows,
+    store_table_rows,
+)
 from tests.annotations import world
 from tests.evaluation.runs.steps.test_turn import running
 

@@ -182,7 +182,9 @@ def test_the_budget_is_kept_with_many_at_once():
 
 
 def test_time_and_a_stop_end_it_with_what_came_kept():
-    store, outcome = asked(Model(), items(5000), RequestSettings(at_once=1, patience=QUICK, seconds=0.1))
+    store, outcome = asked(
+        Model(), items(5000), RequestSettings(at_once=1, patience=QUICK, seconds=0.1)
+    )
     assert outcome.end is End.TIME
     assert len(store.kept) == outcome.n_asked == outcome.statuses["text"] < 5000
 
@@ -273,7 +275,9 @@ def test_items_that_have_their_reply_are_not_asked_again():
     told, model, store = [], Model(), Knowing({0, 2})
     planned = plan_requests(model, items(4), {"temperature": 0}, 0)
     outcome = asyncio.run(
-        ask_model(model, planned, store, RequestSettings(at_once=1), progress=lambda *of: told.append(of))
+        ask_model(
+            model, planned, store, RequestSettings(at_once=1), progress=lambda *of: told.append(of)
+        )
     )
     assert model.asked == ["q1", "q3"]
     assert (outcome.n_planned, outcome.n_stored, outcome.n_left) == (4, 2, 0)
@@ -354,7 +358,9 @@ def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
         assert budget.settle(price, request, fault(code)) == pytest.approx(price), code
     free = ChatRequest("a", (), {"max_completion_tokens": 7})
     assert budget.compute_highest_price(free) == pytest.approx(56 / 1e6)
-    assert budget.compute_highest_price(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(8 * 1024 / 1e6)
+    assert budget.compute_highest_price(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(
+        8 * 1024 / 1e6
+    )
 
 
 def test_a_reply_is_kept_with_what_it_cost():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evaluation.runs.files.study import Step, StudyFolder
 from evaluation.runs.flow.asking.plan import Item
-from evaluation.runs.run_types import StudyOutcome, Study
+from evaluation.runs.run_types import Study, StudyOutcome
 
 SAY = Step("say", "{line}", parameters={"temperature": 1.0})
 SHORTEN = Step("shorten", "Shorter: {said}")

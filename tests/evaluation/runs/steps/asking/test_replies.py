@@ -8,7 +8,11 @@ from evaluation.models import LanguageModel, LLMResponse, RawReply, Run
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.plan import RecordedReply
 from evaluation.runs.steps.asking.model_askings import build_model_askings
-from evaluation.runs.steps.asking.replies import PendingReply, convert_to_storable, write_answer_rows
+from evaluation.runs.steps.asking.replies import (
+    PendingReply,
+    convert_to_storable,
+    write_answer_rows,
+)
 from tests.annotations import world as crowd
 
 pytestmark = pytest.mark.django_db

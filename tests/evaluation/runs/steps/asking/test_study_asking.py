@@ -93,7 +93,9 @@ def test_samples_have_seeds_of_their_own_and_equal_wordings_are_asked_once(run, 
 
 def test_the_models_own_parameters_go_over_the_given_ones(run, chat):
     small = model_of(run, chat, parameters={"temperature": 0.5, "seed": None})
-    asked(run, [small]).ask_step("asking", [Round(small, items("a"), {"temperature": 1, "top_k": 3})])
+    asked(run, [small]).ask_step(
+        "asking", [Round(small, items("a"), {"temperature": 1, "top_k": 3})]
+    )
     (body,) = chat.bodies
     assert (body["temperature"], body["top_k"]) == (0.5, 3)
     assert "seed" not in body
@@ -250,9 +252,7 @@ def test_only_models_of_ones_own_with_an_address_are_asked(run, chat):
         rewriter = None
         budget = 1.0
 
-    found = find_model_problems(
-        run.owner, Options, ("models", "rewriter"), needed=("rewriter",)
-    )
+    found = find_model_problems(run.owner, Options, ("models", "rewriter"), needed=("rewriter",))
     assert [(one.code, one.option) for one in found] == [
         ("unknown_models", "models"),
         ("no_spec", "models"),
