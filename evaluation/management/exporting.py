@@ -62,7 +62,7 @@ class ExportCommand(SetCommand):
         path: Path = options["output"]
         begin = perf_counter()
         with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
-            size = export.write(path, find_format(path, options["format"]), bars.show)
+            size = export.write_file(path, find_format(path, options["format"]), bars.show)
         seconds = perf_counter() - begin
         print_report(
             self.stdout,

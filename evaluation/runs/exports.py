@@ -119,7 +119,7 @@ class Export:
         """Return the chunks of bytes of the table's file in a format of `FORMATS`."""
         return FORMATS[kind](self.header, self.rows())
 
-    def write(
+    def write_file(
         self, path: Path, kind: str, progress: Callable[[str, int, int], None] | None = None
     ) -> int:
         """Write the table to a file, all or nothing; return the number of bytes.

@@ -59,9 +59,9 @@ from evaluation.sample_size.run.trial import (
     COLUMNS,
     CrowdSizeParameters,
     CrowdSizeSummary,
+    CrowdSizeTrial,
     PlanParameters,
     TooFewWorkersError,
-    Trial,
     build_trial_rows,
     try_smaller_crowds,
 )
@@ -87,7 +87,7 @@ class TrialRequest:
 class FileTrial:
     """A crowd size trial of files; `input_hashes` are the SHA-256 of each file, by its role."""
 
-    trial: Trial
+    trial: CrowdSizeTrial
     input_hashes: dict[str, str]
     file_warnings: list[str]
 

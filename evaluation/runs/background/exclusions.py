@@ -29,15 +29,15 @@ OptionsT = TypeVar("OptionsT", bound=Parameters)
 
 
 class NoExclusionsError(RuntimeError):
-    """No worker is excluded, so a run without the excluded workers would change nothing."""
+    """Error: no worker of the run is excluded, so that a run without them would be the same."""
 
 
 class StaleDecisionsError(RuntimeError):
-    """Decisions about workers have changed since they were shown to the user."""
+    """Error: decisions about workers have changed since the user saw them."""
 
 
 class OtherSettingsError(RuntimeError):
-    """The run has options that this version of the platform does not support."""
+    """Error: the run has options that this version of the platform does not know."""
 
 
 def list_exclusions(run: Run) -> list[WorkerVerdict]:

@@ -53,7 +53,7 @@ def get_lease_duration() -> timedelta:
 
 
 class LeaseLostError(Exception):
-    """The run was cancelled or claimed by another process; uncommitted work is dropped."""
+    """Error: the run was cancelled, paused or claimed by another process during the work."""
 
 
 def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
@@ -117,7 +117,7 @@ class Claim:
         """Return whether the claim is still valid."""
         return Run.objects.filter(self.build_run_filter()).exists()
 
-    def fail(self, reason: str) -> None:
+    def store_failure(self, reason: str) -> None:
         """Store the run as failed, with the reason, unless the claim is lost."""
         fail_run(self.build_run_filter(), reason)
 
@@ -204,7 +204,7 @@ CANDIDATE = ("pk", "attempt", "state", "crashes")
 def claim_next_run(
     owner: str, lane: Lane | None = None, busy: Collection[int] = ()
 ) -> Claim | None:
-    """Claim the next queued run in fair order among owners; None if there is none.
+    """Claim the next queued run in fair order among owners; return None if there is none.
 
     With `lane` only runs in that lane; never runs of the owners whose keys are in `busy`. A run
     whose process died `MOST_CRASHES` times is not claimed but stored as failed, with the reason.

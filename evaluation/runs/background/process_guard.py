@@ -94,7 +94,7 @@ class ReportedWork:
         if now - self._signs[claim] < settings.STALL_SECONDS:
             return False
         run = Run.objects.only("stage", "done", "total").get(pk=claim.run_id)
-        claim.fail(format_stall_reason(run))
+        claim.store_failure(format_stall_reason(run))
         return True
 
 

@@ -91,7 +91,7 @@ class TaskClaim:
         tasks = RunTask.objects.filter(self._build_task_filter())
         return bool(tasks.update(state=RunTask.State.WAITING, lease_until=None))
 
-    def fail(self, reason: str) -> None:
+    def store_failure(self, reason: str) -> None:
         """Store task and run as failed, with the reason, unless the claim is lost."""
         with transaction.atomic():
             # Locks the run first, as every other commit of a task does.
@@ -107,7 +107,7 @@ class TaskClaim:
             if failed:
                 fail_run(self.build_run_filter(), reason)
 
-    def finish(self) -> bool:
+    def finish_task(self) -> bool:
         """Store the task as done; if no open task is left, queue its run and return True."""
         with self.open_fenced_transaction():
             RunTask.objects.filter(pk=self.task_id).update(
@@ -175,7 +175,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
             continue
         claim = TaskClaim(run_id, found["run_attempt"], found["pk"], found["attempt"] + 1)
         if crashed and found["crashes"] + 1 >= MOST_CRASHES:
-            claim.fail(format_crash_reason())
+            claim.store_failure(format_crash_reason())
             continue
         # Not in one transaction with the claim, because commits lock the run before the task.
         Run.objects.filter(claim.build_run_filter()).update(heartbeat_at=Now())

@@ -138,7 +138,7 @@ def work_on_task(
     def compute(turn: Turn, run: Run) -> None:
         task = claim.load_task()
         import_string(WORKERS[task.kind])(turn, task)
-        claim.finish()
+        claim.finish_task()
 
     try:
         with _store_ending(claim):
@@ -189,10 +189,10 @@ def _store_ending(claim: Claim | TaskClaim) -> Iterator[None]:
         logger.info("run %s was cancelled or taken over", claim.run_id)
     except (RunInputError, BackendError, UnknownKindError) as error:
         # What the requester can mend is no fault of the worker's.
-        claim.fail(str(error))
+        claim.store_failure(str(error))
     except BaseException as error:
         if isinstance(error, Exception):
-            claim.fail(f"{type(error).__name__}: {error}")
+            claim.store_failure(f"{type(error).__name__}: {error}")
         else:  # the worker is being stopped: somebody else goes on
             claim.release()
         raise

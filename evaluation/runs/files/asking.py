@@ -35,7 +35,13 @@ from evaluation.runs.files.reply_tables import (
     write_batch,
     write_reply_tables,
 )
-from evaluation.runs.flow.asking.asker import End, Outcome, Progress, RequestSettings, ask_model
+from evaluation.runs.flow.asking.asker import (
+    EndReason,
+    Outcome,
+    Progress,
+    RequestSettings,
+    ask_model,
+)
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
     PASSAGE,
@@ -141,7 +147,7 @@ class AskResult:
     @property
     def complete(self) -> bool:
         """Whether every question has a complete reply and the tables are written."""
-        done = self.outcome.complete and self.outcome.end is End.DONE
+        done = self.outcome.complete and self.outcome.end is EndReason.DONE
         return done and not self.n_cut_off and not self.problem
 
 

@@ -376,7 +376,7 @@ def _sync_file(file: int) -> None:
 
 
 class JournalStore:
-    """The reply store of one configuration in a journal (see `flow.asking.store.Store`)."""
+    """The reply store of one configuration in a journal (see `flow.asking.plan.ReplyStore`)."""
 
     def __init__(self, journal: Journal, model: ChatModel, configuration: Configuration) -> None:
         self._journal, self._model = journal, model

@@ -17,13 +17,13 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Progress
 from evaluation.runs.files.asking import AskSettings, ask_until_signal
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
-from evaluation.runs.flow.asking.asker import End, Outcome
+from evaluation.runs.flow.asking.asker import EndReason, Outcome
 from evaluation.runs.flow.asking.plan import Item, hash_prompt, plan_requests
 from evaluation.runs.flow.asking.summary import Budget, Prices
 
 
 class EndedEarlyError(Exception):
-    """A study's step ended before all requests were sent; replies so far are stored.
+    """Error: a study's step ended before all requests were sent; replies so far are stored.
 
     Reasons are the budget, Ctrl-C, a full disk, or too many failures. The message is for people.
     """
@@ -102,7 +102,7 @@ class StudyFolder:
             Budget(asking.prices or Prices(), asking.budget, self._sum_model_cost(configuration)),
             lambda done, total: self._progress(step.name, done, total),
         )
-        if outcome.end is not End.DONE or outcome.n_left:
+        if outcome.end is not EndReason.DONE or outcome.n_left:
             raise EndedEarlyError(_format_early_end(step, outcome))
         keys = ((entry.request.id, entry.request.sample) for entry in planned)
         rows = {

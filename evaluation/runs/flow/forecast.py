@@ -45,7 +45,7 @@ class UnsettledQuestion:
 
 @dataclass(frozen=True)
 class MoreWorkersForecast:
-    """Forecast of the exemplary answers' error if `people` (by default ten) more workers answer.
+    """Forecast of the consensus error if `people` (by default ten) more workers answer.
 
     Attributes
     ----------

@@ -87,7 +87,7 @@ def load_parts(stored: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """Declares the items of a run type that experts judge blindly, and the scale of judgements.
+    """Declaration of which items of a run type experts judge blindly, and on which scale.
 
     Attributes
     ----------

@@ -203,14 +203,14 @@ class JudgingProgress:
 
 @dataclass(frozen=True)
 class JudgingQueue:
-    """An expert's progress over the items on one scale."""
+    """The items on one scale that an expert is asked to judge, with the progress."""
 
     declared: JudgingKey
     progress: JudgingProgress
 
 
 class NotAskedError(LookupError):
-    """The expert has no request to judge this item."""
+    """Error: the expert has no request to judge this item."""
 
 
 class RequestRow(NamedTuple):

@@ -55,7 +55,7 @@ LANE = "lane"
 
 
 class OtherLaneError(Exception):
-    """The run must continue in another lane (computing or asking); committed work stays."""
+    """Raised when the run must continue in another lane (computing or asking)."""
 
     def __init__(self, lane: Lane) -> None:
         super().__init__(lane)
@@ -63,11 +63,11 @@ class OtherLaneError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The turn's time is up: committed work stays, and the next turn continues the run."""
+    """Raised when the turn's time is up; the next turn continues from the committed work."""
 
 
 class RunInputError(Exception):
-    """The run cannot be computed from its input; `message` gives the reason.
+    """Error: the run cannot be computed from its input; `message` gives the reason.
 
     `str()` is the text that the run stores: the message as JSON, or a sentence without a code.
     """

@@ -40,7 +40,7 @@ It commits parts in fenced transactions by `store_task_progress`, and may be cal
 
 
 class WaitsForTasksError(Exception):
-    """The run's tasks are stored, `n_tasks` of them; the turn ends, and the last task wakes it."""
+    """Raised when a turn has stored `n_tasks` tasks; the run continues after the last one."""
 
     def __init__(self, run_id: int, n_tasks: int) -> None:
         super().__init__(run_id, n_tasks)

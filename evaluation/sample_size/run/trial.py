@@ -220,7 +220,7 @@ class TooFewWorkersError(ValueError):
 
 
 @dataclass(frozen=True)
-class Trial:
+class CrowdSizeTrial:
     """Result of a crowd size trial: inputs, their embedding, and the fitted estimator."""
 
     inputs: GradingInput
@@ -265,7 +265,7 @@ def try_smaller_crowds(
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
     computed: MutableMapping[str, Agreements] | None = None,
-) -> Trial:
+) -> CrowdSizeTrial:
     """Embed the answers and compare scores by random subsets of the crowd; return the trial.
 
     Parameters
@@ -307,7 +307,7 @@ def try_smaller_crowds(
         progress and (lambda done, total: progress("trying", done, total)),
         computed,
     )
-    return Trial(inputs, parameters, embedded, estimator)
+    return CrowdSizeTrial(inputs, parameters, embedded, estimator)
 
 
 def hash_trial_input(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
@@ -345,7 +345,7 @@ class CrowdSizeSummary(RunSummary):
     verdicts: tuple[SizeVerdict, ...] = ()
 
     @classmethod
-    def from_trial(cls, trial: Trial) -> CrowdSizeSummary:
+    def from_trial(cls, trial: CrowdSizeTrial) -> CrowdSizeSummary:
         """Return the summary to store for a trial."""
         estimator = trial.estimator
         return cls(

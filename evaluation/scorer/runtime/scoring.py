@@ -29,11 +29,11 @@ NO_TEXT = "no_text"
 
 
 class ScorerError(Exception):
-    """The exported folder cannot be used; the message states why and what to do."""
+    """Error: the exported folder cannot be used; the message states why and what to do."""
 
 
 class UnknownQuestionError(KeyError):
-    """The exported consensus has no question of this id."""
+    """Error: the exported consensus has no question with this id."""
 
     def __str__(self) -> str:
         return f"the exported consensus has no question {self.args[0]!r}"
@@ -170,7 +170,7 @@ class CrowdScorer:
         return vectors
 
     def score(self, question: str, answer: str) -> AnswerScore:
-        """Return the score of an answer; raises `UnknownQuestionError`."""
+        """Return the score of an answer to a question, by its id; raises `UnknownQuestionError`."""
         return self.score_all([(question, answer)])[0]
 
     def score_all(self, answers: Sequence[tuple[str, str]]) -> list[AnswerScore]:

@@ -45,8 +45,8 @@ class _AskingEndedError(Exception):
     """Error: the requests to a model were ended before this one was sent."""
 
 
-class End(StrEnum):
-    """Reason why the requests to a model ended: done, stopped, out of time or money, or a fault."""
+class EndReason(StrEnum):
+    """Reason why the requests to a model ended, such as done, interrupted or out of budget."""
 
     DONE = "done"
     BUDGET = "budget"
@@ -97,7 +97,7 @@ class Outcome:
     messages: dict[str, str] = field(default_factory=dict)
     cost: float = 0.0
     seconds: float = 0.0
-    end: End = End.DONE
+    end: EndReason = EndReason.DONE
     reason: str = ""
     last_fault: str = ""
 
@@ -200,7 +200,7 @@ class _Asker:
         # One iterator for all tasks: each takes the next group, so that none is sent twice.
         groups = iter(waiting)
         if self.settings.seconds is not None and self.settings.seconds <= 0:
-            self._end_asking(End.TIME, "the time is used up")
+            self._end_asking(EndReason.TIME, "the time is used up")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.model.close)
             # The back-end opens after the exit callback is registered, so a failure still closes
@@ -219,7 +219,7 @@ class _Asker:
                 # They wait for events that may never come.
                 for watcher in watchers:
                     watcher.cancel()
-        if self.outcome.end is End.GIVEN_UP:
+        if self.outcome.end is EndReason.GIVEN_UP:
             fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
             kept = RecordedReply(Reply.from_fault(fault), attempts=0)
             await asyncio.gather(
@@ -231,14 +231,14 @@ class _Asker:
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.seconds):
                 await enough.wait()
-        self._end_asking(End.TIME, "the time is used up")
+        self._end_asking(EndReason.TIME, "the time is used up")
 
     async def _end_when_stopped(
         self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
     ) -> None:
         """End the requests and cancel their tasks when the event `stop` is set."""
         await stop.wait()
-        self._end_asking(End.INTERRUPTED, "interrupted")
+        self._end_asking(EndReason.INTERRUPTED, "interrupted")
         for worker in workers:
             worker.cancel()
 
@@ -250,7 +250,7 @@ class _Asker:
 
     def _has_ended(self) -> bool:
         """Return whether the requests have been ended."""
-        return self.outcome.end is not End.DONE
+        return self.outcome.end is not EndReason.DONE
 
     async def _ask_group(self, group: list[PlannedRequest]) -> bool:
         """Send one group's request and store its reply; return False if the requests are ended."""
@@ -258,7 +258,7 @@ class _Asker:
         price = self.budget.compute_highest_price(request)
         while not self.budget.can_spend(price):
             if not self.budget.under_way:
-                self._end_asking(End.BUDGET, BUDGET_USED_UP)
+                self._end_asking(EndReason.BUDGET, BUDGET_USED_UP)
                 return False
             self._settled.clear()
             with suppress(TimeoutError):
@@ -269,7 +269,7 @@ class _Asker:
                 return False
         # Reserved before it is sent: concurrent requests could otherwise exceed the budget
         # together.
-        self.budget.reserve(price)
+        self.budget.reserve_price(price)
         began = time.monotonic()
         reply: Reply | None = None
         try:
@@ -280,10 +280,10 @@ class _Asker:
         finally:
             # Also after a cancellation: a reservation that is never settled would lower the budget.
             failed = Reply.from_fault(Fault("cancelled", "cancelled"))
-            cost = self.budget.settle(price, request, reply or failed)
+            cost = self.budget.settle_cost(price, request, reply or failed)
             self._settled.set()
         self.outcome.cost += cost
-        if self.outcome.end is End.TIME and reply.fault is not None and reply.fault.again:
+        if self.outcome.end is EndReason.TIME and reply.fault is not None and reply.fault.again:
             return False  # it may pass: another time
         self.outcome.n_asked += 1
         if not await self._store_group_reply(group, RecordedReply(reply, attempts, seconds, cost)):
@@ -347,7 +347,7 @@ class _Asker:
 
     def _should_retry(self, reply: Reply) -> bool:
         """Return whether to send a request again: the error may pass, requests are not ended."""
-        return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
+        return reply.fault is not None and reply.fault.again and self.outcome.end is EndReason.DONE
 
     def _compute_retry_wait(self, state: tenacity.RetryCallState) -> float:
         """Return the seconds before the next attempt: those that the server set, else a backoff."""
@@ -368,7 +368,7 @@ class _Asker:
             return
         self._busy_in_a_row += 1
         if fault.code == "connection" or self._busy_in_a_row >= BUSY_IN_A_ROW:
-            self.pace.pause(self.settings.patience.wait(attempt, fault.wait))
+            self.pace.pause_requests(self.settings.patience.wait(attempt, fault.wait))
 
     def _give_up_if_faulty(self, fault: Fault | None, began: float) -> None:
         """End the requests if consecutive faults are those of the model, not of single items."""
@@ -388,7 +388,7 @@ class _Asker:
             or n_of_model >= ENOUGH_IN_A_ROW
             or n_passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
         ):
-            self._end_asking(End.GIVEN_UP, fault.message)
+            self._end_asking(EndReason.GIVEN_UP, fault.message)
 
     async def _store_group_reply(self, group: list[PlannedRequest], kept: RecordedReply) -> bool:
         """Store one reply for a group of equal requests; return False if the store fails."""
@@ -417,13 +417,13 @@ class _Asker:
 
     def _end_for_store_error(self, error: OSError) -> None:
         """End the requests because the store could not store a reply."""
-        self._end_asking(End.STORE, "")
-        self.outcome.end = End.STORE  # whatever else ended it a moment ago
+        self._end_asking(EndReason.STORE, "")
+        self.outcome.end = EndReason.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
 
-    def _end_asking(self, end: End, reason: str) -> None:
+    def _end_asking(self, end: EndReason, reason: str) -> None:
         """Record why the requests end, unless a reason is recorded already, and wake all tasks."""
-        if self.outcome.end is End.DONE:
+        if self.outcome.end is EndReason.DONE:
             self.outcome.end, self.outcome.reason = end, reason
             self._settled.set()
             self._over.set()

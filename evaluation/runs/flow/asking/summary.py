@@ -85,7 +85,7 @@ class SharedBudget:
 
 
 class Budget:
-    """Money for one model's requests: the highest price of each is reserved before it is sent.
+    """Budget for one model's requests: the highest price of each is reserved before it is sent.
 
     So concurrent requests cannot exceed the limit, as far as the token estimates are right.
     Models that are asked together share a `shared_budget`, each with its prices.
@@ -127,12 +127,12 @@ class Budget:
             <= shared_budget.limit * (1 + 1e-9)
         )
 
-    def reserve(self, price: float) -> None:
+    def reserve_price(self, price: float) -> None:
         """Reserve money for a request that is about to be sent."""
         self.shared_budget.reserved += price
         self.shared_budget.under_way += 1
 
-    def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
+    def settle_cost(self, price: float, request: ChatRequest, reply: Reply) -> float:
         """Replace a request's reserved price by the cost of its reply, and return the cost.
 
         A request that the server may have answered (`MAYBE_CHARGED`) costs its highest price; one

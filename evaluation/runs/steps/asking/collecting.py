@@ -23,7 +23,7 @@ from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import SITE, build_signature_parts
 from evaluation.models import LLMResponse, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, ask_model
+from evaluation.runs.flow.asking.asker import EndReason, Outcome, ask_model
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import (
     BUDGET,
@@ -92,7 +92,7 @@ def _build_askings(run: Run) -> list[ModelAsking]:
 
 
 class _ModelWork:
-    """One model's progress in one turn (some minutes) of the run.
+    """One model of a run in one turn: its requests, reply store, outcome and progress.
 
     The asking thread sets `outcome` or `failure`, and `took`; only the writing thread changes the
     rest.
@@ -121,7 +121,7 @@ class _ModelWork:
     @property
     def out_of_time(self) -> bool:
         """Whether the turn ended before the model had given all replies."""
-        timed_out = self.outcome is not None and self.outcome.end is End.TIME
+        timed_out = self.outcome is not None and self.outcome.end is EndReason.TIME
         return timed_out and not self.get_progress(0.0).end
 
     def add_replies(self, posts: Sequence[PendingReply]) -> None:
@@ -155,13 +155,15 @@ class _ModelWork:
             if self._state.end or self._state.done < self._state.total:
                 return self._state.end, self._state.reason
             return DONE, ""
-        if outcome.end is End.TIME:
+        if outcome.end is EndReason.TIME:
             attempts = self.asking.options.attempts
             if outcome.n_asked or outcome.n_attempts < attempts or not outcome.last_fault:
                 return "", ""
             # A turn without one reply: the next one would be like it.
             return GIVEN_UP, f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
-        end = {End.DONE: DONE, End.BUDGET: BUDGET, End.GIVEN_UP: GIVEN_UP}.get(outcome.end, "")
+        end = {EndReason.DONE: DONE, EndReason.BUDGET: BUDGET, EndReason.GIVEN_UP: GIVEN_UP}.get(
+            outcome.end, ""
+        )
         return end, "" if end == DONE else outcome.reason
 
 

@@ -19,7 +19,7 @@ from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, RequestSettings, ask_model
+from evaluation.runs.flow.asking.asker import EndReason, Outcome, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import (
     MOST_SEEDS,
     Item,
@@ -225,7 +225,7 @@ class StudyAsker:
                 self.turn.store_json(GAVE_UP, self._given_up)
                 self.store_progress()
         outcomes = [work.outcome for work in works if work.outcome is not None]
-        short = [outcome for outcome in outcomes if outcome.end is End.BUDGET]
+        short = [outcome for outcome in outcomes if outcome.end is EndReason.BUDGET]
         if short:
             raise RunInputError("run.budget_used_up", left=sum(outcome.n_left for outcome in short))
         if any(work.unknown and work.id not in self._given_up for work in works):
@@ -287,10 +287,10 @@ class _StepWork:
         outcome = self.outcome
         if self.failure or outcome is None:
             return self.failure
-        if outcome.end is End.GIVEN_UP:
+        if outcome.end is EndReason.GIVEN_UP:
             return outcome.reason
         enough = outcome.n_attempts >= PATIENCE.attempts and outcome.last_fault
-        if outcome.end is End.TIME and not outcome.n_asked and enough:
+        if outcome.end is EndReason.TIME and not outcome.n_asked and enough:
             # A turn without one reply: the next one would be like it.
             return f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
         return ""

@@ -52,7 +52,7 @@ def test_grades_of_a_run_stand_beside_and_are_read_over_by_an_import(tmp_path):
     assert last["run_worker_rank"] is None
     lakes = QuestionSet.objects.create(owner=run.owner, name="lakes")
     path = tmp_path / "answers.csv"
-    export.write(path, "csv")
+    export.write_file(path, "csv")
     report = import_answers(lakes, path, create_questions=True)
     assert any("read over" in note for note in report.notes)
     copy = lakes.latest_version()
@@ -97,13 +97,13 @@ def test_pseudonyms_are_the_same_in_a_set_and_others_in_another(tmp_path):
     assert "ada" not in text
     assert names(first) == ["ada", "ada", "ben"]
     # Files know no panels: two people under one id are refused, under pseudonyms they are two.
-    exports.build_answers_export(first).write(tmp_path / "a.csv", "csv")
+    exports.build_answers_export(first).write_file(tmp_path / "a.csv", "csv")
     with pytest.raises(InputError) as caught:
         read_answers(tmp_path / "a.csv")
     (problem,) = caught.value.problems
     assert problem.column == "panel"
     assert "ada" in problem.reason
-    exports.build_answers_export(first, pseudonyms=True).write(tmp_path / "b.csv", "csv")
+    exports.build_answers_export(first, pseudonyms=True).write_file(tmp_path / "b.csv", "csv")
     assert [r.worker for r in read_answers(tmp_path / "b.csv").records] == hidden
 
 
