@@ -161,9 +161,8 @@ class _ModelWork:
                 return "", ""
             # A turn without one reply: the next one would be like it.
             return GIVEN_UP, f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
-        end = {EndReason.DONE: DONE, EndReason.BUDGET: BUDGET, EndReason.GIVEN_UP: GIVEN_UP}.get(
-            outcome.end, ""
-        )
+        ends = {EndReason.DONE: DONE, EndReason.BUDGET: BUDGET, EndReason.GIVEN_UP: GIVEN_UP}
+        end = ends.get(outcome.end, "")
         return end, "" if end == DONE else outcome.reason
 
 
