@@ -51,7 +51,7 @@ from evaluation.models.runs import LONGEST_NAME, LONGEST_NOTES, make_official
 from evaluation.runs import exports
 from evaluation.runs.background import runs as lifecycle
 from evaluation.runs.background.exclusions import EXCLUDE, add_excluded_workers
-from evaluation.runs.exports import ChoiceError, Export, choose_run
+from evaluation.runs.exports import ChoiceError, Export, choose_named_run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import (
     RunApiFilter,
@@ -475,7 +475,7 @@ class ExportViewSet(ApiViewSet):
         if wanted is None:
             return None
         try:
-            return choose_run(version, wanted, self.request.user)
+            return choose_named_run(version, wanted, self.request.user)
         except ChoiceError as error:
             raise build_parameter_problem("run", str(error)) from None
 

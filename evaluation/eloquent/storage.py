@@ -365,8 +365,9 @@ def _request_replies(
             Round(model, model_questions, sent, parameters.seed)
             for model, model_questions in zip(models, questions, strict=True)
         ]
+        replies_by_model = step_asker.ask_step(step, rounds)
         for conversation, replies in zip(
-            conversations, step_asker.ask_step(step, rounds), strict=True
+            conversations, replies_by_model, strict=True
         ):
             texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
             conversation.add_replies(texts, question)

@@ -19,7 +19,7 @@ from evaluation.core.messages.console import (
     report_bad_input,
 )
 from evaluation.models import Run
-from evaluation.runs.exports import ChoiceError, Export, choose_run, choose_version
+from evaluation.runs.exports import ChoiceError, Export, choose_named_run, choose_named_version
 
 KILOBYTE = 1000
 
@@ -53,7 +53,7 @@ class ExportCommand(QuestionSetCommand):
     def find_chosen_run(self, options: dict[str, Any], version: QuestionSetVersion) -> Run | None:
         """Return the run that the arguments name, or None; exit status 2 if it is invalid."""
         try:
-            return choose_run(version, options["run"]) if options["run"] else None
+            return choose_named_run(version, options["run"]) if options["run"] else None
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 
@@ -62,7 +62,7 @@ class ExportCommand(QuestionSetCommand):
         path: Path = options["output"]
         begin = perf_counter()
         with report_bad_input(), exit_on_signal(), ProgressBars() as bars:
-            size = export.write(path, find_format(path, options["format"]), bars.show)
+            size = export.write_file(path, find_format(path, options["format"]), bars.show)
         seconds = perf_counter() - begin
         print_report(
             self.stdout,
@@ -90,7 +90,7 @@ def select_version(
     For `answered` see `default_version`. Exit status 2 without such a version.
     """
     try:
-        version = choose_version(question_set, number, answered=answered)
+        version = choose_named_version(question_set, number, answered=answered)
     except ChoiceError as error:
         raise CommandError(str(error), returncode=BAD_INPUT) from error
     others = question_set.versions.exclude(pk=version.pk).order_by("number")

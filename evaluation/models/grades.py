@@ -424,7 +424,7 @@ class LLMComparison(RunResult):
 class RunData(RunResult):
     """Named JSON value of a run, such as the numbers of a chart or the rows of a table.
 
-    Also intermediate results for the next turn (`evaluation.runs.steps.checkpoints.Turn.keep`).
+    Also intermediate results for the next turn (`Turn.store_json` of `runs.steps.checkpoints`).
     """
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="data", db_index=False)

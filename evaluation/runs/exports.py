@@ -3,7 +3,7 @@
 An export declares its columns and yields its rows while they are written; it never holds all rows.
 The functions `build_..._export` each return one table of a version: workers' answers (with scores
 and grades of a run, if one is given), questions, passages, or models' answers with all samples.
-`choose_version` and `choose_run` select the version and the run that a user or a command names.
+`choose_named_version` and `choose_named_run` return the version and the run that a user names.
 Commands write exports to files, pages and the REST API send them, in the formats of
 `annotations.exchange.writing.formats`. Imports read every export back, except grades: an export of
 imported rows is the same file.
@@ -61,8 +61,8 @@ __all__ = [
     "build_model_answers_export",
     "build_passages_export",
     "build_questions_export",
-    "choose_run",
-    "choose_version",
+    "choose_named_run",
+    "choose_named_version",
 ]
 
 
@@ -116,10 +116,10 @@ class Export:
         return self.n_characters + self.n_rows * 6 * len(self.header)
 
     def iterate_chunks(self, kind: str) -> Iterator[bytes]:
-        """Return the table as a file in a format of `FORMATS`, in chunks of bytes."""
+        """Return the chunks of bytes of the table's file in a format of `FORMATS`."""
         return FORMATS[kind](self.header, self.rows())
 
-    def write(
+    def write_file(
         self, path: Path, kind: str, progress: Callable[[str, int, int], None] | None = None
     ) -> int:
         """Write the table to a file, all or nothing; return the number of bytes.
@@ -130,7 +130,7 @@ class Export:
         return write_table(path, kind, self.header, self._iterate_rows(progress))
 
     def _iterate_rows(self, progress: Callable[[str, int, int], None] | None) -> Iterator[Row]:
-        """Yield the rows of the table, and report the progress now and then."""
+        """Yield the rows of the table; report progress after every 2,000 rows and at the end."""
         done = 0
         for done, row in enumerate(self.rows(), 1):
             if progress is not None and done % AT_ONCE == 0:
@@ -146,7 +146,7 @@ def select_visible_rows(user: AnyUser | None, rows: ScopedQuerySet) -> QuerySet:
 
 
 FORMAT = 1
-"""What stands in the column that marks the file: the version of these columns."""
+"""Value of the column that marks the file: the version of these columns."""
 
 YES = "yes"
 
@@ -230,7 +230,7 @@ def build_answers_export(
 
 
 def _select_answer_columns(rows: QuerySet[Response], run: Run | None) -> QuerySet[Response, Any]:
-    """Return the query of the columns of the answers' table, with a run also of its scores."""
+    """Return the answers as tuples of the export's columns; with a run, also their scores."""
     columns = [
         *("submission__worker__external_id", "submission__worker__panel"),
         *("question__external_id", "text", "status"),
@@ -248,7 +248,7 @@ def _select_answer_columns(rows: QuerySet[Response], run: Run | None) -> QuerySe
 
 
 def _load_grades(run: Run) -> Grades:
-    """Return the cells of each worker's grades in a run, by worker key."""
+    """Return each worker's grades in a run, as cells of `OF_WORKER`, by worker key."""
     rows = WorkerGrade.objects.filter(run=run).values_list("worker_id", *OF_WORKER)
     support = OF_WORKER.index("support")
     return {
@@ -273,7 +273,7 @@ CHOICE_SENTENCES: Mapping[str, str] = {
     "run_of_another": "the run is of {other}, not of {version}",
     "run_without_results": "the run is {state} and has no results",
 }
-"""What is said of a choice that cannot be made, by its code."""
+"""Message of each `ChoiceError`, by its code."""
 
 
 class ChoiceError(ValueError):
@@ -284,10 +284,10 @@ class ChoiceError(ValueError):
         self.code, self.values = code, values
 
 
-def choose_version(
+def choose_named_version(
     question_set: QuestionSet, number: int | None = None, *, answered: bool = False
 ) -> QuestionSetVersion:
-    """Return the version with a number, else the default one. Raises `ChoiceError`."""
+    """Return the version with a number, by default the set's default one. Raises `ChoiceError`."""
     if number is None:
         result = question_set.get_default_version(answered=answered)
         if result is None:
@@ -301,7 +301,7 @@ def choose_version(
     return result
 
 
-def choose_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
+def choose_named_run(version: QuestionSetVersion, wanted: str, user: AnyUser | None = None) -> Run:
     """Return the version's run with an id, or for "latest" the latest finished one.
 
     "record" selects the official run, or the latest if no run of the version is official.
@@ -390,14 +390,14 @@ def build_passages_export(version: QuestionSetVersion, user: AnyUser | None = No
 def _list_translated_columns(
     version: QuestionSetVersion, names: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Return the columns of the further languages, such as text.ar; none for one language."""
+    """Return the names of the columns for further languages, such as text.ar; () for none."""
     return tuple(f"{name}.{language}" for language in version.languages for name in names)
 
 
 def _read_translations(
     version: QuestionSetVersion, field: str
 ) -> dict[int, dict[str, dict[str, Any]]]:
-    """Return the translated texts of a version: by primary key, language and column name."""
+    """Return a version's translated texts, by item key, then language, then column name."""
     result: dict[int, dict[str, dict[str, Any]]] = {}
     rows = version.translations.filter(**{f"{field}__isnull": False}) if version.languages else []
     for row in rows:

@@ -49,7 +49,7 @@ from evaluation.runs.run_types import Kind
 
 
 def get_seen_decision_id(request: HttpRequest) -> UUID | None:
-    """Return the id of the newest decision that the posted page showed; None if it showed none."""
+    """Return the id of the newest decision on the page that was posted; None without one."""
     try:
         return UUID(request.POST.get("seen", ""))
     except ValueError:
@@ -57,7 +57,7 @@ def get_seen_decision_id(request: HttpRequest) -> UUID | None:
 
 
 def format_decision_conflict(newest: Decision | WorkerVerdict, user: Any, what: str) -> str:
-    """Return the message that another decision was made meanwhile, so that none is stored."""
+    """Return the message that the decision is not stored, because another came before it."""
     name = "You" if newest.decided_by_id == user.pk else newest.decided_by.get_username()
     return (
         f"{name} decided meanwhile: {what} ({newest.created_at:%-d %b %Y, %H:%M} UTC). What you "
@@ -81,7 +81,7 @@ class InitialSettings:
 
 
 def find_run_to_repeat(request: HttpRequest, question_set: QuestionSet, kind: Kind) -> Run | None:
-    """Return the set's run that the query parameter `like` names; None without one."""
+    """Return the set's visible run with the id in the query parameter `like`; None without one."""
     try:
         run_id = UUID(request.GET.get("like", ""))
     except ValueError:
@@ -95,7 +95,7 @@ def find_run_to_repeat(request: HttpRequest, question_set: QuestionSet, kind: Ki
 def get_initial_settings(
     request: HttpRequest, question_set: QuestionSet, kind: Kind
 ) -> InitialSettings:
-    """Return the options of the run that the query parameter `like` names, or the defaults."""
+    """Return the options of the run with the id in `like` (query parameter), else the defaults."""
     run = find_run_to_repeat(request, question_set, kind)
     if run is None:
         return InitialSettings(kind.options())
@@ -170,7 +170,7 @@ class OptionForm(forms.Form):
             chooser.offer_models(self.askable)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse values out of bounds, values only operators may use, and contradictions."""
+        """Add an error for values out of bounds, reserved for operators, or contradictory."""
         values: dict[str, Any] = super().clean() or {}
         for name, option in self.options.items():
             field_name = self._get_field_name(name)
@@ -187,19 +187,19 @@ class OptionForm(forms.Form):
         return values
 
     def add_problems(self, error: OptionError) -> None:
-        """Add to the form's errors the problems that were found after the form was valid."""
+        """Add problems that were found after validation to the errors of the form's fields."""
         for wrong in error.problems:
             self._add_problem(self._get_field_name(wrong.option) if wrong.option else None, wrong)
 
     def format_problems(self, error: OptionError) -> list[str]:
-        """Return the problems as sentences, for a page that does not show the posted form."""
+        """Return the problems of options as sentences, for a page that does not show the form."""
         return [
             _capitalise(SITE.format_field_problem(self.options_of, wrong))
             for wrong in error.problems
         ]
 
     def get_parameters(self) -> Any:
-        """Return the chosen options, as an object of the form's options class."""
+        """Return the options of a valid form, as an object of its options class."""
         return self.options_of(**{name: self._get_value(name) for name in self.options})
 
     def list_basic_fields(self) -> list[forms.BoundField]:
@@ -209,7 +209,7 @@ class OptionForm(forms.Form):
         )
 
     def list_field_groups(self) -> list[FieldGroup]:
-        """Return the groups of the other fields, which the page collapses."""
+        """Return the groups of the fields that are not basic; the page collapses them."""
         names = []
         for group, title in self.options_of.groups.items():
             fields = list(self._iterate_group(group))
@@ -246,20 +246,20 @@ class OptionForm(forms.Form):
                 yield self[name]
 
     def _get_field_name(self, name: str) -> str:
-        """Return the name of the field with an option's value: its own or that for others."""
+        """Return the name of the field that holds an option's value: its own, or "other_NAME"."""
         other = f"{OTHER}_{name}"
         chosen = self.cleaned_data.get(name) == OTHER
         return other if chosen and other in self.fields else name
 
     def _get_value(self, name: str) -> Any:
-        """Return an option's valid value, from its own field or from that for other values."""
+        """Return an option's value from the valid form; None or the default for an empty field."""
         option, value = self.options[name], self.cleaned_data[self._get_field_name(name)]
         if value not in (None, ""):
             return value
         return None if option.optional else option.default if option.empty_is_default else ""
 
     def _add_problem(self, field: str | None, wrong: Problem | None) -> None:
-        """Add an option's problem to the errors of a field; nothing for None."""
+        """Add an option's problem to the errors of a field, or of the whole form for None."""
         if wrong is not None:
             sentence = _capitalise(SITE.format_field_problem(self.options_of, wrong))
             self.add_error(field, ValidationError(sentence, wrong.code))
@@ -279,13 +279,13 @@ class OptionForm(forms.Form):
 
 
 def _split_ids(value: Any) -> list[str]:
-    """Return the ids in a field's value, which is a list, or text with one id per line."""
+    """Return the ids in a field's value: a list, or text with one id per line."""
     lines = value.splitlines() if isinstance(value, str) else value or ()
     return [line.strip() for line in lines if line.strip()]
 
 
 def list_database_options(parameters: type[Parameters]) -> dict[str, Option]:
-    """Return the options of runs in the database by name, without those only for files."""
+    """Return the options that runs in the database have, by name."""
     return {
         name: option
         for name, option in parameters.get_options().items()
@@ -297,14 +297,14 @@ _FORMS: dict[type[Parameters], type[OptionForm]] = {}
 
 
 def get_option_form(parameters: type[Parameters]) -> type[OptionForm]:
-    """Return the form class of an options class; cached."""
+    """Return the form class for a class of options; cached."""
     if parameters not in _FORMS:
         _FORMS[parameters] = _build_option_form(parameters)
     return _FORMS[parameters]
 
 
 def _build_option_form(parameters: type[Parameters]) -> type[OptionForm]:
-    """Return a new form class with a field for each option."""
+    """Return a new form class with a field for each option of a class of options."""
     fields: dict[str, forms.Field] = {}
     for name, option in list_database_options(parameters).items():
         field = fields[name] = build_form_field(option)
@@ -382,7 +382,7 @@ class ModelsChooser(ModelChooser, forms.MultipleChoiceField):
 
 @singledispatch
 def build_form_field(option: Option) -> forms.Field:
-    """Return the form field of an option, without checks of bounds, which the form does."""
+    """Return the form field of an option; the form checks the bounds, not the field."""
     raise TypeError(f"no form has a field for {type(option).__name__}")
 
 
@@ -451,7 +451,7 @@ def _is_required(option: Option) -> bool:
 
 
 def format_refusal(parameters: type[Parameters], error: OptionError) -> str:
-    """Return the problems of options as a message that explains why no run was started."""
+    """Return the problems of options in one message that says why no run was started."""
     return " ".join(f"{SITE.format_problem(parameters, wrong)}." for wrong in error.problems)
 
 

@@ -120,7 +120,7 @@ def import_model_answers(
 
 
 def _find_first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, int]:
-    """Return the line of each question's first answer; add a problem for too long model names."""
+    """Return the line of each question's first answer. Raises InputError for long model names."""
     questions: dict[str, int] = {}
     models: dict[str, int] = {}
     for record in file.records:
@@ -136,7 +136,7 @@ def _find_first_lines(file: ModelAnswerFile, problems: Problems) -> dict[str, in
 def _refuse_hidden_models(
     file: ModelAnswerFile, question_set: QuestionSet, imported_by: int | None, problems: Problems
 ) -> None:
-    """Add a problem for each model of the set's owner that the importing user may not see."""
+    """Raise InputError for each model of the set's owner that the importing user may not see."""
     if imported_by in (None, question_set.owner_id):
         return
     lines: dict[str, int] = {}
@@ -155,7 +155,7 @@ def _refuse_hidden_models(
 def _get_or_create_models(
     file: ModelAnswerFile, question_set: QuestionSet
 ) -> tuple[dict[str, int], list[int]]:
-    """Return primary keys of the file's models by name, and the keys of newly created ones."""
+    """Return the primary keys of the file's models by name, and the keys of those just created."""
     keys: dict[str, int] = {}
     new: list[int] = []
     for name in dict.fromkeys(record.model for record in file.records):
@@ -175,7 +175,7 @@ def _select_new_answers(
     models: dict[str, int],
     problems: Problems,
 ) -> list[ModelAnswerRecord]:
-    """Return the answers not stored yet; add a problem for contradictions to stored ones."""
+    """Return the answers that are not stored yet; add a problem for each that contradicts one."""
     waiting = {
         (models[r.model], questions[r.question], *_identify_request(r)): r for r in file.records
     }
@@ -213,7 +213,7 @@ def _select_new_answers(
 
 
 def _identify_request(record: ModelAnswerRecord) -> tuple[str, int]:
-    """Return request hash and sample number of an answer; the default ones for a plain file."""
+    """Return an answer's request hash and sample number; (`IMPORTED`, 0) if the file has none."""
     asking = record.asking
     if asking is None:
         return IMPORTED, 0

@@ -17,7 +17,7 @@ from evaluation.models.runs import GRADING, choose_official_or_newest
 
 RAW, CONTRAST = ScoreRule.Score.RAW.value, ScoreRule.Score.CONTRAST.value
 SCORES: Mapping[str, str] = dict(ScoreRule.Score.choices)
-"""Scores that people can be paid, invited and admitted by, in words."""
+"""Labels of the scores by which workers can be paid, invited and admitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class ScoreDistribution:
 
 
 def compute_score_distribution(scores: Mapping[int, RawScore]) -> ScoreDistribution | None:
-    """Return the distribution of the scores of workers with enough answers; None without any."""
+    """Return the score distribution of workers with enough answers; None without any."""
     known = sorted(
         score.value for score in scores.values() if score.supported and score.value is not None
     )
@@ -89,9 +89,9 @@ def find_grading_run(version: QuestionSetVersion) -> Run | None:
 def load_worker_scores(
     run: Run | None, workers: Collection[int] | None = None, score: str = RAW
 ) -> Mapping[int, RawScore]:
-    """Return the scores of some workers (None: of all) by worker key; one query.
+    """Return workers' raw scores or question contrasts in a run, by worker key; one query.
 
-    `score` is a key of `SCORES`.
+    `workers` limits them to these; None returns those of all. `score` is a key of `SCORES`.
     """
     if run is None:
         return {}
@@ -142,7 +142,7 @@ def load_worker_scores(
 
 
 def _read_contrasts(grades: QuerySet[WorkerGrade]) -> dict[int, RawScore]:
-    """Return the question contrasts of a run's workers, by worker key."""
+    """Return the question contrasts in these grades, by worker key."""
     numbers = ("contrast", "contrast_low", "contrast_high", "n_answers")
     further = ("support", "rank_low", "fact_contradicted", "fact_questions")
     rows = grades.order_by().values_list("worker", *numbers, *further)

@@ -107,7 +107,7 @@ def get_kind_or_404(run: Run, summary: type[RunSummary] = RunSummary) -> Kind:
 
 
 def build_tabs(kind: Kind, run: Run, path: str) -> list[TabGroup]:
-    """Return the tabs of a run's result pages, then those of experts' judgements."""
+    """Return the tabs of a run's result pages, followed by those of experts' judgements."""
     tabs: dict[str, list[Tab]] = {}
     for page in kind.pages:
         if page.offered(run):
@@ -136,7 +136,7 @@ def _build_tab(page: Page, run: Run, path: str) -> Tab:
 def make_results_page(
     template: str, summary: type[RunSummary] = RunSummary
 ) -> Callable[[Callable[..., Context]], View]:
-    """Return a decorator that makes the view of a result page from a function of a run.
+    """Return a decorator that turns a function of a run into the view of a result page.
 
     The function returns its own part of the template context. A run that is not done gets a page
     that says so; a run whose type stores another `summary` than the page reads gives 404.
@@ -170,7 +170,7 @@ def make_results_page(
 
 
 def make_results_file(made: View, summary: type[RunSummary] = RunSummary) -> View:
-    """Return the view that sends a file of a finished run, from the function that makes it.
+    """Return a view of a finished run's file from the function that builds the response.
 
     404 for an unfinished run, and for a run type that stores another class of `summary`.
     """
@@ -196,7 +196,7 @@ def build_breadcrumbs(run: Run) -> Breadcrumbs:
 
 
 def _show_status(request: HttpRequest, run: Run) -> HttpResponseBase:
-    """Return the page shown in place of results while a run is not finished."""
+    """Return the page that says that a run is not finished, in place of its results."""
     context = {
         "title": f"Results of {run.version.question_set.name}",
         "about": build_run_about(run),

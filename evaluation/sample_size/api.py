@@ -58,7 +58,7 @@ class PlanViewSet(GradingViewSet):
         responses=MoneyPlanSerializer,
     )
     def plan(self, request: Request, run_id: Any) -> Response:
-        """Return the totals and messages of the answer plan, without its rows."""
+        """Return the totals and messages of the answer plan, without its tables."""
         run = self.get_finished_run(request, run_id)
         plan_with_rows = build_run_plan(
             run, self._validate_plan_targets(request, dict(request.query_params.items()))
@@ -97,7 +97,7 @@ class PlanViewSet(GradingViewSet):
         )
 
     def _validate_plan_targets(self, request: Request, values: dict[str, Any]) -> PlanTargets:
-        """Return the plan options in the query string; raises `ValidationError` if invalid."""
+        """Return a plan's targets from the query string; raise `ValidationError` if invalid."""
         serializer = WishesSerializer(data=values, context={"request": request})
         serializer.is_valid(raise_exception=True)
         return PlanTargets(**serializer.validated_data)

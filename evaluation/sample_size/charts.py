@@ -1,4 +1,4 @@
-"""Charts: agreement by crowd size, and expected error of a consensus by number of answers."""
+"""Charts of agreement by crowd size, and of the expected consensus error by answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def build_crowd_size_chart(points: Sequence[SizePoint], by: str) -> Chart | None
 
 
 def _build_series(points: Sequence[SizePoint], measure: str) -> Series:
-    """Return the chart line of one measure, with a bar for the range of draws at each size."""
+    """Return the chart's line for one measure, with a bar for the range of draws at each size."""
     selected = [point for point in points if point.measure == measure]
     return Series(
         f"with {MEASURE_NAMES[measure]}",
@@ -56,7 +56,7 @@ LEFT, RIGHT, TOP, BOTTOM = 54.0, 16.0, 40.0, 46.0
 
 
 class ConsensusForecast(Protocol):
-    """Protocol of a forecast of the error: now, with ten more answers, and by number of answers."""
+    """Protocol of a forecast of the consensus error: now, with ten more answers, and a curve."""
 
     @property
     def now(self) -> ErrorBounds | None:
@@ -75,7 +75,7 @@ class ConsensusForecast(Protocol):
 
 
 def build_planner_chart(forecast: ConsensusForecast) -> Chart | None:
-    """Return the chart of expected error by answers per question; None without a forecast."""
+    """Return the chart of the expected consensus error by answers to a question, or None."""
     now, more, curve = forecast.now, forecast.more, forecast.curve
     if now is None or more is None:
         return None
@@ -141,7 +141,7 @@ def build_planner_chart(forecast: ConsensusForecast) -> Chart | None:
 
 
 def _format_tooltip(plan: ErrorBounds) -> str:
-    """Return tooltip lines: the expected and worst error with a number of answers."""
+    """Return the text of a tooltip: expected and worst error with a number of answers."""
     return (
         f"{plan.workers} answers a question\nexpected error {format_number(plan.average_error)}\n"
         f"with 95% certainty below {format_number(plan.worst_error, 'unknown: too few')}"

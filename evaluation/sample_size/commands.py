@@ -59,9 +59,9 @@ from evaluation.sample_size.run.trial import (
     COLUMNS,
     CrowdSizeParameters,
     CrowdSizeSummary,
+    CrowdSizeTrial,
     PlanParameters,
     TooFewWorkersError,
-    Trial,
     build_trial_rows,
     try_smaller_crowds,
 )
@@ -85,9 +85,9 @@ class TrialRequest:
 
 @dataclass(frozen=True)
 class FileTrial:
-    """Crowd size trial computed from files; `input_hashes` are SHA-256 by input."""
+    """A crowd size trial of files; `input_hashes` are the SHA-256 of each file, by its role."""
 
-    trial: Trial
+    trial: CrowdSizeTrial
     input_hashes: dict[str, str]
     file_warnings: list[str]
 
@@ -124,7 +124,7 @@ class FileTrial:
 
 
 def try_crowd_of_file(request: TrialRequest, progress: Progress | None = None) -> FileTrial:
-    """Read the input files and score with smaller crowds; writes nothing.
+    """Return the crowd size trial of the answers in the input files, without writing files.
 
     Raises
     ------
@@ -169,7 +169,7 @@ def try_crowd_of_file(request: TrialRequest, progress: Progress | None = None) -
 def _read_grades(
     request: TrialRequest, inputs: GradingInput, answers: AnswerFile
 ) -> tuple[dict[Any, float], str]:
-    """Return experts' mean grades of workers' answers by answer key, and the file's SHA-256.
+    """Return experts' mean grade of each worker's answer, by answer key, and the file's SHA-256.
 
     Grades of models' answers are left out. Raises `InputError` if no grade is left, and for a
     grade of a worker's answer that is not in the file of answers.
@@ -211,7 +211,7 @@ class PlanRequest:
 
 @dataclass(frozen=True)
 class FilePlan:
-    """Answer plan computed from files, with the grading and the answer that it is based on."""
+    """An answer plan of files, with the grading and the typical answer on which it is based."""
 
     request: PlanRequest
     grading: FileGrading
@@ -242,7 +242,7 @@ class FilePlan:
 
 
 def plan_answers_of_file(request: PlanRequest, progress: Progress | None = None) -> FilePlan:
-    """Grade the answers in the input files and plan further answers; writes nothing.
+    """Return the answer plan for the answers in the input files, without writing files.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def _list_graded_questions(request: PlanRequest, file: FileGrading) -> list[Grad
 def _build_plan(
     request: PlanRequest, file: FileGrading, questions: list[GradedQuestion]
 ) -> PlanWithRows:
-    """Return the answer plan of a grading, ignoring scores without an interval."""
+    """Return the answer plan of a grading; scores without an interval are not planned for."""
     aqer, results = file.grading.graded.aqer, file.grading.build_results()
     supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
     workers = [
@@ -320,7 +320,7 @@ def _build_plan(
 def run_crowd_size(
     parameters: CrowdSizeParameters, arguments: Mapping[str, Any], progress: Progress
 ) -> str:
-    """Evaluate smaller crowds from files, write the results, and return the text to print."""
+    """Run ``evaluate crowd-size``: write its files and return the text to print."""
     request = TrialRequest(
         answers=arguments["answers"],
         duplicates=arguments["duplicates"],
@@ -372,7 +372,7 @@ def format_crowd_size_run(run: Run) -> str:
 
 
 def run_plan(parameters: PlanParameters, arguments: Mapping[str, Any], progress: Progress) -> str:
-    """Plan further answers from files, write the tables, and return the text to print."""
+    """Run ``evaluate plan``: write its files and return the text to print."""
     request = PlanRequest(
         answers=arguments["answers"],
         models=arguments["models"],
@@ -396,7 +396,7 @@ PLAN_HEADER = ("question", "answers", "needed", "more", "cost", "off", "then", "
 
 
 def format_plan(plan_with_rows: PlanWithRows) -> str:
-    """Return an answer plan as text: totals, questions to buy for, and interval widths."""
+    """Return an answer plan as text: messages, questions to buy answers for, interval widths."""
     plan = plan_with_rows.plan
     rows = [
         (

@@ -15,7 +15,7 @@ AGREEMENT_NAMES = {
 
 
 def format_sufficient_size(values: Mapping[str, Any]) -> str:
-    """Return a sentence: how many workers or questions suffice, and where gains end."""
+    """Return the sentence on how many workers or questions suffice, and where gains end."""
     by, full, least, plateau = values["by"], values["full"], values["enough"], values["plateau"]
     what = AGREEMENT_NAMES.get(values["measure"], values["measure"])
     if least is None or least == full:
@@ -68,12 +68,12 @@ def format_money(amount: float | None, currency: str | None) -> str:
 
 
 def _format_cost(values: Mapping[str, Any]) -> str:
-    """Return a phrase with the cost, such as " for USD 3"; "" without pay."""
+    """Return a phrase with the cost, such as " for USD 3.00"; "" if no cost is known."""
     return f" for {values['cost']}" if values["cost"] else ""
 
 
 def _format_questions(values: Mapping[str, Any]) -> str:
-    """Return a sentence: how many more answers to buy for existing questions."""
+    """Return the sentence on how many more answers to buy for existing questions."""
     least, most, n = values["least"], values["most"], values["questions"]
     where = "1 question" if n == 1 else f"each of {n:,} questions"
     number = f"{most:,}" if least == most else f"{least:,} to {most:,}"
@@ -83,7 +83,7 @@ def _format_questions(values: Mapping[str, Any]) -> str:
 
 
 def _format_new_questions(values: Mapping[str, Any]) -> str:
-    """Return a sentence: how many new questions to add, with how many answers each."""
+    """Return the sentence on how many new questions to add, with how many answers each."""
     whose = "workers and models" if values["narrow"] == "both" else values["narrow"]
     return (
         f"{format_count(values['questions'], 'further question')} with "
@@ -95,7 +95,7 @@ def _format_new_questions(values: Mapping[str, Any]) -> str:
 
 
 def _format_beyond(values: Mapping[str, Any]) -> str:
-    """Return a sentence: how many questions need more answers than the limit, and why."""
+    """Return the sentence on how many questions need more answers than the limit, and why."""
     n = values["questions"]
     what = "1 question is" if n == 1 else f"{n:,} questions are"
     why = (
@@ -109,7 +109,7 @@ def _format_beyond(values: Mapping[str, Any]) -> str:
 
 
 def _format_new_people(values: Mapping[str, Any]) -> str:
-    """Return a sentence: how many new workers must be found."""
+    """Return the sentence on how many new workers must be found."""
     n = values["newcomers"]
     return (
         f"At least {'1 new person' if n == 1 else f'{n:,} new people'} must be found, because "
@@ -118,7 +118,7 @@ def _format_new_people(values: Mapping[str, Any]) -> str:
 
 
 def _format_settled(values: Mapping[str, Any]) -> str:
-    """Return a sentence: how many questions have a consensus that is precise enough."""
+    """Return the sentence on how many questions have a consensus that is precise enough."""
     n, total = values["settled"], values["questions"]
     are = "is" if n == 1 else "are"
     return (

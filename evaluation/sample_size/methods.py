@@ -104,7 +104,7 @@ class SizeVerdict:
 
 
 def list_subset_sizes(most: int, fewest: int) -> list[int]:
-    """Return at most 12 increasing sizes from `fewest` to `most`, both included; [] if none."""
+    """Return at most 12 increasing sizes of subsets from `fewest` to `most`, both included."""
     if most < fewest:
         return []
     inside = [size for size in ROUND if fewest < size < most]
@@ -154,7 +154,7 @@ class CrowdSize:
         progress: Progress | None = None,
         computed: MutableMapping[str, Agreements] | None = None,
     ) -> CrowdSize:
-        """Score the answers with random subsets of the crowd, and return self.
+        """Compare scores by random subsets of the crowd with the reference; return self.
 
         Parameters
         ----------
@@ -223,7 +223,7 @@ class CrowdSize:
         return self
 
     def _choose_measure(self) -> str:
-        """Return the main measure: agreement with workers' grades, answers' grades, or crowd."""
+        """Return the main measure: "workers" or "answers" with experts' grades, else "crowd"."""
         if not self.n_judged_:
             return BY_CROWD
         return BY_WORKER if self.n_judged_workers_ >= FEWEST_JUDGED_WORKERS else BY_ANSWER
@@ -256,7 +256,7 @@ class _Crowd:
         questions: ArrayLike,
         parameters: dict[str, Any],
     ) -> _Crowd:
-        """Return the answers with integer codes; raises `ValueError` for unequal lengths."""
+        """Return the answers with integer codes; raise `ValueError` for unequal lengths."""
         x = convert_vectors(vectors, unit_length=bool(parameters.get("unit_length")))
         worker, labels = encode_labels(workers)
         question, codes = encode_labels(questions)
@@ -285,7 +285,7 @@ class _Crowd:
         return aqer.fit(self.vectors[rows], self.worker[rows], self.question[rows])
 
     def compute_scores(self, by: str, subset: Integers) -> Floats:
-        """Return each answer's leave-one-out score by a subset of the crowd; NaN if undefined."""
+        """Return each answer's leave-one-out score by a subset of workers or questions, or NaN."""
         if by == QUESTIONS:
             rows = np.isin(self.question, subset)
             scores = np.full(len(rows), np.nan)
@@ -340,7 +340,7 @@ class _Comparison:
         return self.crowd.compute_worker_means(self.crowd.whole.leave_one_out_scores_)
 
     def pair_values(self, measure: str, scores: Floats) -> tuple[Floats, Floats]:
-        """Return the scores and their reference values, per answer or per worker."""
+        """Return scores and their reference values, one for each answer or each worker."""
         if measure == BY_ANSWER:
             return scores, self.grades
         other = self.worker_grades if measure == BY_WORKER else self.crowd_scores
@@ -349,7 +349,7 @@ class _Comparison:
     def compute_correlations(
         self, measure: str, scores: Floats
     ) -> tuple[float | None, float | None]:
-        """Return Pearson's and Spearman's correlation of scores with their reference."""
+        """Return Pearson's and Spearman's correlation of scores with the measure's reference."""
         pair = self.pair_values(measure, scores)
         return pearson(*pair), spearman(*pair)
 
@@ -385,7 +385,7 @@ class _Comparison:
 def _summarize_draws(
     by: str, size: int, measure: str, correlations: Sequence[tuple[float | None, float | None]]
 ) -> SizePoint:
-    """Return the mean and range of the draws' (Pearson, Spearman) correlations at one size."""
+    """Return the point of one size: mean and range of its draws' correlations."""
     linear = [value for value, _ in correlations if value is not None]
     ranked = [value for _, value in correlations if value is not None]
     if not linear:
@@ -398,7 +398,7 @@ def _summarize_draws(
 def _judge_sizes(
     by: str, measure: str, size: int, full: ClusteredEstimate, points: Sequence[SizePoint]
 ) -> SizeVerdict:
-    """Return which sizes are enough; none if the whole crowd's agreement is not above 0."""
+    """Return the verdict on which size is enough, with the reason if none can be named."""
     curve = [point for point in points if point.by == by and point.measure == measure]
     if full.value is None:
         return SizeVerdict(by, measure, size, full, None, None, NO_CORRELATION)
@@ -415,7 +415,7 @@ def _judge_sizes(
 
 
 def find_smallest_size(points: Sequence[SizePoint], least: float) -> int | None:
-    """Return the size from which on mean agreement stays at or above `least`, or None."""
+    """Return the smallest size from which on agreement stays at or above `least`; else None."""
     smallest = None
     for point in reversed(points):
         if point.pearson is None or point.pearson < least:

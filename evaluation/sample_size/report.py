@@ -58,7 +58,7 @@ class CrowdSizeReport:
     points: list[SizePoint]
 
     def list_other_sentences(self) -> list[str]:
-        """Return sentences on the sizes that suffice by measures other than the main one."""
+        """Return the verdicts by measures other than the main one, as sentences."""
         return [
             SITE.format_message(build_verdict_message(v))
             for v in self.verdicts
@@ -67,7 +67,7 @@ class CrowdSizeReport:
 
 
 def build_crowd_size_report(run: Run) -> CrowdSizeReport:
-    """Return the results of a finished crowd size trial."""
+    """Return the report of a finished crowd size trial."""
     summary = CrowdSizeSummary.from_json(run.summary)
     return CrowdSizeReport(
         [SITE.format_message(message) for message in summary.messages],

@@ -29,7 +29,7 @@ ASIDE = "tried-parts"
 
 
 def execute_run(turn: Turn) -> None:
-    """Execute a claimed crowd size run, or continue it: score with subsets, store the summary.
+    """Execute or continue a claimed crowd size run: evaluate subsets, store the summary.
 
     If the time of the turn is over, the results so far are stored and the next turn continues.
 
@@ -83,7 +83,10 @@ def execute_run(turn: Turn) -> None:
 
 
 def load_crowd_size_parameters(run: Run) -> CrowdSizeParameters:
-    """Return the options of a run, with defaults for those that an older run did not store."""
+    """Return the options of a run, with defaults for those that it did not store.
+
+    Raises RunInputError for an option that this version does not know.
+    """
     stored: dict[str, Any] = run.parameters
     try:
         return CrowdSizeParameters.from_dict(stored)

@@ -28,12 +28,12 @@ from evaluation.sample_size.run.trial import PlanTargets
 
 
 def build_run_chart(run: Run, by: str) -> Chart | None:
-    """Return a run's chart of agreement by number of workers or questions, or None."""
+    """Return a run's chart of agreement by number of workers or questions; None without values."""
     return build_crowd_size_chart(build_crowd_size_report(run).points, by)
 
 
 def build_crowd_size_context(run: Run) -> Mapping[str, Any]:
-    """Return the context of the trial's page: report, and charts for workers and questions."""
+    """Return the template context of a trial's page: its report, and two charts with tables."""
     report = build_crowd_size_report(run)
     parts = [
         {
@@ -106,6 +106,7 @@ def send_plan_file(request: HttpRequest, run: Run, name: str, form: str) -> Http
 
 
 def _build_file_name(run: UUID, name: str) -> str:
+    """Return the name of the file with a table of a run's plan, without its ending."""
     return f"crowdgrade-plan-{name}-{run.hex[-8:]}"
 
 

@@ -115,7 +115,7 @@ class ScorerViewSet(GradingViewSet):
     def _load_content(
         self, request: Request, run_id: Any
     ) -> tuple[Run, tuple[str, ...], ScorerContent]:
-        """Return the run, the formats and the contents. Raises `ApiProblem`."""
+        """Return the run, formats and contents of a requested export. Raises `ApiProblem`."""
         run = self.get_finished_run(request, run_id)
         values = read_import_options(request, ScorerOptionsSerializer)
         name = values["name"] or make_task_name(run.version.question_set.name)

@@ -85,7 +85,7 @@ def _iterate_front_matter(content: ScorerContent, table: ParquetFile | None) -> 
 def _iterate_body(
     content: ScorerContent, formats: Sequence[str], table: ParquetFile | None
 ) -> Iterator[str]:
-    """Yield the lines of the card after its front matter."""
+    """Yield the lines of the dataset card after its front matter."""
     origin = content.origin
     yield from (f"# {_join_lines(origin.title)}: what people answer", "")
     yield (
@@ -106,7 +106,7 @@ def _iterate_body(
 
 
 def _iterate_usage(content: ScorerContent, formats: Sequence[str]) -> Iterator[str]:
-    """Yield the lines on how the folder is loaded and used in each tool."""
+    """Yield the section on how to load and use the folder in each tool."""
     name = content.options.name
     yield from ("## Use", "")
     if "hf" in formats:
@@ -142,7 +142,7 @@ def _iterate_usage(content: ScorerContent, formats: Sequence[str]) -> Iterator[s
 
 
 def _iterate_structure() -> Iterator[str]:
-    """Yield the lines on the columns of the Parquet file."""
+    """Yield the section on the columns of the Parquet file."""
     yield from ("## Structure", "")
     yield f"`{PARQUET}` has a row for each question, in one split, `test`: do not train on it."
     yield from ("", "| column | type | content |", "|---|---|---|")
@@ -291,7 +291,7 @@ def _iterate_remaining_sections(content: ScorerContent) -> Iterator[str]:
 
 
 def _iterate_section(title: str, lines: Sequence[str]) -> Iterator[str]:
-    """Yield a heading and a list item for each line."""
+    """Yield a section: its heading, and a list item for each line."""
     yield from (f"## {title}", "", *(f"- {line}" for line in lines), "")
 
 

@@ -58,7 +58,7 @@ class ScorerFiles:
 
 
 def load_folder_content(given: ScorerFiles, options: ScorerOptions) -> ScorerContent:
-    """Return the contents of the scorer of a graded file.
+    """Return the contents of an exported scorer from the folder of a graded file.
 
     Raises `NotExportableError`, and `InputError` for a file of answers or questions that cannot be
     read.
@@ -127,7 +127,7 @@ def load_folder_content(given: ScorerFiles, options: ScorerOptions) -> ScorerCon
 
 
 def _read_grading_parameters(stored: Mapping[str, Any]) -> AqerParameters:
-    """Return the options of the grading; the summary also has values that are no options."""
+    """Return the options of the grading from the values in summary.json."""
     known = {field.name for field in fields(AqerParameters)}
     return AqerParameters.from_dict({name: one for name, one in stored.items() if name in known})
 
@@ -153,7 +153,7 @@ def _find_ranked_workers(
 def _read_scores(
     folder: Path, workers: Sequence[Mapping[str, str]], excluded: Collection[str]
 ) -> tuple[dict[str, list[float]], dict[str, float]]:
-    """Return the leave-one-out scores of ranked workers, and the lowest score, by question."""
+    """Return the ranked workers' leave-one-out scores and the lowest score, each by question."""
     ranked = _find_ranked_workers(workers, excluded)
     scores: dict[str, list[float]] = {}
     lowest: dict[str, float] = {}
@@ -170,7 +170,7 @@ def _read_scores(
 def _read_questions(
     given: ScorerFiles,
 ) -> tuple[dict[str, str], dict[str, str], dict[str, tuple[str, str]]]:
-    """Return texts, passages, and (category, language) by question; empty without a file."""
+    """Return the texts, passages, and (category, language) of questions; empty without a file."""
     if given.questions is None:
         return {}, {}, {}
     records = read_questions(given.questions).records
@@ -191,7 +191,7 @@ def _read_facts(
     workers: list[dict[str, str]],
     texts: Mapping[str, str],
 ) -> tuple[Mapping[str, QuestionFacts], WordCounts, str]:
-    """Return the facts by question and the word counts; without facts, also the reason."""
+    """Return (facts by question, word counts, reason code for no facts or "")."""
     if summary["facts"] is None:
         return {}, WordCounts(), "not_asked_for"
     if summary["facts"].get("read_by"):

@@ -29,7 +29,7 @@ REFUSALS: Mapping[str, str] = {
     "answers_needed": "The results hold no texts of answers. Name the file of answers that was "
     "graded.",
 }
-"""Why a scorer cannot be exported, by code."""
+"""Message on why a scorer cannot be exported, by code."""
 
 LEFT_OUT: Mapping[str, str] = {
     "few_answers": "fewer answers than required: the exemplary answer would show one person's",

@@ -27,7 +27,7 @@ PATHS = ("/", ".", "~")
 
 
 class NotExportableError(ValueError):
-    """The run cannot be exported as a scorer; with a code of `messages` and values."""
+    """Error: the run cannot be exported as a scorer; `code` is a key of `REFUSALS`."""
 
     def __init__(self, code: str, **values: object) -> None:
         super().__init__(REFUSALS[code].format_map(values))
@@ -136,7 +136,7 @@ class ScorerContent:
 
 
 def refuse_unexportable_parameters(parameters: AqerParameters) -> None:
-    """Raise `NotExportableError` if a run with these parameters has no vectors to export."""
+    """Raise `NotExportableError` if runs with these parameters cannot be exported."""
     kind, _, target = parameters.embedder.partition(":")
     # A folder of this machine is no name by which another one finds the model.
     if kind not in EMBEDDERS or target.startswith(PATHS):
@@ -148,7 +148,7 @@ def refuse_unexportable_parameters(parameters: AqerParameters) -> None:
 
 
 def refuse_answers_without_consent(options: ScorerOptions) -> None:
-    """Raise `NotExportableError` for people's answers without a basis in their consent."""
+    """Raise `NotExportableError` if answers are to be included without a consent basis."""
     if options.with_answers and not options.consent_basis.strip():
         raise NotExportableError("consent_basis_missing")
 
@@ -156,7 +156,7 @@ def refuse_answers_without_consent(options: ScorerOptions) -> None:
 def select_exportable_questions(
     questions: Sequence[ScoredQuestion], options: ScorerOptions
 ) -> tuple[list[ScoredQuestion], dict[str, int]]:
-    """Return the questions to export, and the number of those left out by reason code.
+    """Return the questions to export, and the number of the others by reason code.
 
     Raises `NotExportableError` if none is left.
     """
@@ -190,7 +190,7 @@ def build_question_facts(
     votes: Mapping[Any, float] | None,
     excluded: Collection[Any],
 ) -> tuple[dict[Any, QuestionFacts], WordCounts]:
-    """Return the facts to compare by question, and the counts of words that two people use.
+    """Return the facts on which people agree, by question, and the counts of shared words.
 
     Parameters as of `find_crowd_facts`.
     """
@@ -210,7 +210,7 @@ def build_question_facts(
 
 
 def count_shared_words(answers: Answers) -> WordCounts:
-    """Return counts of capitalised and small uses of the words that two or more workers use."""
+    """Return how often words that two or more workers use are capitalised or not."""
     counts = WordCounts()
     by_worker: dict[Any, WordCounts] = {}
     for worker, text in zip(answers.workers, answers.texts, strict=True):

@@ -43,7 +43,7 @@ def refuse_large_run(run: Run) -> None:
 
 
 def load_run_content(run: Run, options: ScorerOptions) -> ScorerContent:
-    """Return the contents of the scorer of a finished run.
+    """Return the contents of an exported scorer from a finished run.
 
     Raises `NotExportableError`.
     """
@@ -84,7 +84,7 @@ def load_run_content(run: Run, options: ScorerOptions) -> ScorerContent:
 
 
 def _select_exemplar_rows(run: Run) -> Any:
-    """Return the exemplary answers of a run with a vector, in the order of the questions."""
+    """Return rows of a run's exemplary answers that have a vector, in the order of questions."""
     rows: Any = ExemplaryAnswer.objects.filter(run=run, vector__isnull=False)
     return (
         rows.order_by("question__position", "question_id")
@@ -102,7 +102,7 @@ def _select_exemplar_rows(run: Run) -> Any:
 
 
 def _load_scores(run: Run) -> tuple[dict[int, list[float]], dict[int, float]]:
-    """Return the leave-one-out scores of ranked workers, and the lowest score, by question."""
+    """Return the ranked workers' leave-one-out scores and the lowest score, each by question."""
     supported = set(
         WorkerGrade.select_crowd(run).filter(support=True).values_list("worker_id", flat=True)
     )
@@ -122,7 +122,7 @@ def _load_scores(run: Run) -> tuple[dict[int, list[float]], dict[int, float]]:
 
 
 def _load_facts(run: Run) -> tuple[Mapping[int, QuestionFacts], WordCounts, str]:
-    """Return the run's facts by question and the counts of words; or the reason without."""
+    """Return (facts by question, word counts, reason code for no facts or "")."""
     found = read_summary(run).facts
     if found is None:
         return {}, WordCounts(), "not_asked_for"

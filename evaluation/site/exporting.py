@@ -22,7 +22,7 @@ from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.models import Run
 from evaluation.models.runs import GRADING
 from evaluation.runs import exports
-from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, choose_run
+from evaluation.runs.exports import LATEST, RECORD, ChoiceError, Export, choose_named_run
 from evaluation.runs.reports.about import build_run_file_name
 from evaluation.runs.reports.lists import annotate_runs_for_list
 from evaluation.runs.run_types.run_list import list_runs
@@ -169,7 +169,7 @@ def _send_export(
     run = None
     if form.cleaned_data.get("run"):
         try:
-            run = choose_run(version, form.cleaned_data["run"], request.user)
+            run = choose_named_run(version, form.cleaned_data["run"], request.user)
         except ChoiceError as error:
             form.add_error("run", str(error))
             return _render_export_page(request, question_set, version, draft, {slug: form}, 400)

@@ -241,7 +241,7 @@ class WebhookViewSet(ApiViewSet):
         return Response(DeliverySerializer(delivery).data, status.HTTP_202_ACCEPTED)
 
     def _find_webhook(self, request: Request, webhook_id: UUID) -> Webhook:
-        """Return a webhook that the user may change; else Http404."""
+        """Return a webhook that the user may change; raise Http404 for another."""
         rows = Webhook.objects.select_related("owner", "question_set")
         return get_editable(request, rows, webhook_id)
 

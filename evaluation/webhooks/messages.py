@@ -44,7 +44,7 @@ PROBLEMS: Final = {
 
 
 class WebhookError(ValueError):
-    """A webhook cannot be stored; `code` is a key of `PROBLEMS`, `field` the wrong field."""
+    """Error: a webhook cannot be stored; `code` is a key of `PROBLEMS`, `field` the wrong field."""
 
     def __init__(self, code: str, field: str, **values: object) -> None:
         super().__init__(fill_template(PROBLEMS[code], values))

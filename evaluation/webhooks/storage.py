@@ -46,7 +46,7 @@ from evaluation.webhooks.messages import (
 SECONDS: Final = 10.0
 """Of one attempt: from the look-up of the host's name to the last header of the response."""
 PREFIX: Final = "whsec_"
-"""Begins every secret; the bytes that sign are the base64 that follows."""
+"""Beginning of every secret; the base64 after it encodes the signing key."""
 HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
@@ -94,7 +94,9 @@ def check_webhook_url(url: str, vet: Vet) -> None:
 
 
 def sign_event(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
-    """Return the value of the header `webhook-signature`: the version and the base64 of the HMAC.
+    """Return the signature of an event: the value of the header `webhook-signature`.
+
+    It holds the version of the scheme and the base64 of the HMAC-SHA256.
 
     `secret` begins with `PREFIX`.
     """
@@ -105,7 +107,7 @@ def sign_event(secret: str, event_id: str, timestamp: int, body: bytes) -> str:
 
 
 def build_signed_headers(secret: str, event_id: str, body: bytes, now: float) -> dict[str, str]:
-    """Return the headers of a request at the time `now`, in seconds since 1970."""
+    """Return the headers of a signed request at the time `now`, in seconds since 1970."""
     timestamp = int(now)
     values = (event_id, str(timestamp), sign_event(secret, event_id, timestamp, body))
     return {
@@ -116,7 +118,7 @@ def build_signed_headers(secret: str, event_id: str, body: bytes, now: float) ->
 
 
 def send_request(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> AttemptOutcome:
-    """Send a request once and return its outcome; the body of the response is never read.
+    """Send a webhook's request once and return its outcome; never read the response's body.
 
     The connection is made only to an IP address that `vet` permits. Redirects are not followed.
     """
@@ -134,7 +136,7 @@ def send_request(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> At
 
 
 async def _post_request(url: str, headers: dict[str, str], body: bytes, vet: Vet) -> httpx.Response:
-    """Return the response to a request, without its body."""
+    """Return the response to a POST request, without its body."""
     limits = httpx.Limits(max_connections=1, max_keepalive_connections=0)
     async with (
         # Over the whole attempt: the timeout of httpx starts anew with every part that arrives.
@@ -152,7 +154,7 @@ async def _post_request(url: str, headers: dict[str, str], body: bytes, vet: Vet
 
 
 def _find_failure_code(error: Exception) -> str:
-    """Return the key of `FAILURES` for a network error; raise any other exception again."""
+    """Return the key of `FAILURES` for a network error; raise any other error again."""
     if isinstance(error, AddressRefusedError):
         return "address_refused"
     if isinstance(error, TimeoutError | httpx.TimeoutException):
@@ -180,7 +182,7 @@ def derive_secret(webhook: Webhook) -> str:
 
 
 def has_valid_secret(webhook: Webhook) -> bool:
-    """Return whether the secret that was shown is still the one that would sign."""
+    """Return whether the secret that was shown to the user still signs the events."""
     return secrets.compare_digest(_hash_secret(derive_secret(webhook)), webhook.secret_hash)
 
 
@@ -222,7 +224,7 @@ def renew_secret(webhook: Webhook) -> str:
 
 
 def set_webhook_state(webhook: Webhook, *, on: bool) -> None:
-    """Switch a webhook on or off; while off, no event is recorded for it and nothing is sent."""
+    """Switch a webhook on or off; for one that is off, events are neither recorded nor sent."""
     if on == webhook.is_on:
         return
     webhook.off_at = None if on else timezone.now()
@@ -233,7 +235,10 @@ def set_webhook_state(webhook: Webhook, *, on: bool) -> None:
 
 @transaction.atomic
 def queue_test_event(webhook: Webhook) -> Delivery:
-    """Queue a test event, also for a webhook that is off; return one that still waits."""
+    """Queue a test event, also for a webhook that is off; return its delivery.
+
+    If an earlier test event is still queued, no new one is created.
+    """
     Webhook.objects.select_for_update().get(pk=webhook.pk)
     waiting = webhook.deliveries.filter(event__type=TEST, state=Delivery.State.WAITING).first()
     if waiting is not None:
@@ -244,7 +249,7 @@ def queue_test_event(webhook: Webhook) -> Delivery:
 
 
 def queue_delivery_again(delivery: Delivery) -> bool:
-    """Queue a delivered or failed delivery once more; return False for one that waits already."""
+    """Queue a delivered or failed delivery again; return False if it is queued already."""
     ended = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.WAITING)
     return bool(ended.update(state=Delivery.State.WAITING, next_at=timezone.now(), tries=0))
 
@@ -270,7 +275,7 @@ def record_run_end(run_id: int) -> None:
 
 
 def record_full_collection(submission: Submission) -> None:
-    """Record the event that a collection is full, if the submission took its last place.
+    """Record the event that a collection is full if the submission took its last place.
 
     Call it in the transaction that stores the submission.
     """
@@ -302,7 +307,7 @@ def record_full_collection(submission: Submission) -> None:
 def find_subscribed_webhooks(
     question_set: QuestionSet, event_type: str | None = None
 ) -> list[Webhook]:
-    """Return webhooks that are on, want the event type, and whose owner may edit the set.
+    """Return the webhooks that are on, want the event type, and whose owner may edit the set.
 
     A webhook for all sets gets those that its owner owns or edits in a team. An operator gets
     another user's set only by a webhook for this set.
@@ -327,7 +332,7 @@ def find_subscribed_webhooks(
 
 
 def may_receive_events(webhook: Webhook, question_set: int | None) -> bool:
-    """Return whether the owner of a webhook is an active user who edits the set (None: any)."""
+    """Return whether the owner of a webhook may get events of a set, or any event for None."""
     if question_set is None:
         return bool(webhook.owner.is_active)
     return QuestionSet.objects.editable_by(webhook.owner).filter(pk=question_set).exists()
@@ -371,7 +376,7 @@ def _create_event(
     run: Run | None,
     about: dict[str, Any],
 ) -> Event | None:
-    """Store an event with its body; None if one of this key is stored already."""
+    """Store an event with its body; return None if one with this key is stored already."""
     event = Event(type=event_type, key=key, question_set=question_set, run=run)
     now = timezone.now()
     event.body = json.dumps(
@@ -391,7 +396,7 @@ def _create_event(
 
 
 def _build_run_entry(run: Run) -> dict[str, Any]:
-    """Return the ids and names of a run that an event contains, without its results."""
+    """Return the entry on a run in an event's body: its id, name, type and state."""
     return {"id": str(run.public_id), "name": run.name, "type": run.kind, "state": run.state}
 
 
@@ -402,7 +407,7 @@ def _set_webhook_values(
     events: Sequence[str],
     question_set: UUID | None,
 ) -> None:
-    """Set the user's values on a webhook; `WebhookError` for an invalid one."""
+    """Set the user's values on a webhook without saving; raise `WebhookError` if invalid."""
     check_webhook_url(url, build_address_check())
     if not events:
         raise WebhookError("no_events", "events")
@@ -421,7 +426,7 @@ def _set_webhook_values(
 
 
 def _set_new_secret(webhook: Webhook) -> str:
-    """Give a webhook a new salt and return the secret, without saving."""
+    """Set a new salt and secret hash on a webhook without saving; return the secret."""
     webhook.salt = secrets.token_hex(16)
     secret = derive_secret(webhook)
     webhook.secret_hash = _hash_secret(secret)
@@ -429,7 +434,7 @@ def _set_new_secret(webhook: Webhook) -> str:
 
 
 def _save_webhook(webhook: Webhook) -> None:
-    """Save a webhook; `WebhookError` for a name that its owner uses already."""
+    """Save a webhook; raise `WebhookError` if its owner has another of this name."""
     try:
         # A savepoint: after the error the transaction around it could not continue.
         with transaction.atomic():

@@ -54,9 +54,9 @@ class ClaimedDelivery:
 
 @dataclass
 class Sender:
-    """Sender of due deliveries in threads; `process_due_deliveries` does all database work.
+    """Sends due deliveries in threads, which need no connection to the database.
 
-    Threads only send, so they need no connection to the database.
+    All database work is done by `process_due_deliveries`, in its caller's thread.
     """
 
     _pool: ThreadPoolExecutor = field(
@@ -97,7 +97,7 @@ class Sender:
 
 
 def claim_due_deliveries(most: int) -> list[Delivery]:
-    """Claim at most `most` due deliveries, one of each owner and none of an owner being served."""
+    """Claim at most `most` due deliveries, one per owner, none of owners who have a claimed one."""
     served = Delivery.objects.filter(claimed_until__gt=Now()).values("webhook__owner")
     due = (
         Delivery.objects.filter(state=Delivery.State.WAITING, next_at__lte=Now())
@@ -122,7 +122,7 @@ def claim_due_deliveries(most: int) -> list[Delivery]:
 
 @transaction.atomic
 def store_outcome(claimed: ClaimedDelivery, outcome: AttemptOutcome) -> None:
-    """Store the outcome of an attempt; queue the next one, or switch the webhook off."""
+    """Store the outcome of an attempt; queue the next attempt, or switch the webhook off."""
     delivery = (
         Delivery.objects.select_for_update(of=("self",))
         .select_related("event")
@@ -165,7 +165,7 @@ def _find_next_state(
 
 
 def _find_off_reason(webhook: Webhook, outcome: AttemptOutcome) -> str:
-    """Return why a webhook is to be switched off after an attempt; "" if it stays on."""
+    """Return the reason to switch a webhook off after an attempt; "" if it stays on."""
     if outcome.error == "key_changed":
         return Webhook.Off.SECRET
     if outcome.status == GONE:

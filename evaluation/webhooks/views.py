@@ -81,7 +81,7 @@ class WebhookForm(forms.Form):
 
 
 def show_webhooks(request: HttpRequest) -> HttpResponse:
-    """List the user's webhooks, newest first; an operator sees all."""
+    """Show the list of the user's webhooks, newest first; an operator sees all."""
     require_requester(request)
     rows = select_visible(request, Webhook.objects.select_related("owner", "question_set"))
     context = {
@@ -96,7 +96,7 @@ def show_webhooks(request: HttpRequest) -> HttpResponse:
 # No cache may keep a page that shows a secret.
 @never_cache
 def add_webhook(request: HttpRequest) -> HttpResponse:
-    """Show the form of a new webhook; POST creates it and shows its secret, this once."""
+    """Show the form of a new webhook; POST creates it and shows its secret, only this time."""
     require_requester(request)
     form = WebhookForm(request.user, None, request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -141,7 +141,7 @@ def send_test_event(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
 @never_cache
 @require_POST
 def renew_webhook_secret(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
-    """Replace the secret and show the new one, this once."""
+    """Replace a webhook's secret and show the new one, only this time."""
     webhook = _find_webhook(request, webhook_id)
     return _render_webhook_page(request, webhook, renew_secret(webhook))
 
@@ -174,7 +174,7 @@ def delete_webhook(request: HttpRequest, webhook_id: UUID) -> HttpResponse:
 
 @require_POST
 def send_delivery_again(request: HttpRequest, webhook_id: UUID, delivery_id: UUID) -> HttpResponse:
-    """Queue a delivery again, with the same event."""
+    """Queue a delivery of an event again, and redirect to the webhook's page."""
     webhook = _find_webhook(request, webhook_id)
     delivery = get_object_or_404(webhook.deliveries, public_id=delivery_id)
     if queue_delivery_again(delivery):
@@ -247,7 +247,7 @@ def _find_webhook(request: HttpRequest, webhook_id: UUID) -> Webhook:
 
 
 def _build_breadcrumbs(webhook: Webhook | None = None) -> Breadcrumbs:
-    """Return the breadcrumbs of a page of webhooks, below the page of `webhook` if it is given."""
+    """Return the breadcrumbs of a page of webhooks, with the page of `webhook` if it is given."""
     trail = [("Webhooks", reverse("admin:webhooks"))]
     if webhook is not None:
         trail.append((webhook.name, reverse("admin:webhook", args=[webhook.public_id])))

@@ -25,7 +25,7 @@ from evaluation.core.backends.chat.contract import ChatModel, Message, Reply
 from evaluation.core.backends.chat.local import SAME_TWICE
 from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.server import Patience
-from evaluation.runs.flow.asking.asker import End, RequestSettings, ask_model
+from evaluation.runs.flow.asking.asker import EndReason, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 
 MODEL = smollm2.MODEL
@@ -119,7 +119,7 @@ def ask_all(
             stop_at_error=True,
         )
         outcome = asyncio.run(ask_model(model, planned, store, settings))
-        if outcome.end is End.TIME:
+        if outcome.end is EndReason.TIME:
             raise RecordingError(f"not done after {SECONDS_IN_ALL:.0f} s: gave up")
         if not outcome.complete:
             raise RecordingError(f"the model did not answer: {outcome.reason}")

@@ -16,7 +16,7 @@ from evaluation.core.messages.console import (
 from evaluation.grading.results.consensus_files import write_consensus_files
 from evaluation.grading.results.report.consensus import build_consensus_report
 from evaluation.management.exporting import ExportCommand
-from evaluation.runs.exports import RECORD, ChoiceError, choose_run
+from evaluation.runs.exports import RECORD, ChoiceError, choose_named_run
 
 
 class Command(ExportCommand):
@@ -44,7 +44,7 @@ class Command(ExportCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Select the version and run, write the files, and print a summary."""
         try:
-            run = choose_run(self.find_chosen_version(options), options["run"])
+            run = choose_named_run(self.find_chosen_version(options), options["run"])
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
         report = build_consensus_report(run)

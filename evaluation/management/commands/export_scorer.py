@@ -126,7 +126,12 @@ class Command(QuestionSetCommand):
     def _find_run(self, options: dict[str, Any]) -> Any:
         """Return the run with the given id, or the set's official run; exit status 2 if none."""
         from evaluation.models import Run
-        from evaluation.runs.exports import RECORD, ChoiceError, choose_run, choose_version
+        from evaluation.runs.exports import (
+            RECORD,
+            ChoiceError,
+            choose_named_run,
+            choose_named_version,
+        )
 
         try:
             wanted = UUID(options["question_set"].strip())
@@ -136,9 +141,9 @@ class Command(QuestionSetCommand):
         run = None if wanted is None else runs.filter(public_id=wanted).first()
         try:
             if run is not None:
-                return choose_run(run.version, str(run.public_id))
-            version = choose_version(self.find_question_set(options), answered=True)
-            return choose_run(version, RECORD)
+                return choose_named_run(run.version, str(run.public_id))
+            version = choose_named_version(self.find_question_set(options), answered=True)
+            return choose_named_run(version, RECORD)
         except ChoiceError as error:
             raise CommandError(str(error), returncode=BAD_INPUT) from error
 

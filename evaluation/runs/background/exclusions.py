@@ -23,25 +23,25 @@ from evaluation.models.grades import VOTED
 from evaluation.runs.run_types import get_run_kind
 
 EXCLUDE = "exclude_workers"
-"""The option that names whom a run leaves out."""
+"""The option that lists the workers a run leaves out."""
 
 OptionsT = TypeVar("OptionsT", bound=Parameters)
 
 
 class NoExclusionsError(RuntimeError):
-    """No worker is excluded, so a run without the excluded workers would change nothing."""
+    """Error: no worker of the run is excluded, so that a run without them would be the same."""
 
 
 class StaleDecisionsError(RuntimeError):
-    """Decisions about workers have changed since they were shown to the user."""
+    """Error: decisions about workers have changed since the user saw them."""
 
 
 class OtherSettingsError(RuntimeError):
-    """The run has options that this version of the platform does not support."""
+    """Error: the run has options that this version of the platform does not know."""
 
 
 def list_exclusions(run: Run) -> list[WorkerVerdict]:
-    """Return the valid decisions that exclude workers who voted in the run, the latest of each.
+    """Return, for each worker with a vote in the run, the newest valid decision if it excludes.
 
     Workers excluded by the run's own settings have no vote, so they are not included.
     """
@@ -52,9 +52,9 @@ def list_exclusions(run: Run) -> list[WorkerVerdict]:
 
 
 def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
-    """Return the ids of the workers of a version who are excluded from its question set.
+    """Return an id of each worker of the version who is excluded from its question set.
 
-    Each by its external id, or by its public id if several workers have the same external id.
+    The external id, or the public id if several workers have the same external id.
     """
     workers = [
         verdict.worker for verdict in WorkerVerdict.list_exclusion_verdicts(version.question_set)
@@ -64,7 +64,7 @@ def list_excluded_ids(version: QuestionSetVersion) -> tuple[str, ...]:
 
 
 def add_excluded_workers(options: OptionsT, version: QuestionSetVersion) -> OptionsT:
-    """Return run options, which also exclude the workers excluded from the question set.
+    """Return run options with the question set's excluded workers added to `exclude_workers`.
 
     Options of a run type that reads no workers' answers are returned unchanged.
     """
@@ -76,7 +76,7 @@ def add_excluded_workers(options: OptionsT, version: QuestionSetVersion) -> Opti
 
 
 def has_exclude_option(options: Parameters | type[Parameters]) -> bool:
-    """Return whether these run options include a list of workers to leave out."""
+    """Return whether these run options have the option `exclude_workers`."""
     return EXCLUDE in options.get_options()
 
 
@@ -116,7 +116,7 @@ def start_run_without_excluded(
 
 
 def build_options_excluding(run: Run, verdicts: Sequence[WorkerVerdict]) -> Parameters:
-    """Return a run's options, which also exclude the workers of these decisions."""
+    """Return a run's options with the workers of these decisions added to `exclude_workers`."""
     options: Any
     try:
         options = get_run_kind(run).options.from_dict(run.parameters)
@@ -145,7 +145,7 @@ class _WorkerIds:
         return clean_id(one) in self._times or _parse_uuid(one) in self._names
 
     def list_unambiguous_ids(self, workers: Collection[Worker]) -> tuple[str, ...]:
-        """Return an unambiguous id of each of these workers who answered the version."""
+        """Return an unambiguous id of each of these workers, without those who answered nothing."""
         return tuple(
             self._choose_id(worker) for worker in workers if worker.public_id in self._names
         )

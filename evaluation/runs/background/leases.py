@@ -48,12 +48,12 @@ MOST_CRASHES = 5
 
 
 def get_lease_duration() -> timedelta:
-    """Return how long a claim on a run is valid without a heartbeat."""
+    """Return the time for which a claim on a run is valid without a heartbeat."""
     return timedelta(seconds=settings.LEASE_SECONDS)
 
 
 class LeaseLostError(Exception):
-    """The run was cancelled or claimed by another process; uncommitted work is dropped."""
+    """Error: the run was cancelled, paused or claimed by another process during the work."""
 
 
 def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
@@ -62,7 +62,7 @@ def build_future_time(delay: timedelta) -> ExpressionWrapper[Any]:
 
 
 def fail_run(run_filter: Q, reason: str) -> bool:
-    """Store the run that matches the filter as failed and cancel its tasks; False if none does."""
+    """Store the matching run as failed and cancel its tasks; return False if no run matches."""
     with transaction.atomic():
         runs = Run.objects.filter(run_filter).values_list("pk", flat=True)
         failed = [run for run in list(runs) if store_failed_run(run, run_filter, reason)]
@@ -78,7 +78,7 @@ class Claim:
     attempt: int
 
     def build_run_filter(self) -> Q:
-        """Return the filter for this claim's run; it matches no run once the claim is lost."""
+        """Return the database filter that matches this claim's run while the claim is valid."""
         # The state too: cancelling and pausing a run leave its `attempt` as it is.
         return Q(pk=self.run_id, attempt=self.attempt, state=Run.State.RUNNING)
 
@@ -117,7 +117,7 @@ class Claim:
         """Return whether the claim is still valid."""
         return Run.objects.filter(self.build_run_filter()).exists()
 
-    def fail(self, reason: str) -> None:
+    def store_failure(self, reason: str) -> None:
         """Store the run as failed, with the reason, unless the claim is lost."""
         fail_run(self.build_run_filter(), reason)
 
@@ -133,7 +133,9 @@ class Claim:
 
 
 def build_claimable_filter(lane: Lane | None = None) -> Q:
-    """Return the filter for runs that are queued or whose lease expired, in one lane or all.
+    """Return the database filter for runs that a process may claim, in one lane or all.
+
+    These are queued, or their lease has expired.
 
     With `lane` only runs whose next step belongs to that lane.
     """
@@ -147,7 +149,7 @@ def build_claimable_filter(lane: Lane | None = None) -> Q:
 
 
 def build_lane_filter(lane: Lane) -> Q:
-    """Return the filter for runs whose next step belongs to a lane (computing or asking)."""
+    """Return the database filter for runs whose next step belongs to the lane."""
     moved = RunData.objects.filter(run=OuterRef("pk"), name=LANE)
     asks = Q(kind__in=list_asking_kinds())
     begins_here = asks if lane is Lane.ASKING else ~asks
@@ -156,7 +158,7 @@ def build_lane_filter(lane: Lane) -> Q:
 
 
 def select_claimable_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
-    """Return the tasks that a process may claim, in one lane or all."""
+    """Return the tasks that are waiting or whose lease expired, in one lane or all."""
     free = Q(state=RunTask.State.WAITING)
     expired = Q(state=RunTask.State.RUNNING, lease_until__lt=Now())
     tasks = RunTask.select_open().filter(free | expired)
@@ -166,7 +168,7 @@ def select_claimable_tasks(lane: Lane | None = None) -> QuerySet[RunTask]:
 def select_runs_in_fair_order(
     waits: Q, lane: Lane | None, busy: Collection[int] = ()
 ) -> QuerySet[Run]:
-    """Return the runs that match the filter `waits`, the one to work on next first.
+    """Return the runs that match the filter `waits`, in the order in which to work on them.
 
     The owner whose latest turn or task is the longest ago comes first, so that many runs of one
     owner, or a long one, delay no other owner. Turns in another lane do not count: an owner whose
@@ -202,7 +204,7 @@ CANDIDATE = ("pk", "attempt", "state", "crashes")
 def claim_next_run(
     owner: str, lane: Lane | None = None, busy: Collection[int] = ()
 ) -> Claim | None:
-    """Claim the next queued run in fair order among owners; None if there is none.
+    """Claim the next queued run in fair order among owners; return None if there is none.
 
     With `lane` only runs in that lane; never runs of the owners whose keys are in `busy`. A run
     whose process died `MOST_CRASHES` times is not claimed but stored as failed, with the reason.
@@ -217,7 +219,7 @@ def claim_next_run(
 
 
 def claim_run(candidate: Mapping[str, Any], owner: str) -> Claim | None:
-    """Claim a run, given its row; None if another process was first, or if this made it fail."""
+    """Claim a run; return None if another process was first or the run crashed too often."""
     crashed = candidate["state"] == Run.State.RUNNING
     # Only as it was seen: whoever is first changes the attempt, and the others look again.
     as_read = Q(build_claimable_filter(), pk=candidate["pk"], attempt=candidate["attempt"])

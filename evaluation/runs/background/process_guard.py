@@ -43,7 +43,9 @@ START = "import django, sys; django.setup(); " + (
 
 
 class ReportedWork:
-    """Work reported by a background process, by which its guard decides whether to kill it.
+    """Claims that a background process works on, each with the time of its last progress.
+
+    The guard decides by them whether to kill the process.
 
     `clock` returns seconds.
     """
@@ -54,9 +56,10 @@ class ReportedWork:
         self._lost: dict[AnyClaim, float] = {}
 
     def read_line(self, line: str) -> None:
-        """Record a line of the process: the numbers of a claim whose work begins or makes progress.
+        """Record one line of the process: progress on a claim, or the end of work on it.
 
-        Two numbers are a claim on a run, four on a task. A line for the end begins with `ENDED`.
+        The line holds the numbers of the claim: two for a run, four for a task. A line for the end
+        begins with `ENDED`.
         """
         numbers = list(map(int, line.removeprefix(ENDED).split()))
         claim = Claim(*numbers) if len(numbers) == len(fields(Claim)) else TaskClaim(*numbers)
@@ -67,7 +70,7 @@ class ReportedWork:
             self._signs[claim] = self._clock()
 
     def decide_kill(self) -> bool:
-        """Return whether the process must be killed; first store runs without progress as failed.
+        """Return whether the process must be killed; store its stalled runs as failed.
 
         The other runs of the process return to the queue first, so that they count no crash.
         """
@@ -81,7 +84,7 @@ class ReportedWork:
         return True
 
     def _is_stuck(self, claim: AnyClaim) -> bool:
-        """Return whether a turn lost its claim long ago and goes on, or stalled (its run fails)."""
+        """Return whether work continues long after a lost claim, or stalls; fail a stalled run."""
         now = self._clock()
         if not claim.is_held():
             # Not at once: work notices a lost claim at its next check, and may still save paid
@@ -91,7 +94,7 @@ class ReportedWork:
         if now - self._signs[claim] < settings.STALL_SECONDS:
             return False
         run = Run.objects.only("stage", "done", "total").get(pk=claim.run_id)
-        claim.fail(format_stall_reason(run))
+        claim.store_failure(format_stall_reason(run))
         return True
 
 
@@ -165,7 +168,7 @@ def start_guard() -> None:
 
 @contextlib.contextmanager
 def report_turn(claim: AnyClaim) -> Iterator[Callable[[], None]]:
-    """Report a turn of work while the block lasts; yields a function that reports progress."""
+    """Report the start and end of work around the block; yield a function to report progress."""
     _guard.report_claim(claim)
     try:
         yield partial(_guard.report_progress, claim)
@@ -174,7 +177,7 @@ def report_turn(claim: AnyClaim) -> Iterator[Callable[[], None]]:
 
 
 def main(worker: int) -> None:
-    """Watch the process with this id until it closes the pipe; kill it if it is stuck."""
+    """Kill the process with this id if it is stuck; return when it closes the pipe."""
     # Ctrl-C and the end of the site are the worker's matter, and closing the pipe is ours.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

@@ -53,7 +53,7 @@ def build_process_count() -> TableCounts:
 
 
 class Announcer:
-    """Reports every few seconds, from its own thread, that this process runs.
+    """Stores a sign of life of this process every few seconds, from its own thread.
 
     A lost message therefore costs seconds: any running process finds a run without a message, and a
     run whose process died.
@@ -79,7 +79,7 @@ class Announcer:
             self._thread = None
 
     def _store_signs(self) -> None:
-        """Store every few seconds that this process runs; at the end, delete rows of old ones."""
+        """Store a sign of life every few seconds until stopped; then delete outdated rows."""
         name = get_process_name()
         try:
             while True:
@@ -133,7 +133,7 @@ class Progress:
 
 
 def compute_progress(run: Run, now: datetime | None = None) -> Progress:
-    """Return a run's progress; only for an unfinished run it queries background processes."""
+    """Return a run's state, stage, percentage, rate and time left, by default as of now."""
     now = now or timezone.now()
     percent = rate = seconds_left = left = None
     if run.state in (Run.State.RUNNING, Run.State.PAUSED) and run.total:

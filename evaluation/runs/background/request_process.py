@@ -57,7 +57,7 @@ START = f"import django; django.setup(); from {__name__} import main; main()"
 
 @dataclass
 class Slot:
-    """One of the runs that this process works on concurrently: owner, claim, start, and turn."""
+    """A run that this process works on, with its owner, claim, start time and turn."""
 
     owner: int
     claim: Claim | TaskClaim
@@ -79,7 +79,7 @@ class Slot:
 
 
 class Slots:
-    """The runs that this process works on concurrently, at most `most`."""
+    """The slots of this process: the runs that it works on concurrently, at most `most`."""
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._clock = most, clock
@@ -92,7 +92,7 @@ class Slots:
             return list(self._taken.values())
 
     def fill_free_slots(self) -> None:
-        """Claim queued runs for free slots, one per owner; if none is free, end the longest."""
+        """Claim queued runs for free slots, one per owner; without a free slot end the longest."""
         while len(slots := self.list_taken()) < self._most:
             claim = claim_next_run_or_task(
                 get_process_name(), Lane.ASKING, busy={slot.owner for slot in slots}
@@ -259,13 +259,13 @@ _divided = False
 
 
 def limit_to_computing() -> None:
-    """Limit this process to computing; the process that sends requests takes other runs."""
+    """Make this process claim only runs that compute; the request process claims the others."""
     global _divided  # noqa: PLW0603
     _divided = True
 
 
 def get_own_lane() -> Lane | None:
-    """Return the lane (kind of step) that this process works on; None if it works on all."""
+    """Return the lane whose runs this process claims; None if it claims all."""
     return Lane.COMPUTING if _divided else None
 
 
@@ -275,7 +275,7 @@ def start_request_process() -> None:
 
 
 def stop_request_process() -> None:
-    """Send a termination signal to the process of model requests, without waiting for its end."""
+    """Close the pipe to the process that sends model requests, which then ends by itself."""
     _asking.stop()
 
 

@@ -91,7 +91,7 @@ class TaskClaim:
         tasks = RunTask.objects.filter(self._build_task_filter())
         return bool(tasks.update(state=RunTask.State.WAITING, lease_until=None))
 
-    def fail(self, reason: str) -> None:
+    def store_failure(self, reason: str) -> None:
         """Store task and run as failed, with the reason, unless the claim is lost."""
         with transaction.atomic():
             # Locks the run first, as every other commit of a task does.
@@ -107,8 +107,8 @@ class TaskClaim:
             if failed:
                 fail_run(self.build_run_filter(), reason)
 
-    def finish(self) -> bool:
-        """Store the task as done; return whether it was the last one, so that the run is queued."""
+    def finish_task(self) -> bool:
+        """Store the task as done; if no open task is left, queue its run and return True."""
         with self.open_fenced_transaction():
             RunTask.objects.filter(pk=self.task_id).update(
                 state=RunTask.State.DONE, payload=None, lease_until=None, ended_at=Now()
@@ -128,7 +128,7 @@ class TaskClaim:
 def claim_next_run_or_task(
     process: str, lane: Lane | None = None, busy: Collection[int] = ()
 ) -> Claim | TaskClaim | None:
-    """Claim the next run or task in fair order among owners; None if there is none.
+    """Claim the next run or task in fair order among owners; return None if there is none.
 
     With `lane` only in that lane; none of the owners whose keys are in `busy`.
     """
@@ -150,7 +150,7 @@ def claim_next_run_or_task(
 
 
 def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim | None:
-    """Claim a run's next task; None if there is none.
+    """Claim a run's next open task; return None if there is none.
 
     A task whose process died `MOST_CRASHES` times makes its run fail.
     """
@@ -175,7 +175,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
             continue
         claim = TaskClaim(run_id, found["run_attempt"], found["pk"], found["attempt"] + 1)
         if crashed and found["crashes"] + 1 >= MOST_CRASHES:
-            claim.fail(format_crash_reason())
+            claim.store_failure(format_crash_reason())
             continue
         # Not in one transaction with the claim, because commits lock the run before the task.
         Run.objects.filter(claim.build_run_filter()).update(heartbeat_at=Now())
@@ -184,7 +184,7 @@ def claim_task(run_id: int, process: str, lane: Lane | None = None) -> TaskClaim
 
 
 def count_helper_processes(n_tasks: int) -> int:
-    """Return how many other background processes can work on this number of new tasks."""
+    """Return how many other background processes can help with this number of new tasks."""
     return max(0, min(n_tasks, BackgroundWorker.select_running().count()) - 1)
 
 

@@ -11,7 +11,7 @@ SECONDS_BETWEEN_LOOKS = 0.5
 
 
 def show_progress(run: Run, show: Callable[[str, int, int], None]) -> None:
-    """Call `show(stage, done, total)` if the run is running and has reported progress."""
+    """Call `show` with the run's stage, done and total if it is running and has progress."""
     if run.state == Run.State.RUNNING and run.total:
         show(run.stage, run.done, run.total)
 

@@ -36,7 +36,7 @@ from evaluation.runs.run_types import Kind, get_kind, get_run_kind
 
 
 def find_reserved_options(user: AnyUser, options: Parameters) -> list[Problem]:
-    """Return a problem for each option that only operators may use; none for an operator.
+    """Return a problem for each option reserved for operators; [] if the user is one.
 
     Other users may not name a file or a server. Of models that are loaded by a hub's name or from a
     folder they may name those that the installation offers (CROWDGRADE_MODELS).
@@ -45,7 +45,7 @@ def find_reserved_options(user: AnyUser, options: Parameters) -> list[Problem]:
 
 
 class LabelError(ValueError):
-    """A run's name or notes are too long: `given` characters, more than `most`."""
+    """Error: a run's name or notes have `given` characters, more than `most`."""
 
     def __init__(self, field: str, given: int, most: int) -> None:
         super().__init__(f"It has {given:,} characters, and at most {most:,} will do.")
@@ -65,7 +65,7 @@ def get_visible_run(user: AbstractBaseUser | AnonymousUser, public_id: UUID) -> 
 def find_gradable_version(
     question_set: QuestionSet, number: str | None, *, answered: bool = True
 ) -> QuestionSetVersion | None:
-    """Return the set's version numbered `number`, by default the latest; None if it has none.
+    """Return the set's version with a number, by default the latest; None if there is none.
 
     With `answered` only versions with an accepted text answer count.
     """
@@ -124,7 +124,7 @@ def queue_run(
 def _check_start(
     kind: Kind, version: QuestionSetVersion, owner_id: int, options: Parameters, trusted: bool
 ) -> None:
-    """Raise `OptionError` or `RefusedError` if a new run may not start: the only such check."""
+    """Raise `OptionError` or `RefusedError` if a new run with these options may not start."""
     problems: Sequence[Problem] = options.find_problems()
     owner = get_user_model()._default_manager.get(pk=owner_id)
     if version.question_set.archived_at is not None:

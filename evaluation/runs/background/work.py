@@ -53,7 +53,7 @@ def work_one_turn(
     clock: Callable[[], float] = time.monotonic,
     lane: Lane | None = None,
 ) -> bool:
-    """Work on the next run until it is done or its time is up, or on the next tasks.
+    """Work for one turn on the next run or tasks; return whether there was anything to do.
 
     Tasks are computed one after the other until the time is up, or until a run is next, which then
     has its turn. `lane` is Lane.COMPUTING where another process does the work that waits for
@@ -129,7 +129,7 @@ def work_on_task(
     lane: Lane | None = None,
     on_turn: Callable[[Turn], None] = lambda _: None,
 ) -> None:
-    """Work on a claimed task until it is done; the last one puts its run back into the queue.
+    """Work on a claimed task until it is done; queue its run if no task is left.
 
     `on_turn` gets the turn, whose deadline it may set, before the work begins. Sends a message only
     if it raises, which it does as `work_one_turn`.
@@ -138,7 +138,7 @@ def work_on_task(
     def compute(turn: Turn, run: Run) -> None:
         task = claim.load_task()
         import_string(WORKERS[task.kind])(turn, task)
-        claim.finish()
+        claim.finish_task()
 
     try:
         with _store_ending(claim):
@@ -157,7 +157,7 @@ def _compute_under_claim(
     lane: Lane | None,
     on_turn: Callable[[Turn], None],
 ) -> None:
-    """Call `compute` with a turn and the run while the claim is renewed and guarded."""
+    """Call `compute` with a turn and the run, while a thread renews the claim."""
     run = Run.objects.only("kind", "public_id").get(pk=claim.run_id)
     # It stays set, so that the record of an error that leaves this function has it too.
     log_context.run_id.set(str(run.public_id))
@@ -175,7 +175,7 @@ def _compute_under_claim(
 
 @contextmanager
 def _store_ending(claim: Claim | TaskClaim) -> Iterator[None]:
-    """Run the block; store how its work ended: released, handed over, or failed with the reason."""
+    """Run the block, then release, hand over or fail the claimed run by the error it raised."""
     try:
         yield
     except WaitsForTasksError:
@@ -189,10 +189,10 @@ def _store_ending(claim: Claim | TaskClaim) -> Iterator[None]:
         logger.info("run %s was cancelled or taken over", claim.run_id)
     except (RunInputError, BackendError, UnknownKindError) as error:
         # What the requester can mend is no fault of the worker's.
-        claim.fail(str(error))
+        claim.store_failure(str(error))
     except BaseException as error:
         if isinstance(error, Exception):
-            claim.fail(f"{type(error).__name__}: {error}")
+            claim.store_failure(f"{type(error).__name__}: {error}")
         else:  # the worker is being stopped: somebody else goes on
             claim.release()
         raise

@@ -108,7 +108,7 @@ def _check_array(
 
 
 def _find_value_faults(part: Values, parameters: AqerParameters) -> list[tuple[Any, str, str]]:
-    """Return (mask of bad rows, reason, remedy) for each check of the vectors' values."""
+    """Return a (mask of bad rows, reason, remedy) for each check of the vectors' values."""
     finite = np.isfinite(part)
     faults = [
         (
@@ -140,7 +140,7 @@ def _find_value_faults(part: Values, parameters: AqerParameters) -> list[tuple[A
 CONVERT = "manage.py convert_answers {file} --preset {preset} --output answers.csv"
 
 AS_TYPED = {"keep_html": True, "keep_ids": True}
-"""The choices of `read_worker_answers` by which no cell of a file is changed."""
+"""Options of `read_worker_answers` with which no cell of a file is changed."""
 
 
 def read_worker_answers(
@@ -151,10 +151,10 @@ def read_worker_answers(
     keep_html: bool,
     keep_ids: bool,
 ) -> AnswerFile:
-    """Return a file's worker answers; for another tool's export, the error names the import.
+    """Return a file's worker answers; if another tool wrote it, the error names the command.
 
-    As in `convert_answers`, answers lose the HTML of rich-text fields unless `keep_html`, and ids
-    such as 101.0 are read as 101 unless `keep_ids`. `duplicates` is None for a command that has no
+    The command is `convert_answers`. As there, answers lose the HTML of rich-text fields unless
+    `keep_html`, and ids such as 101.0 are read as 101 unless `keep_ids`. `duplicates` is None for a command that has no
     such option.
     """
     try:
@@ -179,7 +179,9 @@ def read_answers_to_items(
 def load_precomputed_vectors(
     grading_input: GradingInput, answers: AnswerFile, models: ModelAnswerFile | None
 ) -> tuple[EmbedTexts | None, dict[str, str]]:
-    """Return the function that returns the file's vectors, and its hash; (None, {}) without file.
+    """Return a function that returns the file's vectors, and {"vectors": its hash}.
+
+    Without a file (None, {}).
 
     The parameters name the file, if their embedder is "precomputed". Raises `EmbedderError` if it
     does not fit the answers.

@@ -35,7 +35,13 @@ from evaluation.runs.files.reply_tables import (
     write_batch,
     write_reply_tables,
 )
-from evaluation.runs.flow.asking.asker import End, Outcome, Progress, RequestSettings, ask_model
+from evaluation.runs.flow.asking.asker import (
+    EndReason,
+    Outcome,
+    Progress,
+    RequestSettings,
+    ask_model,
+)
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
     PASSAGE,
@@ -85,13 +91,13 @@ class AskSettings:
     keep_thinking: bool = False
 
     def get_chat_model(self) -> ChatModel:
-        """Return the chat model to ask. Raises ChatError or InputError."""
+        """Return the back-end of the chat model to ask. Raises ChatError or InputError."""
         return get_chat_model(
             self.model, api_key_env=self.key_variable, patience=self.settings.patience
         )
 
     def get_table_name(self, model: ChatModel) -> str:
-        """Return the name of a model in the tables. Raises InputError for an invalid name."""
+        """Return the name under which the tables list a model. Raises InputError if invalid."""
         name = normalise_text(self.name if self.name is not None else model.name)
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError.single(
@@ -143,7 +149,7 @@ class AskResult:
     @property
     def complete(self) -> bool:
         """Whether every question has a complete reply and the tables are written."""
-        done = self.outcome.complete and self.outcome.end is End.DONE
+        done = self.outcome.complete and self.outcome.end is EndReason.DONE
         return done and not self.n_cut_off and not self.problem
 
 
@@ -173,7 +179,7 @@ class _PreparedRequest:
 
 
 def estimate_requests(request: AskRequest) -> RequestEstimate:
-    """Return the expected number of requests, tokens and cost; sends and writes nothing."""
+    """Return the expected number of requests, tokens and cost, without sending anything."""
     asking = request.asking
     # An estimate must neither create the folder nor take its lock.
     with Journal(request.output, read_only=True) as journal:
@@ -346,7 +352,7 @@ def _build_items(request: AskRequest, prompt: Prompt) -> list[Item]:
 def _refuse_missing_passages(
     file: str, questions: Sequence[QuestionRecord], passages: dict[str, PassageRecord]
 ) -> None:
-    """Raise InputError for the first question without a known passage."""
+    """Raise InputError if a question has no passage, or one that is not in the file."""
     for question in questions:
         if not question.passage:
             reason = f"question {question.question} has no passage, which --strategy passage needs"

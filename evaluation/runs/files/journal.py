@@ -1,8 +1,8 @@
 """Store every reply of a model as a line of the folder's journal, requests.jsonl.
 
-Lines are only appended, each in one write, so that a stored reply (`store_reply`) survives any end
-of the process; a second later it is on the disk as well. An incomplete last line is cut off when
-journal is opened again. A line of its own rejects an earlier reply.
+Lines are only appended, each in one write, so that a reply stored by `store_reply` survives any
+end of the process; a second later it is on the disk as well. An incomplete last line is cut off
+when the journal is opened again. A line of its own rejects an earlier reply.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class Configuration:
         )
 
     def collect_settings(self) -> dict[str, Any]:
-        """Return all values in which two configurations may differ, by name."""
+        """Return all settings in which two configurations may differ, by name."""
         values = {
             name: getattr(self, name)
             for name in ("backend", "address", "model", "strategy", "system", "template", "seed")
@@ -89,7 +89,7 @@ class Configuration:
         return hashlib.sha256(both.encode()).hexdigest()[:16]
 
     def describe_difference(self, other: Configuration) -> str:
-        """Return the values that differ from another one's, such as "temperature=1"."""
+        """Return the settings that differ from another configuration's, such as "temperature=1"."""
         own_facts, other_facts = self.collect_settings(), other.collect_settings()
         differences = []
         for name in [*own_facts, *(name for name in other_facts if name not in own_facts)]:
@@ -128,7 +128,7 @@ class ReplyRow:
     thinking: str = ""
 
     def build_table_row(self, keep_thinking: bool) -> ReplyRow:
-        """Return the row; if `keep_thinking`, with the thinking before the answer."""
+        """Return the row for the table; if `keep_thinking`, with the thinking before the answer."""
         if not keep_thinking or not self.thinking:
             return self
         return replace(self, answer=join_thinking(self.answer, self.thinking))
@@ -251,7 +251,7 @@ class Journal:
         self._by_key.pop(row.key, None)
 
     def find_or_name_configuration(self, wanted: Configuration) -> Configuration:
-        """Return the configuration, renamed if another configuration of the folder has its name.
+        """Return the stored configuration, or the wanted one under a name not used in the folder.
 
         The first configuration keeps the wanted name; to a later one the differences are appended,
         such as "small (temperature=1)".
@@ -271,15 +271,15 @@ class Journal:
         return replace(wanted, name=unique_name)
 
     def open_reply_store(self, model: ChatModel, configuration: Configuration) -> JournalStore:
-        """Return the reply store of one configuration, for the asking."""
+        """Return the reply store of one configuration and its model."""
         return JournalStore(self, model, configuration)
 
     def find_reply(self, key: str) -> ReplyRow | None:
-        """Return a usable reply (no ERROR) to a request key, of any configuration, or None."""
+        """Return the reply to a request key, of any configuration; None without a usable one."""
         return self._by_key.get(key)
 
     def find_raw_reply(self, key: str) -> Any:
-        """Return the server's raw answer to the latest request with a key; None without one."""
+        """Return the server's raw answer to the latest request with this key; None without one."""
         place = self._places.get(key)
         if place is None:
             return None
@@ -290,7 +290,7 @@ class Journal:
     def append_reply(
         self, configuration: Configuration, row: ReplyRow, aside: dict[str, Any]
     ) -> None:
-        """Append a row, with the further fields of `aside`. Raises OSError; the file stays whole.
+        """Append a reply's row, with further fields `aside`. Raises OSError; the file stays whole.
 
         The first row of a configuration also describes the configuration.
         """
@@ -376,7 +376,7 @@ def _sync_file(file: int) -> None:
 
 
 class JournalStore:
-    """The reply store of one configuration in a journal (see `flow.asking.store.Store`)."""
+    """The reply store of one configuration in a journal (see `flow.asking.plan.ReplyStore`)."""
 
     def __init__(self, journal: Journal, model: ChatModel, configuration: Configuration) -> None:
         self._journal, self._model = journal, model
@@ -384,7 +384,7 @@ class JournalStore:
         self._id = configuration.id
 
     def has_reply(self, planned: PlannedRequest) -> bool:
-        """Return whether a request's question and sample has a reply that is no ERROR."""
+        """Return whether the request has a stored reply that is not an ERROR."""
         request = planned.request
         row = self._journal.rows.get((self._id, request.id, request.sample))
         # The key as well: a question whose wording changed since has the same id, but needs a new
@@ -392,11 +392,11 @@ class JournalStore:
         return row is not None and row.key == planned.key and row.status is not AnswerStatus.ERROR
 
     def knows_key(self, key: str) -> bool:
-        """Return whether a reply to this request key is stored, under any configuration."""
+        """Return whether a reply to this request key is stored for any configuration."""
         return self._journal.find_reply(key) is not None
 
     def copy_known_reply(self, planned: PlannedRequest) -> None:
-        """Store the known reply of the same request key for another item, at no cost."""
+        """Store a copy of the known reply to the same request key for this request, at no cost."""
         known = self._journal.find_reply(planned.key)
         assert known is not None
         cells = {name: getattr(known, name) for name in ReplyRow.__dataclass_fields__}
@@ -435,7 +435,7 @@ class JournalStore:
         )
 
     def _build_key_fields(self, planned: PlannedRequest) -> dict[str, Any]:
-        """Return the row fields that identify a planned request."""
+        """Return the row fields that identify a planned request, by name."""
         request = planned.request
         return {
             "configuration": self._id,

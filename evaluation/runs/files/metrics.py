@@ -109,7 +109,7 @@ def build_study_summary(
 def refuse_to_replace_inputs(
     output: Path, written: Iterable[str], inputs: Iterable[Path | None]
 ) -> None:
-    """Raise `InputError` if an output file would replace an input file."""
+    """Raise `InputError` if a file to write would replace one of the input files."""
     targets = [output / name for name in written]
     for path in inputs:
         if path is not None and any(_is_same_file(path, target) for target in targets):

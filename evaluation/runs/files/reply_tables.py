@@ -23,13 +23,13 @@ from evaluation.core.backends.embedding.contract import find_versions
 from evaluation.core.backends.server import FaultError, classify_failure
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
 from evaluation.runs.files.problem_messages import build_error
-from evaluation.runs.flow.asking.asker import End, Outcome
+from evaluation.runs.flow.asking.asker import EndReason, Outcome
 from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply, ReplyStore, group_by_key
 from evaluation.runs.flow.asking.summary import Budget
 
 
 def write_batch(path: Path, model: ChatModel, waiting: Sequence[PlannedRequest]) -> int:
-    """Write one JSON line per request (custom_id, method, url, body); return their number.
+    """Write a provider's batch file, one JSON line per request; return the number of lines.
 
     The custom_id is the key of the request. Raises InputError for a model without an
     OpenAI-compatible address, and for a file that exists or cannot be written.
@@ -84,7 +84,7 @@ def read_batch(
                 elif reply is not None:
                     store.store_reply(entry, RecordedReply(reply))
     except OSError as error:
-        outcome.end = End.STORE
+        outcome.end = EndReason.STORE
         outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
     # A batch whose replies are all stored already is not another's.
     if replies and not n_known and not any(entry.key in replies for entry in planned):
@@ -97,8 +97,8 @@ def _store_reply(
 ) -> None:
     """Store one reply with its cost, and count it in `outcome`."""
     # Nothing is reserved, as nothing is sent; settle() expects a reservation and adds the cost.
-    budget.reserve(0.0)
-    cost = budget.settle(0.0, planned.request, reply)
+    budget.reserve_price(0.0)
+    cost = budget.settle_cost(0.0, planned.request, reply)
     store.store_reply(planned, RecordedReply(reply, 1, 0.0, cost))
     outcome.cost += cost
     outcome.n_asked += 1
@@ -193,7 +193,7 @@ def write_reply_tables(
 
 
 def _build_row(configuration: Configuration, row: ReplyRow) -> tuple[object, ...]:
-    """Return a reply's row of model_answers.csv, in the order of `COLUMNS`."""
+    """Return a reply as a row of model_answers.csv, in the order of `COLUMNS`."""
     parameters = json.dumps(configuration.parameters, ensure_ascii=False, sort_keys=True)
     return (
         *(configuration.name, row.question, row.answer, row.status.value, row.sample),

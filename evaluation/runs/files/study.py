@@ -17,13 +17,13 @@ from annotations.exchange import AnswerStatus
 from evaluation.consensus.inputs import Progress
 from evaluation.runs.files.asking import AskSettings, ask_until_signal
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
-from evaluation.runs.flow.asking.asker import End, Outcome
+from evaluation.runs.flow.asking.asker import EndReason, Outcome
 from evaluation.runs.flow.asking.plan import Item, hash_prompt, plan_requests
 from evaluation.runs.flow.asking.summary import Budget, Prices
 
 
 class EndedEarlyError(Exception):
-    """A study's step ended before all requests were sent; replies so far are stored.
+    """Error: a study's step ended before all requests were sent; replies so far are stored.
 
     Reasons are the budget, Ctrl-C, a full disk, or too many failures. The message is for people.
     """
@@ -69,7 +69,7 @@ class StudyFolder:
     def ask_step(
         self, step: Step, items: Sequence[Item], asking: AskSettings | None = None
     ) -> dict[tuple[str, int], ReplyRow]:
-        """Send a step's requests that lack a reply; return all rows by item id and sample.
+        """Send a step's requests that lack a reply; return all replies by item id and sample.
 
         Parameters
         ----------
@@ -102,7 +102,7 @@ class StudyFolder:
             Budget(asking.prices or Prices(), asking.budget, self._sum_model_cost(configuration)),
             lambda done, total: self._progress(step.name, done, total),
         )
-        if outcome.end is not End.DONE or outcome.n_left:
+        if outcome.end is not EndReason.DONE or outcome.n_left:
             raise EndedEarlyError(_format_early_end(step, outcome))
         keys = ((entry.request.id, entry.request.sample) for entry in planned)
         rows = {
@@ -118,7 +118,7 @@ class StudyFolder:
             self._journal.reject_reply(row)
 
     def find_raw_reply(self, row: ReplyRow) -> Any:
-        """Return the server's raw answer for a row, with such values as token probabilities."""
+        """Return the server's raw answer for a reply, with values such as token probabilities."""
         return self._journal.find_raw_reply(row.key)
 
     @property
@@ -127,7 +127,7 @@ class StudyFolder:
         return all(not row.status.is_missing for _, rows in self._asked.values() for row in rows)
 
     def summarise_steps(self) -> list[dict[str, Any]]:
-        """Return a summary of each step so far: model, replies by status, tokens, cost."""
+        """Return one summary per step so far: model, replies by status, tokens, cost."""
         return [
             _summarise_step(configuration, rows) for configuration, rows in self._asked.values()
         ]
@@ -144,7 +144,7 @@ class StudyFolder:
 
 
 def _format_early_end(step: Step, outcome: Outcome) -> str:
-    """Return the sentence that a study's step ended early, and why."""
+    """Return a sentence that a study's step ended early, with the reason."""
     return (
         f"{step.name}: {outcome.n_left:,} of {outcome.n_planned:,} not asked"
         + (f": {outcome.reason}" if outcome.reason else "")

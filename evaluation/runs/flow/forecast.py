@@ -25,10 +25,10 @@ TEN = 10
 DELTA = 0.05
 """The worst error of a forecast is exceeded in this share of cases."""
 LEAST_ANSWERS = 4
-"""To the middle question; with fewer nobody has tried how near the forecast comes (evidence.md)."""
+"""Median of answers per question below which no forecast was evaluated (evidence.md)."""
 MOST_NAMED = 10
 WITHIN = 0.05
-"""How far off a consensus may be and still count as settled, unless a requester wants another."""
+"""Default for the largest expected error of a settled question."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class UnsettledQuestion:
 
 @dataclass(frozen=True)
 class MoreWorkersForecast:
-    """Forecast of the exemplary answers' error if `people` (by default ten) more workers answer.
+    """Forecast of the consensus error if `people` (by default ten) more workers answer.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class MoreWorkersForecast:
 def forecast_more_workers(
     questions: Sequence[GradedQuestion], each: int | None, within: float, people: int = TEN
 ) -> MoreWorkersForecast | None:
-    """Return the forecast of the error with `people` more workers; None with too few answers.
+    """Return the forecast of the consensus error with more workers; None with too few answers.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def convert_forecast_to_dict(ten_more: MoreWorkersForecast) -> dict[str, Any]:
 
 
 def _distribute_answers(answers: Sequence[int], people: int, each: int | None) -> list[int]:
-    """Return each question's number of new answers; questions with the fewest get them first."""
+    """Return how many new answers each question gets, those with the fewest answers first."""
     more = [0] * len(answers)
     left = people * min(each or len(answers), len(answers))
     heap = [(n, index) for index, n in enumerate(answers)]
@@ -150,7 +150,7 @@ class GradedQuestion:
 
 
 def estimate_question_similarity(question: GradedQuestion) -> float:
-    """Return the estimated similarity of a question's answers to the truth; NaN if unknown."""
+    """Return the estimated similarity of an answer to the truth, 0 to 1; NaN if unknown."""
     if question.left_out is None or question.answers < 2:
         return math.nan
     # Equal answers have a likeness of 1 and a rounding; below 0 there is nothing in common.
@@ -160,7 +160,7 @@ def estimate_question_similarity(question: GradedQuestion) -> float:
 
 @dataclass(frozen=True)
 class ConsensusErrorForecast:
-    """Expected error of the consensus by the number of answers to a question.
+    """Expected error of the consensus now, with ten more answers, and by number of answers.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ class ConsensusErrorForecast:
 
 
 def forecast_consensus_error(similarity: float, answers: int) -> ConsensusErrorForecast:
-    """Return the expected error around a number of answers to a question.
+    """Return the expected error of a consensus of so many answers, of ten more, and a curve.
 
     `similarity` is that of an answer to the truth, 0 to 1 (`estimate_similarity_to_truth`).
     """
@@ -191,7 +191,7 @@ def forecast_consensus_error(similarity: float, answers: int) -> ConsensusErrorF
 
 @dataclass(frozen=True)
 class TypicalAnswer:
-    """The typical answer of a grading, on which the planner's forecast rests.
+    """Means over the answers of a grading, from which the planner forecasts the error.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ class TypicalAnswer:
 
 
 def estimate_typical_answer(questions: Sequence[GradedQuestion]) -> TypicalAnswer:
-    """Return the typical answer of a grading, from its questions."""
+    """Return the means over the answers of a grading that the planner's forecast needs."""
     scored = [
         (question.answers, question.left_out)
         for question in questions
@@ -221,7 +221,7 @@ def estimate_typical_answer(questions: Sequence[GradedQuestion]) -> TypicalAnswe
 
 
 def build_typical_answer(answers: float, left_out: float) -> TypicalAnswer:
-    """Return the typical answer with the similarity that fits a mean leave-one-out score."""
+    """Return these means with the similarity to the truth that they imply; None if undefined."""
     if left_out <= 0:
         return TypicalAnswer(answers, left_out, None)
     # Equal answers have a likeness of 1 and a rounding.

@@ -1,4 +1,4 @@
-"""Options and summary of the run that tries all scoring methods on graded answers."""
+"""Options and summary of the run that compares scoring methods on graded answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evaluation.runs.flow.stored import RunSummary
 
 
 def _find_labels_problem(text: str) -> Problem | None:
-    """Return the problem of a text that gives no values for labels; None if it is valid."""
+    """Return the problem of a text with the values of labels; None if it is valid."""
     try:
         LabelGrades.parse(text)
     except ValueError as error:
@@ -35,7 +35,7 @@ def _find_labels_problem(text: str) -> Problem | None:
 
 @dataclass(frozen=True)
 class GradedOptions(Parameters):
-    """Options of trying all methods: values of labels, slow methods, embedder, seed."""
+    """Options of comparing scoring methods: labels' values, slow methods, embedder, seed."""
 
     labels: str | None = declare_option(
         None,
@@ -97,7 +97,7 @@ Verdict = Literal["better", "default", "apart", "small"]
 
 @dataclass(frozen=True)
 class MethodRow:
-    """How well one scoring method's worker scores correlate with mean grades.
+    """Correlations of one scoring method's worker scores with the workers' mean grades.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class MethodRow:
 
 @dataclass(frozen=True)
 class GradedSummary(RunSummary):
-    """Result of trying all scoring methods on graded answers: rows, verdict, counts.
+    """Result of comparing all scoring methods on graded answers: rows, verdict, counts.
 
     Attributes
     ----------
@@ -247,5 +247,5 @@ def build_method_rows(summary: GradedSummary) -> list[tuple[object, ...]]:
 
 
 def _format_options(options: dict[str, str]) -> str:
-    """Return options as text, each name and value, joined by commas."""
+    """Return options as text: names with values, joined by commas."""
     return ", ".join(f"{name} {value}" for name, value in options.items())

@@ -80,7 +80,7 @@ def sort_overall_first(rows: Iterable[MetricRow]) -> Iterator[MetricRow]:
 
 @dataclass
 class Exclusions:
-    """Counts of a study's excluded items by reason, with the first 1,000 of each.
+    """A study's excluded items: their number by reason, and the first 1,000 of each.
 
     Attributes
     ----------
@@ -130,7 +130,7 @@ ALL_BUT_1 = 1 - 1e-6
 
 
 def split_into_blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, int]]:
-    """Yield (start, stop) indices of blocks of items with about 20,000 texts together."""
+    """Yield the (start, stop) indices of blocks of items with about 20,000 texts each."""
     first, count = 0, 0
     for place, texts in enumerate(of_item):
         if count and count + len(texts) > TEXTS:
@@ -144,7 +144,7 @@ def split_into_blocks(of_item: Sequence[Sequence[str]]) -> Iterator[tuple[int, i
 def embed_block(
     embedder: Embedder, texts: Sequence[str], done: int, total: int, progress: Progress | None
 ) -> tuple[Vectors, int]:
-    """Return the texts' vectors and how many texts were cut; progress continues from `done`."""
+    """Return the texts' vectors and the number of truncated texts; progress starts at `done`."""
 
     def report(n: int, _: int) -> None:
         if progress is not None:
@@ -155,7 +155,7 @@ def embed_block(
 
 
 def compute_pairwise_cosines(vectors: Vectors, rows: Sequence[int]) -> Floats:
-    """Return the cosines of all pairs of the given rows; 0 where a vector is zero."""
+    """Return the square matrix of cosines between these rows of vectors; 0 for a zero vector."""
     part = vectors[list(rows)]
     products = part @ part.T
     gram = np.asarray(convert_to_dense(products), dtype=np.float64)
@@ -166,7 +166,7 @@ def compute_pairwise_cosines(vectors: Vectors, rows: Sequence[int]) -> Floats:
 
 
 def find_number_conflicts(texts: Sequence[str]) -> Bools:
-    """Return a square table, true where two texts both hold numbers, and different ones."""
+    """Return the square mask of text pairs that both contain numbers, and different ones."""
     # 0 is the code of a text without numbers, which never differs from another by its numbers.
     known: dict[frozenset[str], int] = {frozenset(): 0}
     owners = np.array(

@@ -1,4 +1,4 @@
-"""Declared result tables, views on them, and dataclasses stored as JSON.
+"""Declared result tables, measures in them, and dataclasses stored as JSON.
 
 Store frozen dataclasses as JSON, and read them back with their types. Name the kind of fact that no
 text states: an entailment model's judgement of an answer.
@@ -11,7 +11,7 @@ Declare result tables, from which files, storage, REST API and pages are derived
 stores and reads them with a run, and `evaluation.runs.reports.lists` gives them to
 downloads, to the REST API and to pages.
 
-Define views of language models: one number per model and question, read from tables.
+Define measures of language models: one number per model and question, read from tables.
 
 Several evaluations measure the same models and questions: how near an answer is to people's, how
 sure the model is, whether it answers rewordings alike, whether it recognises that there is
@@ -49,7 +49,7 @@ class Stored:
 
     @classmethod
     def _get_adapter(cls) -> TypeAdapter[Any]:
-        """Return the class's pydantic adapter, which converts from and to JSON; cached."""
+        """Return the pydantic adapter that converts this class from and to JSON; cached."""
         # From the class's own __dict__: getattr would find the adapter of a base class.
         made: TypeAdapter[Any] | None = cls.__dict__.get("_made")
         if made is None:
@@ -107,7 +107,7 @@ class ResultTable(Generic[RowT]):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Return the column names, in the order of the row type's fields."""
+        """Column names, in the order of the row type's fields."""
         row: Any = self.row
         if is_dataclass(row):
             return tuple(one.name for one in fields(row))
@@ -135,7 +135,7 @@ class StudyTable(Generic[StudyT, RowT], ResultTable[RowT]):
 
 
 def collect_column_help(tables: Iterable[ResultTable[Any]]) -> dict[str, str]:
-    """Return the help of all columns by ``table.column``, such as "items.f1"."""
+    """Return the descriptions of columns by ``table.column``, such as "items.f1"."""
     return {f"{table.name}.{name}": text for table in tables for name, text in table.help.items()}
 
 
@@ -153,7 +153,7 @@ NO_NUMBER = "no_number_told"
 
 
 class Aspect(StrEnum):
-    """Aspect of language models that a measure (view) is about, such as robustness."""
+    """Aspect of language models that a measure is about, such as robustness."""
 
     CROWD = "crowd"
     UNCERTAINTY = "uncertainty"
@@ -168,7 +168,7 @@ class Measure:
     Attributes
     ----------
     name : name in files and URLs, unique among all run types.
-    side : aspect that it measures; the first view with data represents its aspect in overviews.
+    side : aspect that it measures; the first measure with data represents it in overviews.
     title, words : label, and explanation in a sentence.
     lowest, highest : ends of the range; None for an open end.
     better : "higher" or "lower", whichever is better for a model or means more certainty; "" for
@@ -188,7 +188,7 @@ class Measure:
 
 
 class Observation(NamedTuple):
-    """One number of a view (measure), for a model and a question; "" for no model or question.
+    """One value of a measure for a model and a question, each "" if there is none.
 
     `reason` is the code of why `value` is None, else "".
     """
@@ -209,7 +209,7 @@ def build_column_reader(name: str) -> Reads:
 
 
 def parse_number(cell: Any) -> float | None:
-    """Return the number in a cell, 1 for true, 0 for false; None for an empty cell.
+    """Return a cell as a number: 1 for true, 0 for false, None for an empty cell.
 
     Raises
     ------
@@ -230,7 +230,7 @@ def parse_number(cell: Any) -> float | None:
 
 @dataclass(frozen=True)
 class MeasureSource:
-    """Which column of a run type's result table holds the numbers of a view (measure).
+    """Table and columns of a run type that hold the values of a measure.
 
     Attributes
     ----------
@@ -242,7 +242,7 @@ class MeasureSource:
     only : selects rows, by column and cell; by default all.
     merges : whether numbers of several runs may be shown together; False for numbers that depend
         on the other models of the run.
-    split : column whose values must not be pooled, such as the prompt form: each has its own view;
+    split : column whose values must not be pooled, such as the prompt form: a measure for each;
         "" for none.
     """
 
@@ -264,20 +264,20 @@ class MeasureSource:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Columns that the table needs for the view, in addition to the number's column."""
+        """Columns that the table must have besides that of the measure's value."""
         whose = {"answer": (self.model, self.question), "question": (self.question,)}
         return (*whose.get(self.view.of, (self.model,)), *self.only, *filter(None, [self.split]))
 
 
 class MeasuredObservation(NamedTuple):
-    """One number together with the view (or part of a view) that it belongs to."""
+    """One observation together with the measure (or part of a measure) that it belongs to."""
 
     view: Measure
     observation: Observation
 
 
 def select_measure_part(view: Measure, part: str) -> Measure:
-    """Return the view (measure) for one part, with the part in name and title; for "" unchanged."""
+    """Return the measure for one part, with the part in name and title; for "" unchanged."""
     if not part:
         return view
     return replace(view, name=f"{view.name}:{part}", title=f"{view.title} ({part})")
@@ -286,7 +286,7 @@ def select_measure_part(view: Measure, part: str) -> Measure:
 def read_measures(
     views: Sequence[MeasureSource], header: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> Iterator[MeasuredObservation]:
-    """Yield the number of each row, for each view (measure) of models that the table holds.
+    """Yield an observation for each row of a table and each measure that the table holds.
 
     Raises
     ------

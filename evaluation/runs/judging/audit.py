@@ -53,7 +53,7 @@ PRESETS = (TENTH, TWO_HUNDRED)
 
 
 def compute_preset_size(name: str, n_answers: int) -> int:
-    """Return how many answers a named preset draws: a tenth, or 200 if there are so many."""
+    """Return how many answers a preset draws: a tenth of them for "tenth", else 200."""
     return max(1, math.ceil(n_answers / 10)) if name == TENTH else 200
 
 
@@ -72,7 +72,7 @@ class DrawableAnswers:
     grades: dict[int, float]
 
     def compute_sample_size(self, preset: str, with_models: bool) -> int:
-        """Return the number of answers of a preset sample size; `with_models` counts models'."""
+        """Return the number of answers that a preset draws, with models' answers or without."""
         return compute_preset_size(
             preset, len(self.answers) + (len(self.models) if with_models else 0)
         )
@@ -84,7 +84,7 @@ class DrawableAnswers:
 
 
 def load_drawable_answers(run: Run) -> DrawableAnswers:
-    """Return the run's answers with a score, from which samples are drawn; four queries.
+    """Return the run's answers from which a sample for experts can be drawn; four queries.
 
     Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
     those of workers whom the run left out, and of workers excluded from the set.
@@ -122,11 +122,11 @@ def load_drawable_answers(run: Run) -> DrawableAnswers:
 def draw_audit_sample(
     run: Run, count: int, design: str, with_models: bool, seed: int, step: float | None = None
 ) -> Audit:
-    """Return the run's random sample of at least `count` answers; keep those drawn before.
+    """Draw answers until the run's sample has at least `count`; return the sample (`Audit`).
 
-    If the run has fewer, all of them. `design`, `with_models` and `seed` have an effect in the
-    first draw only; a `step` (grades that differ by more disagree) replaces the stored one. Raises
-    `CannotDrawError`.
+    Answers drawn before stay. If the run has fewer, the sample holds all. `design`, `with_models`
+    and `seed` have an effect in the first draw only; a `step` (grades that differ by more disagree)
+    replaces the stored one. Raises `CannotDrawError`.
     """
     # The run's row makes two who draw at once wait for each other.
     Run.objects.select_for_update().get(pk=run.pk)
@@ -197,7 +197,7 @@ def request_audit_grades(audit: Audit, expert: int) -> None:
 
 
 def list_audit_progress(audit: Audit) -> list[ExpertProgress]:
-    """Return the experts asked to grade a sample, with their progress; one query."""
+    """Return the progress of each expert who was asked to grade a sample, by name; one query."""
     done_by_expert: dict[tuple[str, int], list[bool]] = {}
     rows = select_audit_requests(audit).values_list("expert__username", "expert", "is_done")
     for name, user, done in rows:
@@ -209,7 +209,7 @@ def list_audit_progress(audit: Audit) -> list[ExpertProgress]:
 
 
 def withdraw_requests(audit: Audit, expert: int) -> int:
-    """Withdraw an expert's open requests in a sample; return the number of answers."""
+    """Delete an expert's unanswered requests in a sample; return their number."""
     open_requests = list(select_audit_requests(audit).filter(expert=expert, is_done=False))
     # What this one was to settle is to be settled by somebody else.
     for field in ("response_id", "llm_response_id"):
@@ -247,7 +247,7 @@ def select_audit_requests(audit: Audit) -> QuerySet[Any, Any]:
 def _order_worker_answers(
     drawable_answers: DrawableAnswers, design: str, rng: np.random.Generator
 ) -> list[tuple[str, int]]:
-    """Return (stratum, primary key) of workers' answers, in the order in which they are sampled."""
+    """Return the (stratum, primary key) of workers' answers, in random order by the design."""
     keys = [key for key, _, _ in drawable_answers.answers]
     if design == Audit.Design.RANDOM:
         return [(PEOPLE, keys[index]) for index in rng.permutation(len(keys)).tolist()]
@@ -274,7 +274,7 @@ def _order_worker_answers(
 
 
 def split_into_thirds(grades: dict[int, float]) -> dict[int, str]:
-    """Return each worker's third by grade; workers with equal grades are ordered by key."""
+    """Return each worker's third by grade ("low", "middle" or "high"), by worker key."""
     order = sorted(grades, key=lambda worker: (grades[worker], worker))
     return {
         int(worker): name

@@ -21,7 +21,7 @@ from evaluation.models import HumanJudgement, JudgementRequest, Run
 from evaluation.models.judgements import PLACES
 
 Key = tuple[str, ...]
-"""What tells one thing of a run from the others, such as system, item and language."""
+"""Key of an item within a run, such as system, item and language."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +81,13 @@ class Exhibit:
 
 
 def load_parts(stored: Sequence[Mapping[str, Any]]) -> tuple[Part, ...]:
-    """Return the texts shown to an expert from the values of `Exhibit.as_json`."""
+    """Return the texts for an expert from the JSON values of `Exhibit.as_json`."""
     return tuple(Part(**part) for part in stored)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judging:
-    """Declares the items of a run type that experts judge blindly, and the scale of judgements.
+    """Declaration of which items of a run type experts judge blindly, and on which scale.
 
     Attributes
     ----------
@@ -141,11 +141,11 @@ class Judging:
         return self.value or ("grade" if self.graded else "label")
 
     def find_choice(self, code: str) -> Choice | None:
-        """Return the choice with a code; None for an unknown code."""
+        """Return the choice of the scale with a code; None for an unknown code."""
         return next((choice for choice in self.choices if choice.code == code), None)
 
     def find_code(self, grade: float | None, label: str) -> str:
-        """Return the code of a stored judgement; "" for a grade that no choice has."""
+        """Return the code of the choice that was stored; "" for a grade that no choice has."""
         if not self.graded:
             return label
         return next((choice.code for choice in self.choices if choice.grade == grade), "")
@@ -203,7 +203,7 @@ class ExpertJudgement:
 
 
 def load_judgements(run: Run, judging: Judging) -> list[ExpertJudgement]:
-    """Return the experts' judgements of a run, by the item's position and by expert."""
+    """Return the experts' judgements of a run, ordered by item and expert name."""
     rows = (
         HumanJudgement.objects.filter(exhibit__run=run, exhibit__judging=judging.name)
         .order_by("exhibit__place", "expert__username")
@@ -221,7 +221,7 @@ MOST_DRAWN, MOST_SEED = 5_000, 2**31 - 1
 
 @dataclass(frozen=True)
 class ExpertProgress:
-    """How many judgements of a run an expert was asked for, and has finished."""
+    """Number of judgements that an expert was asked for in a sample, and of finished ones."""
 
     user: int
     name: str
@@ -236,7 +236,7 @@ class ExpertProgress:
 
 @transaction.atomic
 def draw_sample(run: Run, judging: Judging, count: int, seed: int) -> list[models.Exhibit]:
-    """Return a random sample of `count` items of a run to judge; earlier drawn ones stay.
+    """Return the stored sample of a run's items to judge, extended by random ones to `count`.
 
     If the items have several strata, the sample holds each in proportion (`draw_stratified_order`).
     The order of all items is drawn once with a seed, and the sample is its beginning: a larger
@@ -296,7 +296,7 @@ def request_judgements(exhibits: Iterable[models.Exhibit], expert: int) -> None:
 
 
 def list_expert_progress(run: Run, judging: Judging) -> list[ExpertProgress]:
-    """Return the experts asked to judge a run's items, with their progress; two queries."""
+    """Return the progress of each expert who was asked to judge a run's items; two queries."""
     mine = {"exhibit__run": run, "exhibit__judging": judging.name}
     done = dict(
         models.HumanJudgement.objects.filter(**mine)

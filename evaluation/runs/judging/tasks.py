@@ -61,7 +61,7 @@ class Dispute:
 
 
 def list_disputes(audit: Audit) -> list[Dispute]:
-    """Return the answers whose grades differ by more than the sample's step; two queries."""
+    """Return the answers on whose grades experts disagree by more than the sample's step."""
     grades_by_thing: dict[tuple[int | None, int | None], dict[int, float]] = {}
     items = AuditItem.objects.filter(audit=audit)
     for field in ("response", "llm_response"):
@@ -91,13 +91,13 @@ def has_disagreement(grades: Sequence[float], step: float) -> bool:
 
 
 def list_disputing_experts(disputes: Iterable[Dispute]) -> set[int]:
-    """Return the experts who graded an answer in dispute and thus cannot settle it."""
+    """Return the keys of the experts who graded an unsettled answer, so cannot settle it."""
     return {expert for dispute in disputes if dispute.settled is None for expert in dispute.grades}
 
 
 @transaction.atomic
 def ask_expert_to_settle(audit: Audit, expert: int) -> int:
-    """Ask an expert to settle all disagreements without adjudicator; return the number of answers.
+    """Request an expert to settle all disagreements without adjudicator; return their number.
 
     The order is drawn from the sample's seed and the expert. Raises `CannotSettleError`.
     """
@@ -161,7 +161,7 @@ TO_SETTLE = (
 
 
 class JudgingKey(NamedTuple):
-    """Name of a `Judging` with its run type; the run type is "" for answers of workers."""
+    """Key of a `Judging`: its run type ("" for answers of workers) and its name."""
 
     kind: str
     name: str
@@ -172,7 +172,7 @@ OF_ANSWERS = JudgingKey("", ANSWERS.name)
 
 @dataclass(frozen=True)
 class JudgingTask:
-    """One item for an expert to judge, with all data that the expert may see.
+    """One item for an expert to judge, with everything that the expert may see.
 
     Attributes
     ----------
@@ -203,18 +203,18 @@ class JudgingProgress:
 
 @dataclass(frozen=True)
 class JudgingQueue:
-    """An expert's progress over the items on one scale."""
+    """The items on one scale that an expert is asked to judge, with the progress."""
 
     declared: JudgingKey
     progress: JudgingProgress
 
 
 class NotAskedError(LookupError):
-    """The expert has no request to judge this item."""
+    """Error: the expert has no request to judge this item."""
 
 
 class RequestRow(NamedTuple):
-    """A request to judge an item: its id, whether it is done, and on which scale."""
+    """A request to an expert to judge an item: its id, whether it is done, and the scale."""
 
     task: UUID
     done: bool
@@ -222,7 +222,7 @@ class RequestRow(NamedTuple):
 
 
 def request_answer_judgements(run: Run | None, responses: Iterable[Response], expert: int) -> None:
-    """Ask an expert to judge answers, in random order; earlier requests stay."""
+    """Request an expert to judge answers, in random order; earlier requests stay."""
     JudgementRequest.objects.bulk_create(
         [
             JudgementRequest(run=run, response=response, expert_id=expert, place=randbelow(PLACES))
@@ -235,7 +235,7 @@ def request_answer_judgements(run: Run | None, responses: Iterable[Response], ex
 def load_expert_progress(
     question_set: QuestionSet, expert: int, *, is_asked: bool = False
 ) -> JudgingProgress:
-    """Return an expert's progress over all items of a question set, by two queries.
+    """Return an expert's progress over all requested items of a question set, by two queries.
 
     By one query if the caller knows that the expert `has_requests` to judge something.
     """
@@ -254,7 +254,7 @@ def load_judging_queues(question_set: QuestionSet, expert: int) -> list[JudgingQ
 
 
 def load_judging_task(question_set: QuestionSet, expert: int, request: UUID) -> JudgingTask | None:
-    """Return the item of an expert's request, by four queries; None without such a request."""
+    """Return the item to judge of an expert's request, by four queries; None without a request."""
     queue_rows, index = _find_queue_position(_load_request_rows(question_set, expert), request)
     if index is None:
         return None
@@ -281,7 +281,7 @@ def load_judging_task(question_set: QuestionSet, expert: int, request: UUID) -> 
 def store_judgement(
     question_set: QuestionSet, expert: int, request: UUID, choice: Choice
 ) -> UUID | None:
-    """Store an expert's choice, replacing an earlier one; return the next open request.
+    """Store an expert's judgement, replacing an earlier one; return the next open request's id.
 
     None when all items on that scale are judged. Sending it twice changes nothing. Raises
     `NotAskedError`.
@@ -301,7 +301,7 @@ def store_judgement(
 
 
 def find_last_judged(question_set: QuestionSet, expert: int) -> UUID | None:
-    """Return the request that an expert judged last in a question set; None without any."""
+    """Return the id of the request that an expert judged last in a set; None without any."""
     requests = select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk)).filter(
         is_done=True
     )
@@ -319,26 +319,24 @@ def delete_judgement(question_set: QuestionSet, expert: int, request: UUID) -> b
 
     Raises `NotAskedError`.
     """
-    open_requests = (
+    row = (
         select_requests(expert, QuestionSet.objects.filter(pk=question_set.pk))
         .filter(public_id=request)
         .first()
     )
-    if open_requests is None:
+    if row is None:
         raise NotAskedError(request)
-    gone, _ = HumanJudgement.objects.filter(
-        **_build_item_fields(open_requests), expert=expert
-    ).delete()
+    gone, _ = HumanJudgement.objects.filter(**_build_item_fields(row), expert=expert).delete()
     return gone > 0
 
 
 def _build_item_fields(judgement_request: JudgementRequest) -> dict[str, Any]:
-    """Return the foreign keys of a request's item, as fields of a judgement."""
+    """Return the foreign keys of a request's item, by field of a judgement."""
     return {f"{thing}_id": getattr(judgement_request, f"{thing}_id") for thing in THINGS}
 
 
 def _build_parts(judgement_request: JudgementRequest) -> tuple[Part, ...]:
-    """Return the texts that the expert reads, without anything about the author."""
+    """Return the texts of a request that its expert reads, without any about the author."""
     if judgement_request.exhibit is not None:
         return load_parts(judgement_request.exhibit.shown)
     # The database sees to it that there is one of the three. Who wrote it, a person or a model,
@@ -368,7 +366,7 @@ def _format_reference(accepted: list[Any]) -> str:
 
 
 def compute_judging_progress(rows: list[RequestRow]) -> JudgingProgress:
-    """Return an expert's progress, from the ordered list of the requests to judge."""
+    """Return an expert's progress from the ordered requests to judge."""
     undone = [row.task for row in rows if not row.done]
     first = rows[0].task if rows else None
     return JudgingProgress(len(rows), len(rows) - len(undone), undone[0] if undone else None, first)
@@ -377,7 +375,7 @@ def compute_judging_progress(rows: list[RequestRow]) -> JudgingProgress:
 def _find_queue_position(
     rows: list[RequestRow], request: UUID
 ) -> tuple[list[RequestRow], int | None]:
-    """Return the requests on the same scale as a request, and its index among them or None."""
+    """Return the requests on the same scale as this request, and its index in them (or None)."""
     declared = next((row.declared for row in rows if row.task == request), None)
     queue = [row for row in rows if row.declared == declared]
     return queue, next((index for index, row in enumerate(queue) if row.task == request), None)
@@ -386,7 +384,7 @@ def _find_queue_position(
 def _load_request_rows(
     question_set: QuestionSet, expert: int, *, known: bool = False
 ) -> list[RequestRow]:
-    """Return an expert's requests in a question set, in order, with whether they are done."""
+    """Return an expert's requests in a question set, in the order in which to judge."""
     if not (known or has_requests(expert)):
         return []
     rows = (
@@ -401,12 +399,12 @@ def _load_request_rows(
 
 
 def has_requests(expert: int) -> bool:
-    """Return whether the expert has any request; a cheap check before larger queries."""
+    """Return whether the expert has any request to judge; one small query."""
     return select_all_requests(expert).exists()
 
 
 def select_all_requests(expert: int) -> QuerySet[JudgementRequest]:
-    """Return all requests to an expert, of every question set."""
+    """Return all requests to an expert, in any question set."""
     return JudgementRequest.objects.filter(expert=expert)
 
 
@@ -432,13 +430,13 @@ def select_requests(expert: int, sets: QuerySet[QuestionSet]) -> QuerySet[Any, A
 
 
 def drop_requests_on_excluded_workers(requests: QuerySet[Any, Any]) -> QuerySet[Any, Any]:
-    """Return the requests without those still open about answers of excluded workers."""
+    """Return the requests without the open ones on answers of excluded workers."""
     rows = requests.annotate(of_author=WorkerVerdict.build_author_verdict())
     return rows.exclude(is_done=False, of_author=WorkerVerdict.Kind.EXCLUDE)
 
 
 def build_judging_key(kind: str | None, name: str | None) -> JudgingKey:
-    """Return the key of a `Judging` from stored values; `name` is None for an answer."""
+    """Return the key of a `Judging` from stored values; a `name` of None means answers."""
     return OF_ANSWERS if name is None else JudgingKey(kind or "", name)
 
 
@@ -451,7 +449,7 @@ _OF_SET = Coalesce(
 
 @dataclass(frozen=True)
 class InboxEntry:
-    """Requests to an expert in one question set on one scale, and the progress."""
+    """What an expert is asked to judge in one question set on one scale, with the progress."""
 
     question_set: QuestionSet
     declared: JudgingKey
@@ -461,7 +459,7 @@ class InboxEntry:
 def load_inbox(
     sets: QuerySet[QuestionSet], expert: int, *, known: bool = False
 ) -> list[InboxEntry]:
-    """Return what an expert is asked to judge in some sets, unfinished first; three queries.
+    """Return an entry for each set and scale on which an expert is asked to judge; three queries.
 
     Unfinished entries come first, then the newest set. Two queries if the expert is `known` to have
     requests.
@@ -488,7 +486,7 @@ def load_inbox(
 
 
 def sum_progress_by_set(waiting: Iterable[InboxEntry]) -> dict[int, JudgingProgress]:
-    """Return the expert's progress in each set, over all scales, by the set's primary key."""
+    """Return the expert's progress over all scales of each set, by the set's primary key."""
     progress_by_set: dict[int, JudgingProgress] = {}
     for entry in waiting:
         known = progress_by_set.get(entry.question_set.pk, JudgingProgress(0, 0, None, None))

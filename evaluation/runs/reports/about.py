@@ -64,7 +64,7 @@ class RunTitle:
 
 
 def build_run_title(run: Run, options: type[Parameters]) -> RunTitle:
-    """Return the title of a run; `options` is the options class of its run type."""
+    """Return the title of one run; `options` is the options class of its run type."""
     attributes: dict[str, Any] = vars(run)
     if "names_in_parameters" not in attributes:  # a run's parameters never change
         attributes["names_in_parameters"] = load_referenced_names([run.parameters])
@@ -72,14 +72,14 @@ def build_run_title(run: Run, options: type[Parameters]) -> RunTitle:
 
 
 def build_run_file_name(run: Run, what: str) -> str:
-    """Return the name of a downloaded file: question set, run type, title and `what`."""
+    """Return the name of a file to download, from the question set, run and its content `what`."""
     kind = "" if run.kind == GRADING else run.kind
     title = run.name or f"{run.created_at:%Y-%m-%d-%H%M}"
     return build_file_name(run.version.question_set.name, kind, title, what)
 
 
 def build_run_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTitle]:
-    """Return the titles of runs, unique among them, by one query at most.
+    """Return the titles of several runs, each title unique, by one query at most.
 
     Runs of the list that share a title get the time at which they were started.
     """
@@ -97,7 +97,7 @@ def build_run_titles(runs: Sequence[tuple[Run, type[Parameters]]]) -> list[RunTi
 def _build_title_with_names(
     run: Run, options: type[Parameters], names: Mapping[str, str]
 ) -> RunTitle:
-    """Return the title of a run; `names` are the names behind its ids."""
+    """Return the title of a run; `names` has the names of the ids in its options."""
     differs = tuple(options.summarize_changes(run.parameters, names))
     text = RunTitle("", differs).settings
     if not differs:
@@ -113,7 +113,7 @@ def _capitalise(text: str) -> str:
 
 
 def _list_ids(parameters: Mapping[str, Any]) -> Iterator[str]:
-    """Yield those stored values that may be public ids of models, prompts or workers."""
+    """Yield the stored values that may be public ids of models, prompts or workers."""
     for value in parameters.values():
         for one in value[:IDS_SHOWN] if isinstance(value, list) else [value]:
             if isinstance(one, str) and len(one) == _LENGTH_OF_ID and _is_uuid(one):
@@ -130,7 +130,7 @@ def _is_uuid(text: str) -> bool:
 
 
 def load_referenced_names(stored: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the names behind the ids in stored parameters, by one query at most."""
+    """Return the names of models, prompts and workers whose ids stored parameters hold, by id."""
     ids = {id for parameters in stored for id in _list_ids(parameters)}
     if not ids:
         return {}
@@ -190,9 +190,10 @@ class RunAbout:
 
 
 def build_run_about(run: Run, options: type[Parameters] = AqerParameters) -> RunAbout:
-    """Return the head of a run's report, without a query if version and set were fetched.
+    """Return the head of a run's report: the run, its question set and its settings.
 
-    `options` is the options class of its run type. The names behind ids take one query.
+    `options` is the options class of its run type. No query if version and set were fetched, but
+    one for the names of ids in the options.
     """
     question_set = run.version.question_set
     name = build_run_title(run, options)
@@ -217,7 +218,7 @@ def build_run_about(run: Run, options: type[Parameters] = AqerParameters) -> Run
 
 
 def _find_score_name(run: Run) -> str:
-    """Return the display name of a grading run's raw score; "" for other run types."""
+    """Return the label of a grading run's raw score; "" for other run types."""
     try:
         return AqerParameters.from_dict(run.parameters).score_name if run.kind == GRADING else ""
     except KeyError:  # it is of another version of the platform

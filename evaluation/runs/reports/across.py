@@ -57,10 +57,10 @@ Scale = tuple[str, ...]
 
 
 def select_official_runs(user: AnyUser) -> QuerySet[Run]:
-    """Return the grading run that represents each set whose answers the user may see.
+    """Return one grading run for each visible set: the official one, else the newest.
 
-    That is the official run, else the newest finished run, as by `choose_official_or_newest` for
-    one set. A set without a finished grading run has none.
+    Chosen as by `choose_official_or_newest` for one set. A set without a finished grading run has
+    none.
     """
     done = filter_unarchived_runs(Run.objects.filter(kind=GRADING, state=Run.State.DONE))
     of_set = done.filter(version__question_set=OuterRef("version__question_set"))
@@ -101,7 +101,7 @@ class RepresentingRun:
 
 @dataclass(frozen=True)
 class RepresentingRuns:
-    """The official or newest run of each question set, by key, and the most common scale.
+    """The grading run that represents each question set, by key, and the most common scale.
 
     If sets were graded with different embedders or similarities, means, trends and orders only use
     the scale of the most runs (of two equally frequent scales that of the newest run).
@@ -122,7 +122,7 @@ class RepresentingRuns:
 
 
 def load_representing_runs(user: AnyUser) -> RepresentingRuns:
-    """Return the representing run of each set that the user may see, by one query."""
+    """Return the grading runs that represent the sets the user may see, by one query."""
     rows = select_official_runs(user).values(
         *("pk", "public_id", "version_id", "version__number", "finished_at"),
         *("version__question_set_id", "version__question_set__public_id"),
@@ -137,7 +137,7 @@ def load_representing_runs(user: AnyUser) -> RepresentingRuns:
 
 
 def _build_representing_run(row: dict[str, Any]) -> RepresentingRun:
-    """Return the record of a database row; missing options have their defaults."""
+    """Return a representing run from its database row; missing options have their defaults."""
     defaults = AqerParameters()
     scale = tuple(
         str(getattr(defaults, name) if (value := row[f"parameters__{name}"]) is None else value)

@@ -76,7 +76,7 @@ def find_set_comparison(question_set: QuestionSet) -> SetComparison | None:
 
 
 def _build_sort_key(row: MethodRow) -> tuple[bool, float]:
-    """Return a method's sort key: held-out correlation, else the overall one, None last."""
+    """Return the sort key that puts the method with the highest correlation first."""
     # The held-out value first: on the questions that chose a method it looks better than it is.
     r = row.full.value if row.held.value is None else row.held.value
     return r is None, 0.0 if r is None else -r

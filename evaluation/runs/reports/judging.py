@@ -120,7 +120,7 @@ def build_judging_report(run: Run, judging: Judging) -> JudgingReport:
 def group_judgements_by_expert(
     judgements: Sequence[ExpertJudgement],
 ) -> dict[str, dict[Key, float | str]]:
-    """Return each expert's judgements: by expert name, then by the judged item."""
+    """Return the judgements by expert name, then by the key of the judged item."""
     grades: dict[str, dict[Key, float | str]] = {}
     for judgement in judgements:
         grades.setdefault(judgement.expert, {})[judgement.key] = judgement.value
@@ -288,18 +288,18 @@ def build_experts_check_counts(run: Run) -> dict[str, TableCounts]:
 def load_experts_check(
     run: Run, numbers: Mapping[str, list[Numbers]] | None = None
 ) -> ExpertsCheck:
-    """Return the agreement of a run's scores with experts' grades, of a sample if any.
+    """Return how well a run's scores agree with experts' grades, of a sample if there is one.
 
     `numbers` is the result of `build_experts_check_counts`, if it was read: it can save queries.
     """
     audit = find_audit(run) if numbers is None or numbers["audits"] != [(0,)] else None
     if audit is None and numbers is not None and numbers["judged"] == [(0,)]:
-        return build_experts_check(run, None, [])
-    return build_experts_check(run, audit, load_judged_answers(run, audit))
+        return check_experts(run, None, [])
+    return check_experts(run, audit, load_judged_answers(run, audit))
 
 
 def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
-    """Return the graded answers with a score: of the sample, else all workers' answers.
+    """Return the answers with experts' grades and a score: those of the sample, else workers'.
 
     Answers of workers whom the run left out are not among them.
     """
@@ -327,7 +327,7 @@ def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
 
 
 def _load_audit_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, str, str | None]]:
-    """Return the answers of a sample, and those for which a settling expert was asked.
+    """Return the answers of a sample, and those that an adjudicator was asked to settle.
 
     Each row has the answer, the key of its sample, its stratum and the name of its adjudicator.
     """
@@ -342,7 +342,7 @@ def _load_audit_items(run: Run, audit: Audit | None) -> list[tuple[Thing, int, s
 
 
 def _separate_settled(judged_answer: JudgedAnswer, thirds: set[str]) -> JudgedAnswer:
-    """Return the answer with the settling expert's grade separated from the others."""
+    """Return the answer with the grades of its adjudicators separated from the others."""
     settlers = sorted(thirds & judged_answer.grades.keys())
     if not settlers:
         return judged_answer
@@ -411,7 +411,7 @@ def _load_model_answers(run: Run, strata: Mapping[Thing, str]) -> Iterator[Judge
 def _group_grades(
     judgements: QuerySet[HumanJudgement], field: str, columns: Sequence[str]
 ) -> Iterator[tuple[int, Sequence[Any], Graded]]:
-    """Yield each answer's key, columns, and experts' grades with their times; one query."""
+    """Yield (answer key, its columns, its grades with first and last time); one query."""
     of_grade = (field, "expert__username", "grade", "created_at", "updated_at")
     rows = judgements.order_by(field, "pk").values_list(*of_grade, *columns)
     for key, of_answer in groupby(rows, key=itemgetter(0)):
@@ -435,12 +435,12 @@ def build_experts_check(
     pairs = sorted(compare_expert_pairs(worker_answers), key=lambda pair: -pair.found.n)
     experts = {expert for answer in worker_answers for expert in answer.grades}
     return ExpertsCheck(
-        compute_expert_correlation(worker_answers, audit),
+        correlate_experts(worker_answers, audit),
         len(experts),
         pairs[0] if pairs else None,
         sampled=audit is not None,
         chose=chose,
-        at_equal_length=compute_correlation_at_equal_length(worker_answers, audit),
+        at_equal_length=correlate_at_equal_length(worker_answers, audit),
     )
 
 
@@ -478,7 +478,7 @@ def compute_correlation_at_equal_length(
 
 
 def compute_sample_weights(judged: Sequence[JudgedAnswer], audit: Audit | None) -> list[float]:
-    """Return the weight of each judged answer: how many of all answers it represents."""
+    """Return for each judged answer how many answers of its stratum it represents."""
     if audit is None:
         return [1.0] * len(judged)
     counts: dict[str, int] = {}

@@ -53,7 +53,7 @@ LONG = ("summary", "reasons", "warnings", "signature", "notes")
 
 
 def annotate_runs_for_list(rows: QuerySet[Run]) -> QuerySet[Run]:
-    """Return runs for a list: without long fields, with embedder, alarm and audit counts.
+    """Annotate runs with what a list shows (embedder, alarms, audits); defer long fields.
 
     `is_of_record` marks an official run. `n_drawn` counts the answers that experts are to grade,
     `n_judged` those that one graded.
@@ -73,7 +73,7 @@ def annotate_runs_for_list(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def _build_drawn_count(items: QuerySet[AuditItem]) -> Coalesce:
-    """Return the database expression for the number of these answers in a run's sample."""
+    """Return the database expression that counts those of `items` in a run's sample."""
     # A subquery for each count: joins would multiply the rows and need DISTINCT.
     mine = items.filter(audit__run=OuterRef("pk")).order_by().values("audit")
     counted = mine.annotate(n=Count("pk")).values("n")
@@ -86,7 +86,7 @@ def filter_unarchived_runs(rows: QuerySet[Run]) -> QuerySet[Run]:
 
 
 def build_alarm_count(run: Any) -> Coalesce:
-    """Return the database expression for a run's number of unresolved alarms."""
+    """Return the database expression that counts a run's unresolved alarms."""
     ringing = Alarm.objects.filter(run=run, severity=Alarm.Severity.ALARM).order_by()
     ringing = ringing.exclude(SETTLED)
     counted = ringing.values("run").annotate(n=Count("pk")).values("n")
@@ -152,7 +152,7 @@ class RunFilter(ListFilter):
         fields: ClassVar[list[str]] = []
 
     def offer_question_sets(self, user: AnyUser) -> RunFilter:
-        """Replace the filter's field for a set's id by a choice of the user's sets; one query."""
+        """Offer the user's sets in place of the field for a set's id, and return the filter."""
         sets = QuestionSet.objects.visible_to(user).filter(archived_at=None).order_by("name")
         ids = sets.values_list("public_id", "name")[:OFFERED]
         self.form.fields["question_set"].widget = forms.Select(choices=[("", "Any"), *ids])
@@ -219,7 +219,7 @@ class ModelFilter(ListFilter):
     def filter_by_spec(
         self, rows: QuerySet[LanguageModel], name: str, value: bool
     ) -> QuerySet[LanguageModel]:
-        """Keep the models with a SPEC (which can be asked), or those without."""
+        """Return the models that can be asked because they have a SPEC, or those without one."""
         uploaded = Q(spec="")
         return rows.filter(~uploaded if value else uploaded)
 
@@ -272,7 +272,7 @@ class ReplyCounts:
 
 
 def list_reply_counts(summary: RunSummary) -> list[ReplyCounts]:
-    """Return the reply counts of each model and step; empty for runs without such counts."""
+    """Return the counts of replies of each model and step; [] for a run without such counts."""
     usage: Sequence[Usage] = summary.get_model_usage()
     return [
         ReplyCounts(
@@ -288,7 +288,7 @@ def list_reply_counts(summary: RunSummary) -> list[ReplyCounts]:
 
 
 def build_table_readers(tables: Iterable[ResultTable[Any]]) -> dict[str, Callable[[Run], Table]]:
-    """Return, by table name, a function that reads the table from a finished run."""
+    """Return functions that read the declared tables from a finished run, by table name."""
     return {table.name: _build_table_reader(table) for table in tables}
 
 

@@ -69,7 +69,7 @@ class PlannerReport:
 
 
 def build_planner_report(run: Run) -> PlannerReport:
-    """Return the expected error with more workers, from a finished run; one query."""
+    """Return the report on the consensus error that more workers would leave; one query."""
     totals = ExemplaryAnswer.objects.filter(
         run=run, n_answers__gte=2, mean_score__isnull=False
     ).aggregate(
@@ -111,7 +111,7 @@ def build_planner_report(run: Run) -> PlannerReport:
 
 
 def _find_missing_plan_reason(run: Run, left_out: float | None) -> str:
-    """Return the reason why no forecast is possible; "" if it is."""
+    """Return the sentence on why no forecast is possible; "" if one is."""
     if run.parameters.get("similarity", "cosine") != "cosine":
         return NO_PLAN["distances"]
     if left_out is None:

@@ -109,9 +109,10 @@ def load_active_verdicts(
 
 
 def find_own_last_verdict(decided: Sequence[AppliedDecision], user: Any) -> AppliedDecision | None:
-    """Return the user's last decision if it is current and about one worker only, else None.
+    """Return the user's last decision if the page may offer to take it back, else None.
 
-    `decided` are the active decisions of the run, the newest last. The page offers to take it back.
+    It must be current and about one worker only. `decided` are the active decisions of the run, the
+    newest last.
     """
     own_last = next(
         (verdict for verdict in reversed(decided) if verdict.by == user.get_username()), None
@@ -123,7 +124,7 @@ def find_own_last_verdict(decided: Sequence[AppliedDecision], user: Any) -> Appl
 
 
 def group_accepted_batches(decided: Iterable[WorkerDecision]) -> list[AcceptedBatch]:
-    """Return the batches of workers accepted at once, newest first, from active decisions."""
+    """Return the batches of workers who were accepted at once, newest first."""
     batches: dict[UUID, list[WorkerDecision]] = {}
     for verdict in decided:
         if verdict.together is not None:
@@ -135,7 +136,7 @@ def group_accepted_batches(decided: Iterable[WorkerDecision]) -> list[AcceptedBa
 
 
 def load_decision_history(run: Run, worker: UUID) -> list[WorkerDecision]:
-    """Return all decisions about a worker in a run, and withdrawals, newest first; one query."""
+    """Return all decisions about a worker in a run and their withdrawals, newest first."""
     rows = WorkerVerdict.select_for_run(run).filter(worker__public_id=worker).order_by("-pk")
     return [WorkerDecision(*row) for row in rows.values_list(*COLUMNS)]
 
@@ -169,10 +170,9 @@ class AppliedDecision(WorkerDecision):
     made_in: UUID | None = None
 
     def fill_origin(self, run: Run) -> AppliedDecision:
-        """Return the decision, with `made_in` filled if it names no run to take it back in.
+        """Return the decision with `run` as the run to take it back in, if it names none.
 
-        That is `run` where the original run is deleted and `run` is a finished grading; otherwise
-        the decision is returned unchanged.
+        Unchanged if the original run exists, or if `run` is no finished grading.
         """
         # A verdict outlives its run; any finished grading of the question set can take it back.
         if self.made_in is not None or run.kind != GRADING or run.state != Run.State.DONE:
@@ -205,7 +205,7 @@ class RunDecisions:
 
 
 def load_run_decisions(run: Run, workers: Collection[UUID]) -> RunDecisions:
-    """Return a run's applied decisions, some workers' current ones, and whether any is active.
+    """Return the decisions that a run applied, and the current ones about some workers.
 
     One query instead of `load_applied_verdicts`, `load_current_verdicts` and a check.
     """

@@ -16,7 +16,7 @@ SHOWN = 200
 
 @dataclass(frozen=True)
 class ProcessRow:
-    """What one background process did for a run."""
+    """Tasks, items and seconds that one background process computed for a run."""
 
     process: str
     n_tasks: int
@@ -43,7 +43,7 @@ class TaskRow:
 
 @dataclass(frozen=True)
 class TaskCounts:
-    """Numbers of a run's tasks that are valid for its present attempt."""
+    """Number of tasks of a run's present attempt, in all, done and running."""
 
     total: int
     done: int
@@ -64,7 +64,7 @@ class WorkLog:
 
 
 def count_tasks(run: Run) -> TaskCounts:
-    """Return the numbers of the run's tasks of its present attempt."""
+    """Return how many tasks the run's present attempt has, in all, done and running."""
     states = RunTask.State
     counts = RunTask.objects.filter(run=run, run_attempt=run.attempt).aggregate(
         total=Count("pk"),
@@ -111,7 +111,7 @@ def read_work_log(run: Run) -> WorkLog | None:
 
 
 def _build_task_row(task: RunTask) -> TaskRow:
-    """Return a task as the table shows it."""
+    """Return a task as a row of the log's table."""
     seconds = None
     if task.started_at and task.ended_at:
         seconds = (task.ended_at - task.started_at).total_seconds()

@@ -55,7 +55,7 @@ class OptionSerializer(StrictSerializer):
     options_of: ClassVar[type[Parameters]]
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return valid options; ValidationError lists the problems of each option."""
+        """Return the valid options; raise ValidationError with the problems by option."""
         options = self.options_of.get_options()
         checked = (options[name].find_problem(value) for name, value in values.items())
         wrong = [one for one in checked if one is not None]
@@ -71,14 +71,14 @@ class OptionSerializer(StrictSerializer):
         return values
 
     def _format_problem(self, wrong: Problem) -> Any:
-        """Return the API's sentence on an option's problem, with the problem's code."""
+        """Return an option's problem as the API's sentence, with its code."""
         return serializers.ErrorDetail(API.format_field_problem(self.options_of, wrong), wrong.code)
 
 
 def build_options_serializer(
     parameters: type[Parameters], name: str, description: str
 ) -> type[OptionSerializer]:
-    """Return the serializer class of an options class; `name` is its name in the schema."""
+    """Return a serializer class with a field for each option; `name` is its name in the schema."""
     fields: dict[str, Any] = {}
     for key, option in parameters.get_options().items():
         if DATABASE not in option.places:
@@ -90,7 +90,7 @@ def build_options_serializer(
 
 
 def _build_arguments(parameters: type[Parameters], option: Option) -> dict[str, Any]:
-    """Return the serializer field arguments that options of all types have."""
+    """Return the arguments of an option's serializer field that do not depend on its type."""
     help_text = API.describe_option(parameters, option.name)
     if isinstance(option, TextOption) and option.suggestions:
         help_text = (
@@ -198,17 +198,17 @@ class NewRunSerializer(StrictSerializer):
     )
 
     def validate_run_type(self, name: str) -> str:
-        """Return the run type's name; ValidationError lists all if it is unknown."""
+        """Return the name of the run type; raise ValidationError if it is unknown."""
         if name not in list_run_kinds():
             raise serializers.ValidationError(f"There are {', '.join(list_run_kinds())}.")
         return name
 
     def validate_kind(self, name: str) -> str:
-        """Return the run type's name, given under the former name of the field."""
+        """Return the run type's name, sent under its former key; ValidationError if unknown."""
         return self.validate_run_type(name)
 
     def validate(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Return the values with `run_type`; ValidationError if `kind` contradicts it."""
+        """Return the values with `run_type`; raise ValidationError if `kind` contradicts it."""
         former = values.pop("kind", None)
         run_type = values.setdefault("run_type", former or GRADING)
         if former not in (None, run_type):
@@ -239,7 +239,7 @@ def build_request_serializer(kind: Kind) -> type[NewRunSerializer]:
 
 
 def find_request_serializer(body: Any) -> type[NewRunSerializer]:
-    """Return the serializer class for a request's body, by the run type it names."""
+    """Return the serializer class for the body of a request, by the run type in it."""
     name = body.get("run_type", body.get("kind", GRADING)) if isinstance(body, dict) else GRADING
     kind = list_run_kinds().get(name) if isinstance(name, str) else None
     return NewRunSerializer if kind is None else build_request_serializer(kind)
@@ -247,7 +247,7 @@ def find_request_serializer(body: Any) -> type[NewRunSerializer]:
 
 @cache
 def _build_run_serializer(kind: Kind, base: Made) -> Made:
-    """Return the serializer class of runs of one type, with their options."""
+    """Return the serializer class of runs of one type, with the options of this type."""
 
     @extend_schema_field(build_parameters_serializer(kind))
     def get_parameters(self: Any, run: Any) -> Any:
@@ -263,7 +263,7 @@ def _build_run_serializer(kind: Kind, base: Made) -> Made:
 
 
 def _build_report_serializer(kind: Kind) -> Made:
-    """Return the serializer class of a run type's report, else of its summary."""
+    """Return the serializer class of a run type's report, or of its summary without one."""
     hint: Any = get_type_hints(kind.report)["return"] if kind.report else kind.summary
     return build_serializer(hint)
 
@@ -283,7 +283,7 @@ REPORT = PolymorphicProxySerializer("Report", _list_report_serializers, None)
 
 
 def build_run_proxy(base: Made, many: bool = False) -> PolymorphicProxySerializer:
-    """Return the API schema of runs of all types; `base` has the shared fields."""
+    """Return the schema of runs of any type for the API; `base` has the shared fields."""
 
     def of_kinds() -> dict[str, Described]:
         return {name: _build_run_serializer(kind, base) for name, kind in list_run_kinds().items()}
@@ -351,7 +351,7 @@ class RunRowSerializer(serializers.ModelSerializer[Run]):
         return self._get_listed_run(run).is_of_record
 
     def _get_listed_run(self, run: Run) -> ListedRun:
-        """Return the run with its title, from the context if the list view has loaded it."""
+        """Return the run with its title, which a list view has loaded into the context."""
         # A list looks all of them up at once, and every other answer shows one.
         known: dict[int, ListedRun] = self.context.get("listed", {})
         return known.get(run.pk) or list_runs([run])[0]

@@ -44,7 +44,7 @@ PLAIN[Message] = MessageField
 
 
 def _format_nothing_left(noun: str, held_back: str) -> str:
-    """Return the sentence that a payment has nothing left to send."""
+    """Return the sentence that no confirmed bonus or payment is left to send."""
     return f"No confirmed {noun} was left to be sent.{f' {held_back}.' if held_back else ''}"
 
 
@@ -69,13 +69,13 @@ CONFLICTS = Sentences(
 def build_conflict_problem(
     code: str, more: Mapping[str, Any] | None = None, /, **values: Any
 ) -> ApiProblem:
-    """Return the API problem of a conflict, by code; `more` is added to its document."""
+    """Return the API problem of a conflict with a code of `CONFLICTS`; `more` is added to it."""
     text = CONFLICTS.text(code, **values)
     return ApiProblem("conflict", text, reason=code, **(more or {}))
 
 
 def find_expert_keys(request: Request, run: Run, names: list[str], field: str = "") -> list[int]:
-    """Return the primary keys of a set's experts with these names. Raises `ApiProblem`.
+    """Return the primary keys of the set's experts with these user names. Raises `ApiProblem`.
 
     `field` is the request's field with a single name, for the error.
     """

@@ -41,7 +41,7 @@ _NEEDED: Any = object()
 
 
 class LazyField(Generic[Value]):
-    """Dataclass field (descriptor) given as an object or by its dotted name, imported on first use.
+    """Dataclass field given as an object or its dotted name, which is imported on first use.
 
     The name is imported when the field is first read. `finish` takes the imported object and the
     declared value, and returns the field's value.
@@ -62,7 +62,7 @@ class LazyField(Generic[Value]):
     def __get__(self, instance: object, owner: type) -> Value: ...
 
     def __get__(self, instance: object | None, owner: type) -> Self | Value:
-        """Return the part, imported if needed; on the class, the descriptor itself.
+        """Return the field's value, imported if needed; on the class, the descriptor itself.
 
         Raises ImportError if the dotted name does not exist.
         """
@@ -90,7 +90,7 @@ class LazyField(Generic[Value]):
         return result
 
     def iterate_dotted_names(self, declared: Any) -> Iterator[str]:
-        """Yield the dotted name in a declaration, if it is one."""
+        """Yield the declared value if it is a dotted name."""
         if isinstance(declared, str):
             yield declared
 
@@ -116,7 +116,7 @@ class LazyFields(LazyField[Value]):
         return result
 
     def iterate_dotted_names(self, declared: Any) -> Iterator[str]:
-        """Yield the dotted names in a declaration: its own, or those of its values."""
+        """Yield the declared value if it is a dotted name, else the dotted names in it."""
         if isinstance(declared, str):
             yield declared
             return
@@ -125,12 +125,12 @@ class LazyFields(LazyField[Value]):
 
 
 def has_part(instance: object, name: str) -> bool:
-    """Return whether an object declares a part that is not empty, without importing it."""
+    """Return whether a lazy field of an object is declared and not empty; imports nothing."""
     return bool(vars(instance)[name])
 
 
 def list_part_names(instance: object) -> dict[str, tuple[str, ...]]:
-    """Return the dotted names of the parts that an object declares, by field."""
+    """Return the dotted names that an object's lazy fields declare, by field name."""
     return {
         name: tuple(field.iterate_dotted_names(vars(instance)[name]))
         for name, field in vars(type(instance)).items()
@@ -171,7 +171,7 @@ class Page:
 
 @dataclass(frozen=True)
 class DataReadiness:
-    """A sentence on the data that a question set has for a run type, and whether these suffice."""
+    """Whether a question set has the data that a run type needs, with a sentence on these data."""
 
     words: str
     ready: bool = True
@@ -293,7 +293,7 @@ class Study(Command):
 def _add_judgement_tables(
     kind: Kind, tables: Mapping[str, Callable[[Run], Table]]
 ) -> Mapping[str, Callable[[Run], Table]]:
-    """Return a run type's tables, with one more for each kind of experts' judgement."""
+    """Return a run type's tables, with one for each of its declarations of expert judgements."""
     if not kind.judging:
         return tables
     from evaluation.runs.reports.judging import build_judgement_table
@@ -399,7 +399,7 @@ class Kind:
 
     @property
     def has_measures(self) -> bool:
-        """Whether its tables supply numbers to views of models or questions; imports nothing."""
+        """Whether its tables hold measures of models or questions; imports nothing."""
         return has_part(self, "views")
 
     @property
@@ -417,7 +417,7 @@ class Kind:
         return issubclass(self.summary, summary)
 
     def load_summary(self, run: Run) -> RunSummary:
-        """Return a run's stored summary, as an object of the run type's class."""
+        """Return a run's stored summary as an object of the run type's summary class."""
         return self.summary.from_json(run.summary)
 
     def get_input_counts(self, run: Run) -> Mapping[str, int]:
@@ -429,7 +429,7 @@ class Kind:
         return self.report(run) if self.report else self.load_summary(run)
 
     def read_observations(self, run: Run) -> Iterator[MeasuredObservation]:
-        """Yield a finished run's numbers for each view that the run type supplies, by table."""
+        """Yield a finished run's observations for each measure of the run type, table by table."""
         from evaluation.runs.flow.stored import read_measures
 
         for name in dict.fromkeys(viewed.table for viewed in self.views):

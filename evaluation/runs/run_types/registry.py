@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class UnknownKindError(LookupError):
-    """The installation has no run type with this name; the message says why."""
+    """Error: the installation has no run type with this name; the message says why."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
@@ -44,7 +44,7 @@ def list_asking_kinds() -> list[str]:
 
 
 def get_kind(name: str) -> Kind:
-    """Return the run type with a name. Raises `UnknownKindError`."""
+    """Return the run type with this name. Raises `UnknownKindError`."""
     try:
         return list_run_kinds()[name]
     except KeyError:
@@ -65,7 +65,7 @@ def get_options_class(run: Run) -> type[Parameters]:
 
 
 def find_judging(declared: JudgingKey) -> Judging:
-    """Return the declaration of experts' judgements (`Judging`) that a key names.
+    """Return the `Judging` (declaration of experts' judgements) with this key.
 
     Raises `UnknownKindError` if the run type is unknown, or has no such declaration (any more).
     """

@@ -29,7 +29,7 @@ class ListedRun:
 
 
 def list_runs(runs: Iterable[Run]) -> list[ListedRun]:
-    """Return the runs with titles and whether they are official, by at most two queries.
+    """Return runs with their titles and whether each is official, by at most two queries.
 
     Rows from `annotate_runs_for_list` hold `is_of_record`, which saves a query.
     """
@@ -64,7 +64,7 @@ class ModelRequests:
 
 
 def build_model_progress_context(run: Run) -> Mapping[str, Any]:
-    """Return a template context of each model's progress and the cost; empty when finished."""
+    """Return the template context with each model's progress and cost; {} for a finished run."""
     if run.state == Run.State.DONE:
         return {}
     models = read_progress_of_run(run)
@@ -75,7 +75,7 @@ def build_model_progress_context(run: Run) -> Mapping[str, Any]:
 
 
 def list_priced_model_ids(ids: Iterable[str]) -> set[str]:
-    """Return the ids of those models whose token prices are known."""
+    """Return the ids of those of the models that have token prices."""
     rows = LanguageModel.objects.filter(public_id__in=list(ids), price_in__isnull=False)
     return {str(public_id) for public_id in rows.values_list("public_id", flat=True)}
 

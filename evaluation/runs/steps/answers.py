@@ -43,7 +43,7 @@ def read_question_wordings(version_id: int) -> dict[int, str]:
 
 
 def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int, str]:
-    """Return the passage or category of each question, by key, for question contrast."""
+    """Return each question's group (passage or category) for question contrast, by key."""
     rows = Question.objects.filter(version=version_id, role__in=GRADED)
     groups = list(rows.values_list("pk", "passage_id", "category"))
     passages = {key: str(passage) for key, passage, _ in groups if passage is not None}
@@ -51,7 +51,10 @@ def read_question_groups(version_id: int, questions: Iterable[int]) -> dict[int,
 
 
 def read_grading_parameters(stored: dict[str, Any]) -> AqerParameters:
-    """Return a run's grading options from stored ones; missing ones have their default."""
+    """Return the grading options that a run stored, with defaults for missing ones.
+
+    Raises RunInputError for an option that this version does not know.
+    """
     try:
         return AqerParameters.from_dict(stored)
     except KeyError as error:
@@ -82,7 +85,10 @@ def load_model_answers(version_id: int) -> ModelAnswers:
 
 
 def _remove_stored_thinking(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return an answer's stored row, with thinking removed unless the import asked to keep it."""
+    """Return an answer's row without its last two columns, and without thinking in the text.
+
+    Thinking stays where the import was asked to keep it.
+    """
     key, model, question, text, status, sample, reason, thinking = row
     read = split_model_reply(text, AnswerStatus(status), reason, keep_thinking=bool(thinking))
     return key, model, question, read.text, read.status, sample
@@ -94,7 +100,7 @@ LISTED = 20
 
 
 def store_graded_answers(question_set: QuestionSet, source: Source, uploaded_by: int) -> list[str]:
-    """Store a set's file of graded answers, replacing an earlier one; return messages on it.
+    """Store a set's file of graded answers, replacing an earlier one; return sentences on it.
 
     Worker names are replaced by numbers, in the order of the file.
     """
@@ -125,7 +131,7 @@ def load_graded_answers(question_set_id: int) -> MarkedFile | None:
 
 
 def describe_graded_answers(marked: MarkedFile) -> str:
-    """Return a phrase that counts the answers, workers, questions and labels of a file."""
+    """Return a phrase with the numbers of answers, workers, questions and labels of a file."""
     n_workers = len(_list_workers(marked))
     whose = format_count(n_workers, "worker") if n_workers else "unknown workers"
     questions = len({answer.question for answer in marked.answers})
@@ -138,7 +144,7 @@ def describe_graded_answers(marked: MarkedFile) -> str:
 def find_start_problems(
     version: QuestionSetVersion, _user: Any, options: GradedOptions
 ) -> list[Problem]:
-    """Return the problems that prevent a run: no file, or a label without a value."""
+    """Return the problems that prevent a run's start: no file, or a label without a value."""
     marked = load_graded_answers(version.question_set_id)
     if marked is None:
         return [build_problem("no_graded_answers")]
@@ -196,7 +202,7 @@ def find_worker_keys(
 
 
 def find_known_worker_keys(version: QuestionSetVersion, ids: Sequence[str]) -> list[int]:
-    """Return primary keys of the version's workers with these ids; wrong ids are skipped."""
+    """Return the primary keys of the version's workers with these ids; skip other ids."""
     return _resolve_worker_ids(version, ids).keys
 
 
@@ -229,7 +235,7 @@ def find_worker_id_problems(
 def remove_worker_answers(
     version: QuestionSetVersion, ids: Sequence[str], answers: Answers
 ) -> Answers:
-    """Return the answers without those of the workers with these ids."""
+    """Return the answers without those of the workers who have these ids."""
     out = set(find_worker_keys(version, ids, answers.workers))
     return answers.select_rows(worker not in out for worker in answers.workers)
 
@@ -245,7 +251,7 @@ def select_answering_workers(
 
 
 def _resolve_worker_ids(version: QuestionSetVersion, ids: Sequence[str]) -> _ResolvedIds:
-    """Return the primary keys of a version's workers by id, with unknown and ambiguous ids."""
+    """Return the keys of the version's workers with these ids, and unknown and ambiguous ids."""
     by_id: dict[str, list[int]] = {}
     public: dict[str, int] = {}
     for key, public_id, name in select_answering_workers(version).values_list(
@@ -284,7 +290,7 @@ def select_answer_judgements(
 
 
 def compute_expert_grades(version: QuestionSetVersion) -> dict[int, float]:
-    """Return the valid expert grade of each judged answer, by the answer's primary key.
+    """Return the expert grade of each judged answer, by the answer's primary key.
 
     The adjudicator's grade where a disagreement was settled, else the mean of the experts' grades.
     """

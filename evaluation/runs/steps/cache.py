@@ -61,7 +61,7 @@ def embed_answers(
 def _embed_or_load(
     parameters: AqerParameters, turn: Turn, answers: Sequence[str], of_models: Sequence[str] | None
 ) -> EmbeddedAnswers:
-    """Return the vectors: stored ones if the database stores this embedder's, else all new."""
+    """Return the vectors of answers, read from the database if it stores this embedder's."""
     if not is_cached_embedder(parameters.embedder):
         turn.require_lane(Lane.COMPUTING)
         return embed(parameters, answers, of_models, turn.report_progress)
@@ -80,12 +80,12 @@ def _embed_or_load(
 
 
 def is_cached_embedder(spec: str) -> bool:
-    """Return whether the database stores the vectors of this kind of embedder."""
+    """Return whether the database stores the vectors of embedders of this kind (SPEC)."""
     return parse_embedder_spec(spec).kind in KEPT_KINDS
 
 
 def find_embedding_lane(spec: str) -> Lane:
-    """Return the lane of embedding texts: ASKING if by a server, else COMPUTING."""
+    """Return the lane of embedding: ASKING for an embedder on a server, else COMPUTING."""
     return Lane.ASKING if parse_embedder_spec(spec).kind == "openai" else Lane.COMPUTING
 
 
@@ -180,7 +180,7 @@ GUESSED_SPEED = 12_000.0
 def _store_embedding_tasks(
     turn: Turn, spec: str, precision: str, embedder: Embedder, texts: Sequence[str]
 ) -> None:
-    """Store tasks for the texts and end the turn; return if one turn embeds them soon enough."""
+    """Store tasks to embed the texts, which ends the turn; do nothing if one turn suffices."""
     subject = build_task_subject(spec, embedder)
     speed = measure_task_speed(subject, GUESSED_SPEED)
     payloads = [
@@ -245,7 +245,7 @@ def build_task_subject(spec: str, embedder: Embedder) -> str:
 
 
 def embed_part(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the vectors of texts as they are stored: float32, little-endian everywhere."""
+    """Return the vectors of texts in the form to store: float32, little-endian."""
     return np.asarray(embedder.embed(texts), dtype="<f4")
 
 
@@ -272,7 +272,7 @@ def store_vectors(
 
 
 def _choose_precision(precision: str, embedder: Embedder) -> str:
-    """Return the precision to name in `load_embedder` for the vectors of this embedder."""
+    """Return the precision with which `load_embedder` loads this embedder again."""
     found = embedder.describe().precision
     return found if precision == "auto" and found in PRECISIONS else precision
 
@@ -283,12 +283,12 @@ def _format_embedder_version(key: Mapping[str, object]) -> str:
 
 
 def _find_version_of_embedder(embedder: Embedder) -> EmbedderVersion | None:
-    """Return the stored record of an embedder's version; None before its first vector."""
+    """Return the stored version of this embedder; None before its first vector."""
     return find_embedder_version(embedder.describe())
 
 
 def _get_or_create_version(embedder: Embedder, dimension: int) -> EmbedderVersion:
-    """Return the stored record of this embedder's model and precision; create it if missing."""
+    """Return the stored version of this embedder; create it if missing."""
     found, _ = EmbedderVersion.objects.get_or_create(
         **_build_version_key(embedder.describe()), defaults={"dimension": dimension}
     )
@@ -316,7 +316,7 @@ def _find_stored_hashes(version: EmbedderVersion, hashes: Sequence[bytes]) -> se
 
 
 def _load_vector_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> NDArray[np.float32]:
-    """Return one stored vector (row) per text hash, in the order of the hashes."""
+    """Return the matrix of stored vectors, a row for each text hash in their order."""
     matrix = np.empty((len(by_hash), version.dimension), dtype=np.float32)
     place = {key: at for at, key in enumerate(by_hash)}
     for part in _split_into_parts(list(by_hash), QUERIED):
@@ -329,7 +329,7 @@ def _load_vector_matrix(version: EmbedderVersion, by_hash: dict[bytes, str]) -> 
 def load_vectors_of_texts(
     version: EmbedderVersion, texts: Sequence[str]
 ) -> NDArray[np.float32] | None:
-    """Return the stored vector (row) of each text; None if one is missing."""
+    """Return the matrix of stored vectors, a row for each text; None if one is missing."""
     by_hash = {compute_text_hash(text): text for text in dict.fromkeys(texts)}
     if len(_find_stored_hashes(version, list(by_hash))) < len(by_hash):
         return None
@@ -339,13 +339,13 @@ def load_vectors_of_texts(
 def _spread_to_texts(
     matrix: NDArray[np.float32], by_hash: Mapping[bytes, str], texts: Sequence[str]
 ) -> NDArray[np.float32]:
-    """Return the vector (row) of each text from one vector per hash."""
+    """Return the matrix of vectors, a row for each text, from a row for each hash."""
     place = {text: at for at, text in enumerate(by_hash.values())}
     return matrix[np.array([place[text] for text in texts])]
 
 
 def find_embedder_version(info: EmbedderInfo) -> EmbedderVersion | None:
-    """Return the stored record of the embedder that `info` describes; None without vectors."""
+    """Return the stored version of the embedder that `info` describes; None without vectors."""
     return EmbedderVersion.objects.filter(**_build_version_key(info)).first()
 
 

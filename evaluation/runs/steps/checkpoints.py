@@ -55,7 +55,7 @@ LANE = "lane"
 
 
 class OtherLaneError(Exception):
-    """The run must continue in another lane (computing or asking); committed work stays."""
+    """Raised when the run must continue in another lane (computing or asking)."""
 
     def __init__(self, lane: Lane) -> None:
         super().__init__(lane)
@@ -63,11 +63,11 @@ class OtherLaneError(Exception):
 
 
 class OutOfTimeError(Exception):
-    """The turn's time is up: committed work stays, and the next turn continues the run."""
+    """Raised when the turn's time is up; the next turn continues from the committed work."""
 
 
 class RunInputError(Exception):
-    """The run cannot be computed from its input; `message` gives the reason.
+    """Error: the run cannot be computed from its input; `message` gives the reason.
 
     `str()` is the text that the run stores: the message as JSON, or a sentence without a code.
     """
@@ -125,7 +125,7 @@ class Turn:
     _reported: float = field(default=float("-inf"), init=False)
 
     def check_interruption(self) -> None:
-        """Raise if the claim on the run is lost or the turn's time is up; call it often."""
+        """Raise `LeaseLostError` if the claim is lost, `OutOfTimeError` if the time is up."""
         self.check()
         if self.is_over():
             raise OutOfTimeError(self.run_id)
@@ -143,7 +143,7 @@ class Turn:
             raise OtherLaneError(lane)
 
     def report_progress(self, stage: str, done: int, total: int) -> None:
-        """Store the run's progress, at most once a second; raises if the claim is lost.
+        """Store the run's progress, at most once a second; raise if the claim is lost.
 
         Inside a fenced transaction the run's row is locked already; outside,
         a lost claim does no harm, because only progress is written.
@@ -169,7 +169,7 @@ class Turn:
         )
 
     def store_json(self, name: str, data: Any) -> None:
-        """Store JSON with the run under a name; call it inside `open_fenced_transaction`."""
+        """Store JSON data with the run under a name; call it inside `open_fenced_transaction`."""
         RunData.objects.update_or_create(run_id=self.run_id, name=name, defaults={"data": data})
 
     def read_stored(self, name: str) -> Any:
@@ -288,7 +288,7 @@ def read_rows_of_tables(run: Run, tables: Mapping[str, type[Any]]) -> dict[str, 
 
 
 def _build_name_prefix(table: str) -> str:
-    """Return the beginning of the names under which a table's parts are stored."""
+    """Return the prefix of the names under which a table's parts are stored."""
     return f"{PREFIX}{table}:"
 
 

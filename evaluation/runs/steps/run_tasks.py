@@ -35,13 +35,13 @@ WORKERS: Mapping[str, str] = {
 }
 """Dotted name of the function that computes a task, by kind: (turn, task) -> None.
 
-It commits parts in fenced transactions by `store_task_progress`, and may be called again for the
+It commits parts in fenced transactions by `store_task_progress`, and may be called for the
 rest.
 """
 
 
 class WaitsForTasksError(Exception):
-    """The run's tasks are stored, `n_tasks` of them; the turn ends, and the last task wakes it."""
+    """Raised when a turn has stored `n_tasks` tasks; the run continues after the last one."""
 
     def __init__(self, run_id: int, n_tasks: int) -> None:
         super().__init__(run_id, n_tasks)
@@ -49,7 +49,7 @@ class WaitsForTasksError(Exception):
 
 
 def measure_task_speed(subject: str, guess: float) -> float:
-    """Return the median work per second of a subject's last tasks; `guess` without any."""
+    """Return the median work per second of a subject's latest tasks; `guess` without any."""
     finished = RunTask.objects.filter(
         subject=subject, state=RunTask.State.DONE, work__gt=0, seconds__gt=0
     )
@@ -58,9 +58,9 @@ def measure_task_speed(subject: str, guess: float) -> float:
 
 
 def split_by_work(work_of_items: Sequence[float], speed: float) -> list[slice]:
-    """Return slices of equal work that take about `TASK_SECONDS` each; none for less than two.
+    """Return slices of items with equal work, about `TASK_SECONDS` each; [] for little work.
 
-    Work for less than two tasks is done in the turn itself. `speed` is work per second.
+    Work for less than two tasks is little: the turn does it itself. `speed` is work per second.
     """
     total = math.fsum(work_of_items)
     if total < 2 * TASK_SECONDS * speed:
@@ -130,6 +130,6 @@ def store_task_progress(
 
 
 def count_truncated_texts(run_id: int, subject: str) -> int:
-    """Return how many texts the run's embedding tasks of a subject (embedder) have cut."""
+    """Return how many texts the run's embedding tasks of a subject (embedder) truncated."""
     tasks = RunTask.objects.filter(run=run_id, subject=subject, n_truncated__gt=0)
     return sum(tasks.values_list("n_truncated", flat=True))

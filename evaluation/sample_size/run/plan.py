@@ -42,7 +42,7 @@ class Standing(StrEnum):
 
 @dataclass(frozen=True)
 class CurrentScore:
-    """A worker or model now: number of answered questions, and width of its score's interval."""
+    """Present score of a worker or model: number of answered questions, width of the interval."""
 
     key: Any
     name: str
@@ -198,7 +198,7 @@ class PlanWithRows:
         return [*messages, Message("plan.forecast")]
 
     def _collect_new_question_values(self) -> dict[str, Any]:
-        """Return the values of the message about new questions to add."""
+        """Return the values for the message about new questions to add, by name."""
         plan = self.plan
         return {
             "questions": plan.new_questions,
@@ -210,7 +210,7 @@ class PlanWithRows:
         }
 
     def _collect_beyond_values(self) -> dict[str, Any]:
-        """Return the values of the message about questions beyond the limit."""
+        """Return the values for the message about questions beyond the limit, by name."""
         lacking = [
             row.needed - row.answers
             for row in self.questions
@@ -291,7 +291,7 @@ def build_answer_plan(
 def _plan_questions(
     wishes: PlanTargets, questions: Sequence[GradedQuestion]
 ) -> tuple[list[QuestionPlan], int]:
-    """Return a plan per question, and the answers the median question needs (0 if unknown)."""
+    """Return the questions' plans, and how many answers the median one needs (0 if unknown)."""
     similarity = np.array([estimate_question_similarity(question) for question in questions])
     known = ~np.isnan(similarity)
     needed = np.full(len(questions), np.nan)
@@ -335,7 +335,7 @@ def _plan_questions(
 
 
 def _plan_scores(wishes: PlanTargets, scores: Sequence[CurrentScore]) -> list[ScorePlan]:
-    """Return how many more questions each worker or model must answer, widest interval first."""
+    """Return a plan for the interval of each worker or model, widest planned interval first."""
     rows = []
     for score in scores:
         needed = int(find_answers_for_width(score.width, score.questions, wishes.width))
@@ -346,12 +346,12 @@ def _plan_scores(wishes: PlanTargets, scores: Sequence[CurrentScore]) -> list[Sc
 
 
 def _find_middle_score(scores: Sequence[CurrentScore]) -> CurrentScore:
-    """Return the worker or model with the median interval width (the wider of two)."""
+    """Return the worker or model with the median interval width, of two the wider one."""
     return sorted(scores, key=lambda score: score.width)[len(scores) // 2]
 
 
 def _count_further_questions(wishes: PlanTargets, scores: Sequence[CurrentScore]) -> int:
-    """Return how many more questions make the median interval narrow enough."""
+    """Return how many more questions make the median interval narrow enough; 0 without scores."""
     if not scores:
         return 0
     middle = _find_middle_score(scores)

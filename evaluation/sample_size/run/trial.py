@@ -206,11 +206,11 @@ class PlanParameters(CrowdParameters):
     sentences: ClassVar = CrowdParameters.sentences
 
     def get_plan_targets(self) -> PlanTargets:
-        """Return the targets of the answer plan (`PlanTargets`), without the grading options."""
+        """Return the options that are targets of the plan, without those of grading."""
         return PlanTargets(**{name: getattr(self, name) for name in OF_WISHES})
 
     def build_grading_parameters(self) -> AqerParameters:
-        """Return only the options of grading, with bootstrap intervals."""
+        """Return the options that are those of grading, with bootstrap intervals."""
         own = {name: getattr(self, name) for name in self.get_options() if name in OF_GRADING}
         return AqerParameters(**own)
 
@@ -220,7 +220,7 @@ class TooFewWorkersError(ValueError):
 
 
 @dataclass(frozen=True)
-class Trial:
+class CrowdSizeTrial:
     """Result of a crowd size trial: inputs, their embedding, and the fitted estimator."""
 
     inputs: GradingInput
@@ -244,7 +244,7 @@ class Trial:
         return self.embedded.warnings
 
     def build_signature(self, input_hash: str) -> str:
-        """Return the signature of a run: options, embedding, input hash, and version."""
+        """Return the trial's signature: options, embedding, input hash, and version."""
         info = self.embedded.info
         parts = {
             **build_signature_parts(self.parameters),
@@ -265,8 +265,8 @@ def try_smaller_crowds(
     embed_texts: EmbedTexts | None = None,
     progress: Progress | None = None,
     computed: MutableMapping[str, Agreements] | None = None,
-) -> Trial:
-    """Embed the answers, score them with random subsets of the crowd, and return the trial.
+) -> CrowdSizeTrial:
+    """Embed the answers and compare scores by random subsets of the crowd; return the trial.
 
     Parameters
     ----------
@@ -307,11 +307,11 @@ def try_smaller_crowds(
         progress and (lambda done, total: progress("trying", done, total)),
         computed,
     )
-    return Trial(inputs, parameters, embedded, estimator)
+    return CrowdSizeTrial(inputs, parameters, embedded, estimator)
 
 
 def hash_trial_input(inputs: GradingInput, grades: Mapping[Any, float]) -> str:
-    """Return the SHA-256 of answers and grades, to detect a change of the input."""
+    """Return the SHA-256 of a trial's answers and grades, to detect a change of its input."""
     digest = hashlib.sha256(inputs.compute_hash().encode())
     for key, grade in grades.items():
         # repr keeps all digits of a float.
@@ -345,7 +345,7 @@ class CrowdSizeSummary(RunSummary):
     verdicts: tuple[SizeVerdict, ...] = ()
 
     @classmethod
-    def from_trial(cls, trial: Trial) -> CrowdSizeSummary:
+    def from_trial(cls, trial: CrowdSizeTrial) -> CrowdSizeSummary:
         """Return the summary to store for a trial."""
         estimator = trial.estimator
         return cls(
@@ -385,7 +385,7 @@ def _list_verdict_messages(verdicts: Sequence[SizeVerdict], measure: str) -> Ite
 
 
 def build_verdict_message(verdict: SizeVerdict) -> Message:
-    """Return the message of a verdict; its code ends in the reason or in "enough"."""
+    """Return the message of a verdict; its code ends in "enough" or the reason for none."""
     values = {
         "by": verdict.by,
         "measure": verdict.measure,

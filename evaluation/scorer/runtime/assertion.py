@@ -25,7 +25,7 @@ def check_answer(
     similarity: float | None = None,
     contradicted: int = 0,
 ) -> tuple[AnswerScore, list[str]]:
-    """Return the score of an answer, and the bounds that it misses.
+    """Return the score of an answer, and a sentence for each bound that it misses.
 
     Parameters
     ----------

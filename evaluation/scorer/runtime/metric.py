@@ -45,7 +45,7 @@ def process_results(doc: dict[str, Any], results: list[str]) -> dict[str, Any]:
 
 
 def compute_model_percentile(items: list[str]) -> float:
-    """Return the percentile of the mean among people; NaN unless all questions were answered."""
+    """Return the percentile of a model's mean among people; NaN if a question lacks an answer."""
     pairs = [json.loads(item) for item in items]
     known = {question: score for question, score in pairs if score is not None}
     percentile = load_scorer(HERE).find_percentile(known)

@@ -29,11 +29,11 @@ NO_TEXT = "no_text"
 
 
 class ScorerError(Exception):
-    """The exported folder cannot be used; the message states why and what to do."""
+    """Error: the exported folder cannot be used; the message states why and what to do."""
 
 
 class UnknownQuestionError(KeyError):
-    """The exported consensus has no question of this id."""
+    """Error: the exported consensus has no question with this id."""
 
     def __str__(self) -> str:
         return f"the exported consensus has no question {self.args[0]!r}"
@@ -170,7 +170,7 @@ class CrowdScorer:
         return vectors
 
     def score(self, question: str, answer: str) -> AnswerScore:
-        """Return the score of an answer; raises `UnknownQuestionError`."""
+        """Return the score of an answer to a question, by its id; raises `UnknownQuestionError`."""
         return self.score_all([(question, answer)])[0]
 
     def score_all(self, answers: Sequence[tuple[str, str]]) -> list[AnswerScore]:
@@ -202,13 +202,16 @@ class CrowdScorer:
         )
 
     def find_percentile(self, similarities: Mapping[str, float]) -> float | None:
-        """Return the percentile of the mean of all answers among the people's raw scores."""
+        """Return the percentile of a model's mean similarity among people's raw scores.
+
+        None unless `similarities` has every question of the run.
+        """
         if set(similarities) != set(self.questions) or not self.settings["has_all_questions"]:
             return None
         return compute_percentile(fmean(similarities.values()), self._raw)
 
     def _find_question(self, question: str) -> Question:
-        """Return the question of an id; raises `UnknownQuestionError`."""
+        """Return the question with an id; raises `UnknownQuestionError`."""
         try:
             return self.questions[str(question)]
         except KeyError:
@@ -230,7 +233,7 @@ class CrowdScorer:
 
     @staticmethod
     def _find_answer_percentile(question: Question, score: float) -> float | None:
-        """Return the percentile of an answer's score among people's answers; None if unknown."""
+        """Return the percentile of an answer's score among people's answers; None for too few."""
         return compute_percentile(score, question.worker_scores)
 
 

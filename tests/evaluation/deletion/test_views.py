@@ -39,7 +39,7 @@ from evaluation.runs.background import runs
 from evaluation.runs.background.exclusions import list_excluded_ids
 from evaluation.runs.background.leases import wake_process_if_needed
 from evaluation.runs.background.work import work_one_turn
-from evaluation.runs.exports import RECORD, choose_run
+from evaluation.runs.exports import RECORD, choose_named_run
 from evaluation.runs.reports.verdicts import build_applied_context
 from evaluation.triage.storage import decide_on_worker
 from tests.evaluation.runs.reports.across.world import graded_set, named, worker
@@ -123,12 +123,12 @@ def test_an_archived_run_of_record_gives_way_until_it_is_restored(client, rana, 
     rivers = run.version.question_set
     assert read_official_run(rivers).run == newer.public_id
     assert read_official_run(rivers).newer is None
-    assert choose_run(run.version, RECORD) == newer
+    assert choose_named_run(run.version, RECORD) == newer
     assert choose_leaderboard_run(list_comparable_runs(rivers)) == newer
     client.post(address("run-restore", run))
     assert read_official_run(rivers).run == run.public_id
     assert read_official_run(rivers).chosen_by == "rana"
-    assert choose_run(run.version, RECORD) == run
+    assert choose_named_run(run.version, RECORD) == run
 
 
 def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(client, rana, run):

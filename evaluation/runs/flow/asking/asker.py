@@ -32,9 +32,9 @@ OF_THE_MODEL = frozenset(
 """Faults that the next request would meet as well, if they are the model's and not the item's."""
 ENOUGH_IN_A_ROW = 5
 ENOUGH_FAILURES = 25
-"""Replies of any other transport error in a row, each after all its attempts."""
+"""Consecutive replies with any other transport error, each after all its attempts."""
 BUSY_IN_A_ROW = 10
-"""Attempts turned away in a row after which everybody pauses, not only who was turned away."""
+"""Consecutive refused attempts after which all requests pause, not only the refused ones."""
 BUDGET_USED_UP = "the budget does not reach for the next request"
 """Why the asking of a model ended, where its price is more than is left."""
 LOOK_AGAIN = 0.2
@@ -42,11 +42,11 @@ LOOK_AGAIN = 0.2
 
 
 class _AskingEndedError(Exception):
-    """The requests to a model were ended before this one was sent."""
+    """Error: the requests to a model were ended before this one was sent."""
 
 
-class End(StrEnum):
-    """Reason why the requests to a model ended: done, stopped, out of time or money, or a fault."""
+class EndReason(StrEnum):
+    """Reason why the requests to a model ended, such as done, interrupted or out of budget."""
 
     DONE = "done"
     BUDGET = "budget"
@@ -97,7 +97,7 @@ class Outcome:
     messages: dict[str, str] = field(default_factory=dict)
     cost: float = 0.0
     seconds: float = 0.0
-    end: End = End.DONE
+    end: EndReason = EndReason.DONE
     reason: str = ""
     last_fault: str = ""
 
@@ -123,7 +123,7 @@ async def ask_model(
     enough: asyncio.Event | None = None,
     reserve: Reserve | None = None,
 ) -> Outcome:
-    """Ask a model for all replies that the store lacks, and store each; return the outcome.
+    """Send all requests that have no stored reply, and store each reply; return the outcome.
 
     Ends early, with the replies so far stored, if the budget or the time is used up, `stop` is set,
     the store fails, or the model is given up after repeated faults (the other requests then get an
@@ -177,7 +177,7 @@ class _Asker:
     async def find_missing_replies(
         self, planned: Sequence[PlannedRequest]
     ) -> list[list[PlannedRequest]]:
-        """Return the requests without a stored reply, grouped by key; copy stored replies."""
+        """Return the requests that lack a reply, grouped by key; copy known replies to others."""
         waiting, copied = [], []
         for group in group_by_key([entry for entry in planned if not self.store.has_reply(entry)]):
             if not self.store.knows_key(group[0].key):
@@ -196,11 +196,11 @@ class _Asker:
     async def ask_groups_concurrently(
         self, waiting: list[list[PlannedRequest]], stop: asyncio.Event, enough: asyncio.Event
     ) -> None:
-        """Ask all groups of requests, `at_once` at a time, until done or a limit is reached."""
+        """Send all groups of requests, `at_once` at a time, until done or a limit is reached."""
         # One iterator for all tasks: each takes the next group, so that none is sent twice.
         groups = iter(waiting)
         if self.settings.seconds is not None and self.settings.seconds <= 0:
-            self._end_asking(End.TIME, "the time is used up")
+            self._end_asking(EndReason.TIME, "the time is used up")
         async with AsyncExitStack() as stack:
             stack.push_async_callback(self.model.close)
             # The back-end opens after the exit callback is registered, so a failure still closes
@@ -219,7 +219,7 @@ class _Asker:
                 # They wait for events that may never come.
                 for watcher in watchers:
                     watcher.cancel()
-        if self.outcome.end is End.GIVEN_UP:
+        if self.outcome.end is EndReason.GIVEN_UP:
             fault = Fault("not_asked", f"not asked: {self.outcome.reason}")
             kept = RecordedReply(Reply.from_fault(fault), attempts=0)
             await asyncio.gather(
@@ -227,38 +227,38 @@ class _Asker:
             )
 
     async def _end_when_time_is_up(self, enough: asyncio.Event) -> None:
-        """End the asking when its time is over or the event `enough` is set."""
+        """End the requests when their time is over or the event `enough` is set."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self.settings.seconds):
                 await enough.wait()
-        self._end_asking(End.TIME, "the time is used up")
+        self._end_asking(EndReason.TIME, "the time is used up")
 
     async def _end_when_stopped(
         self, stop: asyncio.Event, workers: list[asyncio.Task[None]]
     ) -> None:
-        """Stop asking and cancel its tasks when the event `stop` is set."""
+        """End the requests and cancel their tasks when the event `stop` is set."""
         await stop.wait()
-        self._end_asking(End.INTERRUPTED, "interrupted")
+        self._end_asking(EndReason.INTERRUPTED, "interrupted")
         for worker in workers:
             worker.cancel()
 
     async def _ask_groups(self, groups: object) -> None:
-        """Ask one group of requests after another, until none is left or the asking ends."""
+        """Send one group of requests after another until none is left or the requests are ended."""
         for group in groups:  # type: ignore[attr-defined]
             if self._has_ended() or not await self._ask_group(group):
                 return
 
     def _has_ended(self) -> bool:
-        """Return whether the requests have been ended, for whatever reason."""
-        return self.outcome.end is not End.DONE
+        """Return whether the requests have been ended."""
+        return self.outcome.end is not EndReason.DONE
 
     async def _ask_group(self, group: list[PlannedRequest]) -> bool:
-        """Ask for one group's reply and store it; return False if the asking has ended."""
+        """Send one group's request and store its reply; return False if the requests are ended."""
         request = group[0].request
         price = self.budget.compute_highest_price(request)
         while not self.budget.can_spend(price):
             if not self.budget.under_way:
-                self._end_asking(End.BUDGET, BUDGET_USED_UP)
+                self._end_asking(EndReason.BUDGET, BUDGET_USED_UP)
                 return False
             self._settled.clear()
             with suppress(TimeoutError):
@@ -269,7 +269,7 @@ class _Asker:
                 return False
         # Reserved before it is sent: concurrent requests could otherwise exceed the budget
         # together.
-        self.budget.reserve(price)
+        self.budget.reserve_price(price)
         began = time.monotonic()
         reply: Reply | None = None
         try:
@@ -280,10 +280,10 @@ class _Asker:
         finally:
             # Also after a cancellation: a reservation that is never settled would lower the budget.
             failed = Reply.from_fault(Fault("cancelled", "cancelled"))
-            cost = self.budget.settle(price, request, reply or failed)
+            cost = self.budget.settle_cost(price, request, reply or failed)
             self._settled.set()
         self.outcome.cost += cost
-        if self.outcome.end is End.TIME and reply.fault is not None and reply.fault.again:
+        if self.outcome.end is EndReason.TIME and reply.fault is not None and reply.fault.again:
             return False  # it may pass: another time
         self.outcome.n_asked += 1
         if not await self._store_group_reply(group, RecordedReply(reply, attempts, seconds, cost)):
@@ -325,7 +325,7 @@ class _Asker:
         return reply, attempts, seconds
 
     async def _wait_for_turn(self, tokens: int) -> bool:
-        """Wait until a request may be sent; return False if the asking has ended."""
+        """Wait until a request may be sent; return False if the requests are ended."""
         if self._over.is_set():
             return False
         if self.pace.is_open:
@@ -340,17 +340,17 @@ class _Asker:
             over.cancel()
 
     async def _wait_unless_ended(self, seconds: float) -> None:
-        """Wait for some seconds, or until the asking ends."""
+        """Wait for some seconds, or until the requests are ended."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 await self._over.wait()
 
     def _should_retry(self, reply: Reply) -> bool:
-        """Return whether to try again: the error may pass, and requests have not been ended."""
-        return reply.fault is not None and reply.fault.again and self.outcome.end is End.DONE
+        """Return whether to send a request again: the error may pass, requests are not ended."""
+        return reply.fault is not None and reply.fault.again and self.outcome.end is EndReason.DONE
 
     def _compute_retry_wait(self, state: tenacity.RetryCallState) -> float:
-        """Return the seconds before the next attempt: as the server asked, else backoff."""
+        """Return the seconds before the next attempt: those that the server set, else a backoff."""
         fault = state.outcome.result().fault if state.outcome else None
         if fault is not None and fault.wait is not None:
             # Not all at the same moment, and never before the server said.
@@ -368,10 +368,10 @@ class _Asker:
             return
         self._busy_in_a_row += 1
         if fault.code == "connection" or self._busy_in_a_row >= BUSY_IN_A_ROW:
-            self.pace.pause(self.settings.patience.compute_wait(attempt, fault.wait))
+            self.pace.pause_requests(self.settings.patience.compute_wait(attempt, fault.wait))
 
     def _give_up_if_faulty(self, fault: Fault | None, began: float) -> None:
-        """End the asking if consecutive faults are the model's and not an item's."""
+        """End the requests if consecutive faults are those of the model, not of single items."""
         if fault is None:
             self._faults_in_a_row.clear()
             return
@@ -388,7 +388,7 @@ class _Asker:
             or n_of_model >= ENOUGH_IN_A_ROW
             or n_passing >= max(ENOUGH_FAILURES, 2 * self.at_once)
         ):
-            self._end_asking(End.GIVEN_UP, fault.message)
+            self._end_asking(EndReason.GIVEN_UP, fault.message)
 
     async def _store_group_reply(self, group: list[PlannedRequest], kept: RecordedReply) -> bool:
         """Store one reply for a group of equal requests; return False if the store fails."""
@@ -416,14 +416,14 @@ class _Asker:
         return True
 
     def _end_for_store_error(self, error: OSError) -> None:
-        """End the asking because the store failed to keep a reply."""
-        self._end_asking(End.STORE, "")
-        self.outcome.end = End.STORE  # whatever else ended it a moment ago
+        """End the requests because the store could not store a reply."""
+        self._end_asking(EndReason.STORE, "")
+        self.outcome.end = EndReason.STORE  # whatever else ended it a moment ago
         self.outcome.reason = f"the replies cannot be stored ({error.strerror or error})"
 
-    def _end_asking(self, end: End, reason: str) -> None:
-        """Record why the asking ends, unless there is a reason already, and wake all tasks."""
-        if self.outcome.end is End.DONE:
+    def _end_asking(self, end: EndReason, reason: str) -> None:
+        """Record why the requests end, unless a reason is recorded already, and wake all tasks."""
+        if self.outcome.end is EndReason.DONE:
             self.outcome.end, self.outcome.reason = end, reason
             self._settled.set()
             self._over.set()
@@ -436,6 +436,6 @@ class _Asker:
 
 
 async def _await_stored(stored: Sequence[Awaitable[None] | None]) -> None:
-    """Await those results of a store that are awaitable."""
+    """Await the results of a reply store, without those that are None."""
     if waiting := [one for one in stored if one is not None]:
         await asyncio.gather(*waiting)

@@ -36,14 +36,14 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 
 
 def parse_spec_url(spec: str) -> str:
-    """Return the URL in a SPEC ``openai:MODEL@URL``; "" for another SPEC."""
+    """Return the URL in a model's SPEC ``openai:MODEL@URL``; "" for another SPEC."""
     kind, _, target = spec.partition(":")
     parts = split_model_at_url(target) if kind == OPENAI else None
     return parts[1] if parts else ""
 
 
 def _find_spec_problem(spec: str) -> Problem | None:
-    """Return the problem of a SPEC that no back-end accepts; None if it is valid."""
+    """Return the problem of a model's SPEC; None if a back-end accepts it."""
     if not spec.isprintable():
         return build_problem("spec", "spec", reason="it holds a character that no address has")
     kind, _, target = spec.partition(":")
@@ -59,7 +59,7 @@ def _find_spec_problem(spec: str) -> Problem | None:
 
 
 def _find_variable_problem(name: str) -> Problem | None:
-    """Return the problem of an invalid name of an environment variable; None if valid."""
+    """Return the problem of the name of an environment variable; None if it is valid."""
     return None if VARIABLE.fullmatch(name) else build_problem("variable", "key_variable")
 
 
@@ -145,7 +145,7 @@ class ModelOptions(Parameters):
 
 
 TEMPERATURE, MAX_TOKENS = 0.0, 256
-"""What is sent where neither the run nor the model says anything."""
+"""Values sent if neither the run nor the model sets them."""
 LONGEST_WAIT = 120.0
 """Seconds that a server may ask us to wait before the next attempt."""
 MOST_SEED = 2**31 - 1
@@ -340,7 +340,7 @@ class AskOptions(Parameters):
         return own if isinstance(own, int) else None
 
     def build_request_settings(self) -> RequestSettings:
-        """Return concurrency, retries and requests per minute for `asker.ask_model`."""
+        """Return concurrency, retries and requests per minute, as `ask_model` takes them."""
         return RequestSettings(
             at_once=self.concurrency,
             patience=self.build_patience(),
@@ -348,7 +348,7 @@ class AskOptions(Parameters):
         )
 
     def build_patience(self) -> Patience:
-        """Return the attempts, timeout and waits of one request."""
+        """Return the attempts, timeout and waits of one request, as `Patience`."""
         return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 
 

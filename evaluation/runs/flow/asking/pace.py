@@ -42,7 +42,7 @@ class Pace:
         self._next = 0.0
         self._open_at = 0.0
 
-    def pause(self, seconds: float) -> None:
+    def pause_requests(self, seconds: float) -> None:
         """Delay new requests by `seconds`, at most 300."""
         until = time.monotonic() + min(seconds, LONGEST_PAUSE)
         self._open_at = max(self._open_at, until)
@@ -52,9 +52,9 @@ class Pace:
         if allowance is None:
             return
         if allowance.requests is not None and allowance.requests <= 0:
-            self.pause(allowance.requests_reset or 0.0)
+            self.pause_requests(allowance.requests_reset or 0.0)
         if allowance.tokens is not None and allowance.tokens < tokens:
-            self.pause(allowance.tokens_reset or 0.0)
+            self.pause_requests(allowance.tokens_reset or 0.0)
 
     @property
     def is_open(self) -> bool:
@@ -77,7 +77,7 @@ class Pace:
             await asyncio.sleep(wait)
 
     async def _take_reserved_time(self) -> float:
-        """Return the time of the next request reserved among all processes; 0 if none reserve."""
+        """Return the time at which this process may send next; 0 if processes share no limit."""
         if self._reserve is None:
             return 0.0
         # Those of a second at once: a fast model would need a transaction for each request.

@@ -41,7 +41,7 @@ def hash_prompt(system: str, template: str) -> str:
 
 
 class TemplateError(ValueError):
-    """A prompt template cannot be used; the message states why and what to do.
+    """Error: a prompt template cannot be used; the message states why and what to do.
 
     `code` and `values` identify it for pages and the REST API: "braces", "bare" (a field
     with more than its name), "unknown", "of_passage" (a field that only a passage has), "missing".
@@ -65,7 +65,7 @@ class Prompt:
     system: str = SYSTEM
 
     def __post_init__(self) -> None:
-        """Raise TemplateError for an unknown field, or a required one that is missing."""
+        """Raise TemplateError if the template has an unknown field, or lacks a required one."""
         known, used = FIELDS[self.strategy], [name for _, name in parse_template(self.template)]
         for name in used:
             if name is None or name in known:
@@ -93,7 +93,7 @@ class Prompt:
         return hash_prompt(self.system, self.template)
 
     def build_messages(self, fields: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation about one item, fields filled in; missing ones are empty."""
+        """Return the messages to send about one item; fields that are not given stay empty."""
         content = "".join(
             text + (fields.get(name, "") if name else "")
             for text, name in parse_template(self.template)
@@ -110,7 +110,7 @@ def build_item_fields(
     passage: str = "",
     title: str = "",
 ) -> dict[str, str]:
-    """Return the template fields of a question; choices as lines below the question."""
+    """Return the values of a template's fields for a question, by field name."""
     return {
         "question": question,
         "choices": "".join(
@@ -124,7 +124,7 @@ def build_item_fields(
 
 
 def parse_template(template: str) -> list[tuple[str, str | None]]:
-    """Return the (literal text, name of the field after it or None) pairs of a template."""
+    """Return a template's parts as (text, name of the field after it or None) pairs."""
     try:
         parts = list(Formatter().parse(template))
     except ValueError as error:
@@ -247,10 +247,10 @@ class ReplyStore(Protocol):
     """
 
     def has_reply(self, planned: PlannedRequest) -> bool:
-        """Return whether the request's item and sample has a reply (an ERROR does not count)."""
+        """Return whether the request has a stored reply (an ERROR does not count)."""
 
     def knows_key(self, key: str) -> bool:
-        """Return whether a reply to a request with this key is stored, also for another item."""
+        """Return whether a reply to a request with this key is stored for any item."""
 
     def copy_known_reply(self, planned: PlannedRequest) -> Awaitable[None] | None:
         """Store the known reply of the request's key for the request's own item, too."""
@@ -267,11 +267,11 @@ class MemoryStore:
         self._by_key: dict[str, RecordedReply] = {}
 
     def has_reply(self, planned: PlannedRequest) -> bool:
-        """Return False, as a new store has no reply to any item."""
+        """Return False: replies in memory are only found by their keys (`knows_key`)."""
         return False
 
     def knows_key(self, key: str) -> bool:
-        """Return whether a reply to a request with this key is stored."""
+        """Return whether a reply to a request with this key is stored for any item."""
         return key in self._by_key
 
     def copy_known_reply(self, planned: PlannedRequest) -> None:

@@ -60,7 +60,7 @@ class PromptWithReminder:
         return hash_prompt(self.again, self.template)
 
     def build_messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """Return the conversation about one answer, fields filled in; missing ones are empty."""
+        """Return the messages to send about one answer; fields that are not given stay empty."""
         filled = dict(values)
         if filled.get(PASSAGE):
             filled[PASSAGE] = f"Text: {filled[PASSAGE]}\n\n"
@@ -73,7 +73,7 @@ class PromptWithReminder:
     def build_second_request(
         self, messages: tuple[Message, ...], reply: str
     ) -> tuple[Message, ...]:
-        """Return the conversation of a second request, with the reply and the reminder appended."""
+        """Return the messages of a second request: the first ones, the reply and the reminder."""
         more: Message = {"role": "user", "content": self.again}
         if not reply.strip():  # servers refuse an empty turn
             return (
@@ -129,13 +129,13 @@ class AnswerColumns:
         return len(self.texts)
 
     def build_answer_name(self, row: int) -> str:
-        """Return the unique name of the answer in a row."""
+        """Return a name of the answer in a row that is unique among these answers."""
         kind = "worker" if self.people[row] else "model"
         # Quoted, or a slash in an id could make two answers have the same name.
         return f"{quote(str(self.questions[row]), ' ')}/{kind}/{quote(str(self.authors[row]), ' ')}"
 
     def build_prompt_fields(self, row: int) -> dict[str, str]:
-        """Return the prompt fields of the answer's question: wording and passage."""
+        """Return the wording and passage of the answer's question, by the field of a prompt."""
         question = self.questions[row]
         return {
             "question": self.wordings.get(question, str(question)),
@@ -143,7 +143,10 @@ class AnswerColumns:
         }
 
     def encode_answers(self) -> tuple[Integers, Integers, Booleans]:
-        """Return the answers' question codes and author codes, and whether authors are workers."""
+        """Return the codes of the answers' questions, those of their authors, and who is a worker.
+
+        Each has one entry for each answer; the last is True for workers and False for models.
+        """
         codes = encode_labels(
             np.array([str(question) for question in self.questions], dtype=object)
         )[0]
@@ -161,11 +164,11 @@ def ask_and_parse_replies(
     read: Read[T],
     nothing: str,
 ) -> tuple[dict[tuple[str, int], tuple[T | None, str | None]], int]:
-    """Ask for replies and parse them; return values or reasons, and the number asked twice.
+    """Send requests and parse the replies; return the results and the number sent twice.
 
-    Values and reasons are by item and sample. If no value can be parsed, the model is asked once
-    more, unless the reply is an ERROR or cut off, as it would be again. `nothing` is the reason
-    code for an empty reply.
+    The results are (value, reason) by item and sample; one of the two is None. If no value can be
+    parsed, the model is asked once more, unless the reply is an ERROR or cut off, as it would be
+    again. `nothing` is the reason code for an empty reply.
     """
     if not items:
         return {}, 0
@@ -192,7 +195,7 @@ def ask_and_parse_replies(
 
 
 def _parse_reply(reply: Reply, read: Read[T], nothing: str) -> tuple[T | None, str | None]:
-    """Return what `read` parses from one reply; None with a reason if it has no text."""
+    """Return the (value, reason) that `read` parses from one reply; (None, reason) if no text."""
     if reply.status is AnswerStatus.TEXT:
         return read(reply.answer)
     return None, nothing if reply.status is AnswerStatus.EMPTY else reply.status.value

@@ -21,13 +21,12 @@ PER = 1_000_000
 BYTES_A_TOKEN = 4
 TOKENS_A_MESSAGE = 4
 UNLIMITED_REPLY = 1024
-"""Tokens that are reckoned for a reply without max_tokens."""
+"""Tokens that are assumed for a reply without max_tokens."""
 
 MAYBE_CHARGED = frozenset(
     {"timeout", "no_reply", "not_json", "wrong_charset", "too_large", "answer_too_long"}
 )
-"""Faults after which the server may have worked, and asks money for it: what came cannot be read,
-or did not come in time."""
+"""Faults after which the server may charge for a reply that was unreadable or too late."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Prices:
     completion: float = 0.0
 
     def compute_cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the price of numbers of prompt and completion tokens."""
+        """Return the cost of these numbers of prompt and completion tokens."""
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / PER
 
 
@@ -55,7 +54,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def get_reply_token_limit(request: ChatRequest) -> int:
-    """Return the reply's token limit in a request; 1,024 if the request sets none."""
+    """Return the most tokens that a request lets its reply have; 1,024 if it sets no limit."""
     for name in ("max_tokens", "max_completion_tokens"):
         limit = request.parameters.get(name)
         if isinstance(limit, int) and limit > 0:
@@ -64,7 +63,7 @@ def get_reply_token_limit(request: ChatRequest) -> int:
 
 
 def count_tokens_used(request: ChatRequest, reply: Reply) -> tuple[int, int]:
-    """Return prompt and completion tokens of a reply, as the server counted, else estimated."""
+    """Return the tokens of the prompt and of the reply, as the server counted, else estimated."""
     read, written = reply.prompt_tokens, reply.completion_tokens
     return (
         estimate_prompt_tokens(request) if read is None else read,
@@ -86,7 +85,7 @@ class SharedBudget:
 
 
 class Budget:
-    """Money for one model's requests: the highest price of each is reserved before it is sent.
+    """Budget for one model's requests: the highest price of each is reserved before it is sent.
 
     So concurrent requests cannot exceed the limit, as far as the token estimates are right.
     Models that are asked together share a `shared_budget`, each with its prices.
@@ -128,12 +127,12 @@ class Budget:
             <= shared_budget.limit * (1 + 1e-9)
         )
 
-    def reserve(self, price: float) -> None:
+    def reserve_price(self, price: float) -> None:
         """Reserve money for a request that is about to be sent."""
         self.shared_budget.reserved += price
         self.shared_budget.under_way += 1
 
-    def settle(self, price: float, request: ChatRequest, reply: Reply) -> float:
+    def settle_cost(self, price: float, request: ChatRequest, reply: Reply) -> float:
         """Replace a request's reserved price by the cost of its reply, and return the cost.
 
         A request that the server may have answered (`MAYBE_CHARGED`) costs its highest price; one
@@ -319,7 +318,7 @@ class StudySummary(RunSummary):
     usage: tuple[Usage, ...] = ()
 
     def get_model_usage(self) -> Sequence[Usage]:
-        """Return the usage of each model, by step of the study."""
+        """Return the usage of each model in each step of the study."""
         return self.usage
 
 

@@ -23,7 +23,7 @@ from evaluation.core.backends.chat.openai import LIMITS
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import SITE, build_signature_parts
 from evaluation.models import LLMResponse, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, ask_model
+from evaluation.runs.flow.asking.asker import EndReason, Outcome, ask_model
 from evaluation.runs.flow.asking.options import AskOptions
 from evaluation.runs.flow.asking.summary import (
     BUDGET,
@@ -62,7 +62,7 @@ STAGE = "asking"
 
 
 def ask_models(turn: Turn) -> None:
-    """Ask the models of a claimed run for missing replies, until the turn's time is up."""
+    """Ask the models of a claimed run for missing replies; store the run as done at the end."""
     run = Run.objects.select_related("version", "owner").get(pk=turn.run_id)
     askings = _build_askings(run)
     states = {progress.id: progress for progress in read_model_progress(turn.run_id)}
@@ -77,7 +77,7 @@ def ask_models(turn: Turn) -> None:
 
 
 def _build_askings(run: Run) -> list[ModelAsking]:
-    """Return the requests to each model of a run. Raises RunInputError for invalid options."""
+    """Return the planned requests to each model of a run. Raises RunInputError for its options."""
     try:
         options = AskOptions.from_dict(run.parameters)
     except KeyError as error:
@@ -92,7 +92,7 @@ def _build_askings(run: Run) -> list[ModelAsking]:
 
 
 class _ModelWork:
-    """One model's progress in one turn (some minutes) of the run.
+    """One model of a run in one turn: its requests, reply store, outcome and progress.
 
     The asking thread sets `outcome` or `failure`, and `took`; only the writing thread changes the
     rest.
@@ -121,11 +121,11 @@ class _ModelWork:
     @property
     def out_of_time(self) -> bool:
         """Whether the turn ended before the model had given all replies."""
-        timed_out = self.outcome is not None and self.outcome.end is End.TIME
+        timed_out = self.outcome is not None and self.outcome.end is EndReason.TIME
         return timed_out and not self.get_progress(0.0).end
 
     def add_replies(self, posts: Sequence[PendingReply]) -> None:
-        """Add stored replies to the model's counts: done, asked, errors, cost."""
+        """Add these stored replies to the model's counts: done, asked, errors, cost."""
         # Copies, and replies to requests that were never sent, are done but were not asked.
         replies = [post.kept for post in posts if post.kept is not None]
         errors = sum(recorded_reply.reply.status.value == ERROR for recorded_reply in replies)
@@ -155,13 +155,14 @@ class _ModelWork:
             if self._state.end or self._state.done < self._state.total:
                 return self._state.end, self._state.reason
             return DONE, ""
-        if outcome.end is End.TIME:
+        if outcome.end is EndReason.TIME:
             attempts = self.asking.options.attempts
             if outcome.n_asked or outcome.n_attempts < attempts or not outcome.last_fault:
                 return "", ""
             # A turn without one reply: the next one would be like it.
             return GIVEN_UP, f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
-        end = {End.DONE: DONE, End.BUDGET: BUDGET, End.GIVEN_UP: GIVEN_UP}.get(outcome.end, "")
+        ends = {EndReason.DONE: DONE, EndReason.BUDGET: BUDGET, EndReason.GIVEN_UP: GIVEN_UP}
+        end = ends.get(outcome.end, "")
         return end, "" if end == DONE else outcome.reason
 
 
@@ -211,13 +212,13 @@ class _RunAsker(ConcurrentAsker[_ModelWork, ModelAsking]):
 
 
 def _count_replies(working: Sequence[_ModelWork]) -> tuple[int, int]:
-    """Return the number of stored replies and of all planned replies, over all models."""
+    """Return (stored replies, planned replies), summed over all models."""
     states = [work.get_progress(0.0) for work in working]
     return sum(state.done for state in states), sum(state.total for state in states)
 
 
 def _build_shared_budget(run: Run, askings: Sequence[ModelAsking]) -> SharedBudget:
-    """Return the run's budget minus the cost of its earlier turns."""
+    """Return the budget that the run's models share; the cost of earlier turns is spent."""
     # From the stored replies and not from a counter: a turn that died has spent its money, too.
     replies = LLMResponse.objects.filter(run=run).values_list("extra__cost", flat=True)
     spent = sum(reply for reply in replies if isinstance(reply, int | float))
@@ -225,7 +226,7 @@ def _build_shared_budget(run: Run, askings: Sequence[ModelAsking]) -> SharedBudg
 
 
 def _finish_run(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
-    """Store the run as done, with summary, signature, and the time of the latest reply."""
+    """Store the run as done, with its summary, signature and input hash."""
     askings = [work.asking for work in working]
     options = askings[0].options
     models = tuple(_summarize_model(work, run) for work in working)
@@ -261,7 +262,7 @@ def _finish_run(turn: Turn, run: Run, working: Sequence[_ModelWork]) -> None:
 
 
 def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
-    """Return one model's counts, tokens, cost and time, from its stored replies."""
+    """Return one model's outcome (counts, tokens, cost, time) from its stored replies."""
     asking, state = work.asking, work.get_progress(0.0)
     rows = list(select_stored_answers(asking).values_list("status", "extra", "run_id"))
     reasons = (
@@ -319,5 +320,5 @@ def _summarize_model(work: _ModelWork, run: Run) -> ModelOutcome:
 
 
 def _select_numbers(extras: Sequence[dict[str, Any]], name: str) -> list[float]:
-    """Return the numbers under the key `name` in the replies' stored data; skip other values."""
+    """Return the values of `name` in the replies' stored data, without those that are no number."""
     return [extra[name] for extra in extras if isinstance(extra.get(name), int | float)]

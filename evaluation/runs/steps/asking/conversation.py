@@ -39,7 +39,7 @@ AskingT = TypeVar("AskingT")
 
 
 class ReplyQueueClosedError(OSError):
-    """The reply cannot be stored: the writing thread takes no more replies."""
+    """Error: a reply cannot be stored, because the writing thread takes no more replies."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class PendingReply(Generic[AskingT]):
 
 @dataclass(frozen=True)
 class PendingReservation:
-    """Order to the thread of the turn to reserve requests to a model.
+    """A reservation of requests to a model that the turn's thread has to make.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class ReplyQueue(Generic[AskingT]):
         self._closed = False
 
     def queue_reservation(self, model_id: int, count: int, seconds: float) -> asyncio.Future[float]:
-        """Queue a reservation; the returned future gets the seconds until the first request."""
+        """Queue a reservation of requests; the returned future gets the seconds until the first."""
         wait: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._reservations.put(PendingReservation(model_id, count, seconds, wait))
         self._posts.put(None)
@@ -132,7 +132,7 @@ class ReplyQueue(Generic[AskingT]):
 
 
 def complete_futures(posts: Iterable[PendingReply[AskingT]], error: OSError | None = None) -> None:
-    """Complete the futures of queued replies: successfully, or with the error."""
+    """Complete the futures of queued replies, with the error if there is one."""
     for post in posts:
 
         def tell(written: asyncio.Future[None] = post.written) -> None:
@@ -198,7 +198,7 @@ class ModelProgress(Stored):
 
 
 def read_model_progress(run_id: int) -> list[ModelProgress]:
-    """Return the stored progress of a run's models; empty before the first report."""
+    """Return the stored progress of each model of a run; [] before the first report."""
     rows = RunData.objects.filter(run_id=run_id, name=NAME).values_list("data", flat=True)
     return [ModelProgress.from_json(one) for one in rows.first() or ()]
 
@@ -209,7 +209,7 @@ def store_model_progress(turn: Turn, models: Sequence[ModelProgress]) -> None:
 
 
 def read_progress_of_run(run: Run) -> list[ModelProgress]:
-    """Return the progress of each model of a run, in the order of its options."""
+    """Return the stored progress of each model of a run, in the order of its options."""
     return read_model_progress(run.pk)
 
 
@@ -262,13 +262,13 @@ class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
 
     @abstractmethod
     async def ask_one_model(self, work: WorkT) -> None:
-        """Ask one model for its replies, and queue them; an exception ends all asking."""
+        """Ask one model for its replies and queue them; an exception ends all requests."""
 
     # In the thread of the turn
 
     @abstractmethod
     def write_reply_rows(self, posts: Sequence[PendingReply[AskingT]]) -> None:
-        """Write replies, inside a transaction; existing rows stay as they are."""
+        """Write replies as rows, inside a transaction; existing rows stay as they are."""
 
     @abstractmethod
     def count_replies(self, posts: Sequence[PendingReply[AskingT]]) -> None:
@@ -276,7 +276,7 @@ class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
 
     @abstractmethod
     def store_progress(self, seconds: float) -> None:
-        """Store the progress, in a fenced transaction, `seconds` after the asking began."""
+        """Store the progress `seconds` after the requests began, inside a fenced transaction."""
 
     def is_turn_over(self) -> bool:
         """Return whether the turn is over, so that no further request may begin."""
@@ -309,7 +309,7 @@ class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
             self._store_current_progress()
 
     def _run_event_loop(self) -> None:
-        """Run the asking thread's event loop; keep its exception for the other thread."""
+        """Ask all models in an event loop; store an exception for the turn's thread to raise."""
         try:
             asyncio.run(self._ask_all_models())
         except BaseException as error:  # the other thread raises it
@@ -324,7 +324,7 @@ class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
                 tasks.create_task(self.ask_one_model(work))
 
     def _write_and_check(self) -> None:
-        """Write replies that have arrived, report progress, check if the turn may go on."""
+        """Write replies that have arrived, make reservations, and check that the turn may go on."""
         self._commit_and_count(self.mailbox.take_replies(SECONDS_BETWEEN_LOOKS))
         for reservation in self.mailbox.take_reservations():
             self._make_reservation(reservation)
@@ -333,7 +333,7 @@ class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
             self._set_event("enough")
 
     def _commit_and_count(self, posts: Sequence[PendingReply[AskingT]]) -> None:
-        """Commit replies, then count them and release the tasks that await them."""
+        """Commit replies, then count them and complete the futures that await them."""
         due = time.monotonic() - self._reported >= SECONDS_BETWEEN_REPORTS
         if not posts and not due:
             return
@@ -361,7 +361,7 @@ class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
                 time.sleep(trial / 2)
 
     def _make_reservation(self, reservation: PendingReservation) -> None:
-        """Reserve requests to a model and tell the asking thread from when on; up to 3 tries."""
+        """Reserve requests to a model and complete the reservation's future; up to 3 tries."""
         wanted = reservation
         for trial in range(1, TRIES + 1):
             try:
@@ -394,7 +394,7 @@ class ConcurrentAsker(ABC, Generic[WorkT, AskingT]):
         self._save_without_claim(self.mailbox.take_replies(0.0))
 
     def _save_without_claim(self, posts: Sequence[PendingReply[AskingT]]) -> None:
-        """Write replies without the claim: they are valid whichever process has the run."""
+        """Write replies in a transaction that does not check the claim, as they were paid for."""
         if not posts:
             return
         try:

@@ -50,7 +50,7 @@ def load_graded_questions(version: QuestionSetVersion) -> list[Question]:
 
 
 def build_question_items(questions: Sequence[Question], prompt: Prompt, samples: int) -> list[Item]:
-    """Return one item to ask for each question: a conversation under its external id."""
+    """Return an item to ask for each question: its messages, under its external id."""
     return [
         Item(question.external_id, prompt.build_messages(build_prompt_fields(question)), samples)
         for question in questions
@@ -58,7 +58,7 @@ def build_question_items(questions: Sequence[Question], prompt: Prompt, samples:
 
 
 def build_prompt_fields(question: Question) -> dict[str, str]:
-    """Return the values for the fields of a prompt template from a question."""
+    """Return the values of a prompt's fields for a question, by field name."""
     passage = question.passage
     beside = {"passage": passage.text, "title": passage.title} if passage else {}
     return build_item_fields(
@@ -89,7 +89,7 @@ class ModelAsking:
 
     @property
     def id(self) -> str:
-        """The public id of the model that is asked."""
+        """Public id of the model that is asked."""
         return str(self.model.public_id)
 
     @property
@@ -144,7 +144,7 @@ class ModelAsking:
 def build_model_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[ModelAsking]:
-    """Return the requests to each chosen model, in the order of the options."""
+    """Return the planned requests to each chosen model, in the order of the options."""
     questions = load_graded_questions(version)
     askings = []
     for model in load_chosen_models(user, options):
@@ -185,7 +185,7 @@ def choose_prompt(
 def find_option_problems(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[Problem]:
-    """Return the options' problems that only the database shows: models, prompt, questions.
+    """Return the problems of options with the models, prompt and questions in the database.
 
     A model that cannot be asked is no problem here: it ends as failed in the run.
     `find_refused_model_problems` reports it before the start.

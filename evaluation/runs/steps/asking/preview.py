@@ -48,7 +48,7 @@ REMEMBERED = 200
 
 @dataclass(frozen=True)
 class Conversation:
-    """One question with the messages that a model will read."""
+    """Messages that a model will read about one question."""
 
     question: str
     messages: tuple[Message, ...]
@@ -102,7 +102,7 @@ class AskingEstimate:
 def preview_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions, count: int = MAX_SHOWN
 ) -> list[Preview]:
-    """Return the messages that each model will read, for the first `count` questions."""
+    """Return a preview of the requests to each model, with the first `count` questions."""
     return [
         _preview_asking(asking, count) for asking in build_model_askings(version, user, options)
     ]
@@ -111,7 +111,7 @@ def preview_askings(
 def estimate_askings(
     version: QuestionSetVersion, user: AnyUser, options: AskOptions
 ) -> list[AskingEstimate]:
-    """Return each model's expected number of requests, tokens, cost and duration."""
+    """Return the expected requests, tokens, cost and duration of each model."""
     return [_estimate_asking(asking) for asking in build_model_askings(version, user, options)]
 
 
@@ -127,7 +127,7 @@ def _preview_asking(asking: ModelAsking, count: int) -> Preview:
 
 
 def _estimate_asking(asking: ModelAsking) -> AskingEstimate:
-    """Return one model's estimate; requests with equal keys count once."""
+    """Return the expected requests, tokens, cost and duration of asking one model."""
     store = AnswerReplyStore.from_asking(asking)
     groups = list(group_by_key([one for one in asking.planned if not store.has_reply(one)]))
     # Equal requests are sent once, but each of them lacks a reply.
@@ -150,7 +150,10 @@ def _estimate_asking(asking: ModelAsking) -> AskingEstimate:
 
 
 def _estimate_duration(asking: ModelAsking, open_: Sequence[PlannedRequest]) -> timedelta | None:
-    """Return the expected time of requests, by the pace of the model's latest replies."""
+    """Return the expected duration of these requests, from the model's latest replies.
+
+    Without replies it follows from the limit of requests per minute; None without either.
+    """
     # Replies to requests of this site have a key; imported answers have none.
     latest = LLMResponse.objects.filter(model=asking.model).exclude(key="").order_by("-pk")
     durations = latest.values_list("extra__seconds", flat=True)[:REMEMBERED]
@@ -249,7 +252,7 @@ class RequestCounter:
         self._user, self._unread = user, unread
 
     def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
-        """Count the requests of a step; return a placeholder reply for each."""
+        """Count the requests of a step; return placeholder replies, by round, item and sample."""
         pending = [one for one in rounds if one.items]
         self.takes += [estimate_round(self._user, capfirst(step), one) for one in pending]
         return [
@@ -272,7 +275,7 @@ class RequestCounter:
 
 
 def estimate_round(user: AnyUser, step: str, round_: Round, times: int = 1) -> StepEstimate:
-    """Return requests, tokens and cost of one round of a step, multiplied by `times`.
+    """Return the estimate of one round of a step: requests, tokens, cost, each times `times`.
 
     `times` is the number of wordings of each request, of which only the first is known: each
     request counts that often, and only the first may have a stored reply.
@@ -294,7 +297,7 @@ def _estimate_requests(
     answered_names: set[str],
     times: int,
 ) -> StepEstimate:
-    """Return requests, tokens and cost of those planned requests that have no stored reply yet."""
+    """Return the estimate of the planned requests that have no stored reply."""
     groups = [group[0] for group in group_by_key(planned)]
     open_ = [group for group in groups if build_reply_name(group) not in answered_names]
     reckoned = [*open_, *(group for group in groups for _ in range(times - 1))]

@@ -60,7 +60,7 @@ def read_model_options(model: LanguageModel) -> ModelOptions:
 
 
 def find_registration_problems(options: ModelOptions, user: AnyUser) -> list[Problem]:
-    """Return the problems of a model's registration: in itself, or for this user.
+    """Return the problems of a model's registration, in itself or for this user.
 
     The sentence of one is ``SITE.format_field_problem(ModelOptions, problem)``.
     """
@@ -74,7 +74,7 @@ def convert_to_model_columns(options: ModelOptions) -> dict[str, Any]:
 
 
 def open_chat_model(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
-    """Return the model's chat back-end, which checks the address of each connection.
+    """Return a registered model's chat back-end, which checks the address of each connection.
 
     Raises ChatError if the model has no SPEC, its owner may not (or no longer) ask it, or its
     back-end cannot be opened; InputError for an invalid file of replies.
@@ -96,18 +96,18 @@ def open_chat_model(model: LanguageModel, patience: Patience | None = None) -> C
 
 
 def find_asking_lane(models: Iterable[LanguageModel]) -> Lane:
-    """Return the lane of asking: COMPUTING if a model runs on this machine, else ASKING."""
+    """Return the lane of requests to models: COMPUTING if one runs on this machine, else ASKING."""
     local = any(model.spec.strip().startswith(LOCAL) for model in models)
     return Lane.COMPUTING if local else Lane.ASKING
 
 
 def build_address_check() -> Vet:
-    """Return a function that checks whether models at a network address are allowed."""
+    """Return a function that returns whether models at a network address are allowed."""
     return build_network_check(settings.MODEL_NETWORKS)
 
 
 def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
-    """Return why this user may not register such a model: its file, URL or key variable."""
+    """Return the problems of a registration for this user: its file, URL or key variable."""
     spec, variable = options.spec or "", options.key_variable
     problems: list[Problem] = []
     if spec.startswith("replies:") and not is_operator(user):
@@ -128,7 +128,7 @@ def _find_refusals(options: ModelOptions, user: AnyUser) -> list[Problem]:
 
 
 def _may_send_key(variable: str, url: str, user: AnyUser) -> bool:
-    """Return whether the API key in a variable may be sent to `url` for this user."""
+    """Return whether the API key in an environment variable may be sent to `url` for this user."""
     if variable in OWN_SECRETS:
         return False
     return is_operator(user) or KeyRules.from_entries(settings.KEY_VARIABLES).allows_key(
@@ -163,7 +163,7 @@ def select_registered_models(user: AnyUser, ids: Iterable[str]) -> list[Language
 def find_model_problems(
     user: AnyUser, options: Any, names: Sequence[str] = ("models",), needed: Sequence[str] = ()
 ) -> list[Problem]:
-    """Return the problems of the models that options name; `names` are these options.
+    """Return the problems of the registered models in the options `names`.
 
     The options `names` hold an id or several; those in `needed` must hold at least one. If the
     options have a `budget`, every model needs prices.
@@ -199,7 +199,7 @@ def list_option_ids(value: str | Sequence[str] | None) -> tuple[str, ...]:
 
 
 def _find_model_refusals(model: LanguageModel, name: str) -> list[Problem]:
-    """Return why a model cannot be asked: archived, without URL, or refused."""
+    """Return the problems of a model that cannot be asked: archived, without URL, or refused."""
     if model.archived_at is not None:
         return [build_problem("model_archived", name, name=model.name)]
     if not model.spec:
@@ -216,14 +216,14 @@ def _find_model_refusals(model: LanguageModel, name: str) -> list[Problem]:
 
 
 def _load_models(user: AnyUser, public_ids: Sequence[UUID]) -> dict[UUID, LanguageModel]:
-    """Return models that the user may ask by public id, in the order of `public_ids`."""
+    """Return the models that the user may ask, by public id, in the order of `public_ids`."""
     rows = LanguageModel.objects.editable_by(user).select_related("owner")
     by_id = {row.public_id: row for row in rows.filter(public_id__in=public_ids)}
     return {one: by_id[one] for one in public_ids if one in by_id}
 
 
 def _parse_distinct_ids(ids: Iterable[str]) -> list[UUID]:
-    """Return distinct UUIDs; for invalid text the zero UUID, which no model has."""
+    """Return the distinct ids as UUIDs; the zero UUID, which no model has, for another text."""
     keys: dict[UUID, None] = {}
     for name in ids:
         try:
@@ -248,7 +248,7 @@ class NamedPrompt:
 
 
 class UnknownPromptError(LookupError):
-    """The prompt does not exist, or the user may not use it."""
+    """Error: the prompt does not exist, or the user may not use it."""
 
 
 def build_built_in_prompt(strategy: str) -> NamedPrompt:
@@ -257,7 +257,7 @@ def build_built_in_prompt(strategy: str) -> NamedPrompt:
 
 
 BUILT_IN = {"closed": "Closed book", "passage": "With its passage"}
-"""Names of the prompts that are there without a row."""
+"""Names of the built-in prompts."""
 
 
 def find_prompt(id: str, user: AnyUser | None = None) -> NamedPrompt:
@@ -285,14 +285,14 @@ def build_named_prompt(version: PromptVersion) -> NamedPrompt:
 
 
 def list_prompts(user: AnyUser) -> list[NamedPrompt]:
-    """Return the prompts a user may choose: built-in, and the latest version of stored ones."""
+    """Return the prompts that a user may choose: built-in ones, and the latest stored versions."""
     rows = PromptVersion.objects.visible_to(user).select_related("prompt")
     latest = rows.annotate(newest=Max("prompt__versions__number")).order_by("prompt__name", "pk")
     return [*map(build_built_in_prompt, BUILT_IN), *_select_latest(latest)]
 
 
 def _select_latest(rows: Iterable[PromptVersion]) -> list[NamedPrompt]:
-    """Return the latest version of each prompt among these versions, with name and id."""
+    """Return those of the versions that are the latest of their prompt, with name and id."""
     return [build_named_prompt(row) for row in rows if row.number == row.newest]  # type: ignore[attr-defined]
 
 
@@ -333,9 +333,9 @@ NOTICE = "A very small language model: good to see how asking goes, no measure o
 
 
 def register_local_model(address: str) -> list[str]:
-    """Register the model served at a URL for each requester and operator.
+    """Register the model served at a URL for each requester and operator; return their names.
 
-    A model that is registered already gets the new address. Returns the names of the users.
+    A model that is registered already gets the new address.
     """
     users = get_user_model()._default_manager.filter(is_active=True)
     names = []

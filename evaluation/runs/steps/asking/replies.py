@@ -76,19 +76,19 @@ class AnswerReplyStore:
         return replies
 
     def has_reply(self, planned: PlannedRequest) -> bool:
-        """Return whether the request's question and sample has a stored reply."""
+        """Return whether the request has a stored reply."""
         return (planned.place, planned.request.sample) in self.answered_items
 
     def knows_key(self, key: str) -> bool:
-        """Return whether any stored reply has this request key, of any question or model."""
+        """Return whether a reply to this request key is stored for any question or model."""
         return key in self.by_key
 
     def copy_known_reply(self, planned: PlannedRequest) -> asyncio.Future[None]:
-        """Queue a copy of the stored reply to the same request key."""
+        """Queue a copy of the stored reply to the same key; the future ends when it is stored."""
         return self.mailbox.put_reply(self.asking, planned, None, self.by_key.get(planned.key))
 
     def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> asyncio.Future[None]:
-        """Queue a reply for the thread that writes to the database."""
+        """Queue a reply for the thread that writes rows; the future is done when it is stored."""
         return self.mailbox.put_reply(self.asking, planned, kept)
 
 
@@ -120,7 +120,7 @@ def write_answer_rows(posts: Sequence[PendingReply], run_id: int) -> None:
 
 
 def _find_stored_keys(keys: Sequence[str], asking: ModelAsking) -> dict[str, int]:
-    """Return row ids of stored replies by request key, over all models of the owner."""
+    """Return the row of a stored reply by request key, over all models of the owner."""
     stored_keys: dict[str, int] = {}
     for first in range(0, len(keys), QUERIED):
         rows = LLMResponse.objects.filter(
@@ -159,7 +159,7 @@ def _get_answer_key(post: PendingReply) -> Place:
 
 
 def _build_row(post: PendingReply, run_id: int) -> _NewRow:
-    """Return the new row of a reply, with its raw request and raw reply."""
+    """Return a new row for a queued reply, with its raw request and raw reply."""
     assert post.kept is not None
     asking, result, reply = post.asking, post.kept, post.kept.reply
     extra: dict[str, Any] = {
@@ -187,7 +187,7 @@ def _build_row(post: PendingReply, run_id: int) -> _NewRow:
 
 
 def _build_response(post: PendingReply, run_id: int, extra: dict[str, Any]) -> LLMResponse:
-    """Return a new row, with the columns that do not depend on the reply."""
+    """Return a new row for a queued reply, with only the columns that its request determines."""
     asking = post.asking
     question, sample = _get_answer_key(post)
     messages = [dict(message) for message in post.planned.request.messages]
@@ -246,7 +246,7 @@ CHANGED = ("text", "status", "finish_reason", "extra", "run", "asked_at", "key")
 
 
 def _store_rows(asking: ModelAsking, fresh: Mapping[Place, _NewRow]) -> None:
-    """Insert new reply rows, or replace rows that hold an ERROR; store raw requests too."""
+    """Insert new rows or replace rows that hold an ERROR; store raw requests and replies too."""
     questions = list({question for question, _ in fresh})
     stored = {}
     for first in range(0, len(questions), QUERIED):

@@ -114,7 +114,7 @@ _STATES = {
     AnswerStatus.ERROR: "failed",
 }
 STATES = ("answered", "empty", "refused", "cut_off")
-"""Fields of `Usage` that count replies by what came."""
+"""Fields of `Usage` that count replies by status."""
 _FIELDS = {field.name for field in fields(StoredReply)}
 
 
@@ -132,7 +132,7 @@ def read_run_replies(run_id: int) -> Iterator[StoredReply]:
 def read_own_and_other_replies(
     run: Run, planned: Iterable[PlannedRequest]
 ) -> tuple[dict[str, StoredReply], dict[str, StoredReply]]:
-    """Return stored replies by name: the run's own, and reusable ones of other runs."""
+    """Return two mappings of stored replies by name: the run's own, and reusable ones of others."""
     names = {build_reply_name(entry): f"{JUDGE}{entry.key[:JUDGE_DIGITS]}" for entry in planned}
     own: dict[str, StoredReply] = {}
     others: dict[str, StoredReply] = {}
@@ -155,7 +155,7 @@ def read_own_and_other_replies(
 
 
 def find_answered_names(owner_id: int, planned: Iterable[PlannedRequest]) -> set[str]:
-    """Return the names of requests that any run of the owner has a usable reply to."""
+    """Return the reply names of those requests that a run of the owner has a usable reply to."""
     names = list(dict.fromkeys(build_reply_name(entry) for entry in planned))
     answered_names: set[str] = set()
     for first in range(0, len(names), QUERIED):
@@ -182,18 +182,18 @@ def mark_replies_rejected(run_id: int, planned: Iterable[PlannedRequest]) -> Non
 
 
 def convert_to_reused_reply(reply: StoredReply, step: str, model: str) -> StoredReply:
-    """Return another run's reply in the form to store with this run: marked as reused, cost 0."""
+    """Return another run's reply as this run stores it: marked as reused, with cost 0."""
     return replace(reply, cost=0.0, reused=True, step=step, model=model)
 
 
 def store_replies(run_id: int, replies: Mapping[str, StoredReply]) -> None:
-    """Store replies by name, inside a transaction; existing ones stay."""
+    """Store replies with a run under their names, inside a transaction; existing ones stay."""
     rows = [RunData(run_id=run_id, name=n, data=reply.as_dict()) for n, reply in replies.items()]
     RunData.objects.bulk_create(rows, ignore_conflicts=True, batch_size=QUERIED)
 
 
 def compute_model_usage(run_id: int, models: Sequence[LanguageModel]) -> tuple[Usage, ...]:
-    """Return counts, tokens and cost by step and model, in the order of first replies."""
+    """Return a run's requests, tokens and cost by step and model, in order of first replies."""
     by_id = {str(language_model.public_id): language_model for language_model in models}
     counts: dict[tuple[str, str], Counter[str]] = {}
     costs: dict[tuple[str, str], float] = defaultdict(float)

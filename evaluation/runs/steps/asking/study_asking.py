@@ -19,7 +19,7 @@ from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.errors import BackendError, ChatError
 from evaluation.core.backends.server import Patience
 from evaluation.models import LanguageModel, Run
-from evaluation.runs.flow.asking.asker import End, Outcome, RequestSettings, ask_model
+from evaluation.runs.flow.asking.asker import EndReason, Outcome, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import (
     MOST_SEEDS,
     Item,
@@ -127,7 +127,7 @@ class StudyAsker:
         self._progress = {reply.id: reply for reply in read_model_progress(run.pk)}
 
     def ask_step(self, step: str, rounds: Sequence[Round]) -> list[RepliesByItem]:
-        """Ask for all missing replies of a step; return the replies of each model (round).
+        """Send all missing requests of a step; return each round's replies, by item and sample.
 
         A model that fails repeatedly is given up: each request not sent gets an ERROR that says
         so, here and in later steps (`get_give_up_reason`).
@@ -159,7 +159,7 @@ class StudyAsker:
         mark_replies_rejected(self.run.pk, plan_round(round_, self._chats[round_.model.pk]))
 
     def get_give_up_reason(self, model: LanguageModel) -> str:
-        """Return why no more requests are sent to a model; "" if it may be asked."""
+        """Return the reason why the model was given up; "" if it may be asked."""
         return self._given_up.get(str(model.public_id), "")
 
     def find_first_fault(self) -> str:
@@ -189,7 +189,7 @@ class StudyAsker:
         store_model_progress(self.turn, list(self._progress.values()))
 
     def _prepare_work(self, step: str, round_: Round) -> _StepWork:
-        """Return one model's requests in a step, with its stored and reusable replies."""
+        """Return one model's planned requests in a step, with its stored and reusable replies."""
         chat = self._chats[round_.model.pk]
         planned = plan_round(round_, chat)
         work = _StepWork(step, round_.model, chat, planned)
@@ -210,7 +210,10 @@ class StudyAsker:
         return work
 
     def _check_outcomes(self, works: Sequence[_StepWork]) -> None:
-        """Store which models were given up; raise if requests to other models are left."""
+        """Store which models were given up; raise an error if others lack replies.
+
+        RunInputError if the budget is used up, else OutOfTimeError.
+        """
         # Stored before the exceptions below: the next turn must know who was given up.
         given_up = {work.id: why for work in works if (why := work.find_give_up_reason())}
         if given_up:
@@ -222,14 +225,14 @@ class StudyAsker:
                 self.turn.store_json(GAVE_UP, self._given_up)
                 self.store_progress()
         outcomes = [work.outcome for work in works if work.outcome is not None]
-        short = [outcome for outcome in outcomes if outcome.end is End.BUDGET]
+        short = [outcome for outcome in outcomes if outcome.end is EndReason.BUDGET]
         if short:
             raise RunInputError("run.budget_used_up", left=sum(outcome.n_left for outcome in short))
         if any(work.unknown and work.id not in self._given_up for work in works):
             raise OutOfTimeError(self.turn.run_id)
 
     def _collect_replies(self, work: _StepWork) -> RepliesByItem:
-        """Return one model's replies by item and sample, an ERROR for each missing one."""
+        """Return one model's replies by item and sample, with an ERROR for each missing reply."""
         why = f"not asked: {self.get_give_up_reason(work.model)}"
         missing = StoredReply("", AnswerStatus.ERROR, message=why)
         return {
@@ -269,25 +272,25 @@ class _StepWork:
         return build_reply_name(planned) in self.replies
 
     def knows_key(self, key: str) -> bool:
-        """Return False: `has_reply` finds all stored replies, so nothing is copied."""
+        """Return False: `has_reply` finds all stored replies, so none has to be copied."""
         return False
 
     def copy_known_reply(self, planned: PlannedRequest) -> None:
-        """Do nothing: requests with the same key share one stored reply."""
+        """Do nothing: requests with equal keys share one stored reply."""
 
     def store_reply(self, planned: PlannedRequest, kept: RecordedReply) -> Awaitable[None] | None:
         """Queue a reply for the writing thread, unless the request was never sent."""
         return self.mailbox.put_reply(self, planned, kept) if kept.attempts else None
 
     def find_give_up_reason(self) -> str:
-        """Return why no more requests are sent to the model; "" if it may be asked again."""
+        """Return the reason why the model is given up after this turn; "" if it is not."""
         outcome = self.outcome
         if self.failure or outcome is None:
             return self.failure
-        if outcome.end is End.GIVEN_UP:
+        if outcome.end is EndReason.GIVEN_UP:
             return outcome.reason
         enough = outcome.n_attempts >= PATIENCE.attempts and outcome.last_fault
-        if outcome.end is End.TIME and not outcome.n_asked and enough:
+        if outcome.end is EndReason.TIME and not outcome.n_asked and enough:
             # A turn without one reply: the next one would be like it.
             return f"no reply in {outcome.seconds:.0f} s: {outcome.last_fault}"
         return ""
@@ -364,7 +367,7 @@ class _StepModelsAsker(ConcurrentAsker[_StepWork, _StepWork]):
 def _read_stored_replies(
     posts: Sequence[PendingReply[_StepWork]],
 ) -> Iterator[tuple[_StepWork, str, StoredReply]]:
-    """Yield model work, name and reply of each queued entry that carries a reply."""
+    """Yield the work, name and stored form of each queued entry that carries a reply."""
     for post in posts:
         if post.kept is not None:
             work = post.asking

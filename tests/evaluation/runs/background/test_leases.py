@@ -173,7 +173,7 @@ def test_who_lost_a_run_can_neither_renew_nor_write_nor_release_nor_fail_it(queu
     claim_next_run("bob")
     assert not lost.renew()
     assert not lost.release()
-    lost.fail("too late")
+    lost.store_failure("too late")
     with pytest.raises(LeaseLostError), lost.open_fenced_transaction():
         pytest.fail("the block must not run")
     run.refresh_from_db()
@@ -249,7 +249,7 @@ def test_a_run_that_loses_its_worker_again_and_again_is_failed_with_the_reason(q
 
 def test_a_failed_run_has_its_reason_its_end_and_no_lease(queue):
     run = queue()
-    claim_next_run("ann").fail("no more disk")
+    claim_next_run("ann").store_failure("no more disk")
     run.refresh_from_db()
     assert (run.state, run.error, run.lease_until) == (Run.State.FAILED, "no more disk", None)
     assert timezone.now() - run.finished_at < timedelta(hours=1)
@@ -334,7 +334,7 @@ def test_a_run_that_is_paused_under_a_worker_is_lost_to_it_at_its_next_fence(que
         pytest.fail("the block must not run")
     assert not claim.renew()
     assert not claim.release()
-    claim.fail("too late")
+    claim.store_failure("too late")
     run.refresh_from_db()
     # What was committed before stays.
     assert (run.state, run.error, run.total, run.crashes) == (Run.State.PAUSED, "", 7, 0)

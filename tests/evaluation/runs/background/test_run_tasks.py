@@ -234,9 +234,9 @@ def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
     assert (task.process, task.crashes, task.state) == ("bob", 1, "running")
     assert not killed.renew()
     assert not killed.release()
-    killed.fail("too late")
+    killed.store_failure("too late")
     with pytest.raises(LeaseLostError):
-        killed.finish()
+        killed.finish_task()
     work_on_task(claim)
     # Only what was not stored was done again, and counted once.
     assert len(embedder.embedded) == 3

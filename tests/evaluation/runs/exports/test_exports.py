@@ -11,7 +11,7 @@ from annotations.exchange import InputError, read_answers
 from annotations.exchange.importing import import_answers
 from annotations.models import COUNTERS, QuestionSet, Response, Worker
 from evaluation.runs import exports
-from evaluation.runs.exports import ChoiceError, choose_run, choose_version
+from evaluation.runs.exports import ChoiceError, choose_named_run, choose_named_version
 from tests.annotations import world
 from tests.evaluation.grading.results.world import finished, queued
 from tests.problems import check_problem
@@ -52,7 +52,7 @@ def test_grades_of_a_run_stand_beside_and_are_read_over_by_an_import(tmp_path):
     assert last["run_worker_rank"] is None
     lakes = QuestionSet.objects.create(owner=run.owner, name="lakes")
     path = tmp_path / "answers.csv"
-    export.write(path, "csv")
+    export.write_file(path, "csv")
     report = import_answers(lakes, path, create_questions=True)
     assert any("read over" in note for note in report.notes)
     copy = lakes.latest_version()
@@ -97,13 +97,13 @@ def test_pseudonyms_are_the_same_in_a_set_and_others_in_another(tmp_path):
     assert "ada" not in text
     assert names(first) == ["ada", "ada", "ben"]
     # Files know no panels: two people under one id are refused, under pseudonyms they are two.
-    exports.build_answers_export(first).write(tmp_path / "a.csv", "csv")
+    exports.build_answers_export(first).write_file(tmp_path / "a.csv", "csv")
     with pytest.raises(InputError) as caught:
         read_answers(tmp_path / "a.csv")
     (problem,) = caught.value.problems
     assert problem.column == "panel"
     assert "ada" in problem.reason
-    exports.build_answers_export(first, pseudonyms=True).write(tmp_path / "b.csv", "csv")
+    exports.build_answers_export(first, pseudonyms=True).write_file(tmp_path / "b.csv", "csv")
     assert [r.worker for r in read_answers(tmp_path / "b.csv").records] == hidden
 
 
@@ -123,23 +123,23 @@ def test_what_is_exported_is_what_one_may_see():
 def test_the_run_is_the_latest_that_is_done_or_the_one_that_is_named():
     run = finished()
     version = run.version
-    assert choose_run(version, "latest") == run
-    assert choose_run(version, str(run.public_id)) == run
+    assert choose_named_run(version, "latest") == run
+    assert choose_named_run(version, str(run.public_id)) == run
     with pytest.raises(ChoiceError) as caught:
-        choose_run(version, "nonsense")
+        choose_named_run(version, "nonsense")
     assert (caught.value.code, caught.value.values["wanted"]) == ("no_run", "nonsense")
     other = queued(world.user("otto"))
     with pytest.raises(ChoiceError) as caught:
-        choose_run(version, str(other.public_id))
+        choose_named_run(version, str(other.public_id))
     assert caught.value.code == "no_run"
     with pytest.raises(ChoiceError) as caught:
-        choose_run(other.version, "latest")
+        choose_named_run(other.version, "latest")
     assert caught.value.code == "no_done_run"
     with pytest.raises(ChoiceError) as caught:
-        choose_run(other.version, str(other.public_id))
+        choose_named_run(other.version, str(other.public_id))
     assert caught.value.code == "run_without_results"
     with pytest.raises(ChoiceError) as caught:
-        choose_version(version.question_set, 7)
+        choose_named_version(version.question_set, 7)
     assert caught.value.code == "no_version"
     assert (caught.value.values["number"], caught.value.values["known"]) == (7, "1")
 

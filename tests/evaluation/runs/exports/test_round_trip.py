@@ -60,7 +60,7 @@ def empty_set(owner):
 
 def written(export, folder, kind):
     path = folder / f"{export.what}-{next(numbers)}.{kind}"
-    size = export.write(path, kind)
+    size = export.write_file(path, kind)
     assert size == path.stat().st_size
     return path
 

@@ -9,7 +9,7 @@ from django.test import Client
 from annotations.models import QuestionSet, Response
 from evaluation.core.options import OptionError, build_problem
 from evaluation.models import Run
-from evaluation.runs.exports import ChoiceError, choose_version
+from evaluation.runs.exports import ChoiceError, choose_named_version
 from tests.annotations import world as people
 from tests.evaluation.grading.results import world
 
@@ -32,8 +32,8 @@ def number(found):
 def test_a_published_version_comes_before_the_draft_beside_it(rivers):
     assert (number(rivers.latest_version()), number(rivers.get_default_version())) == (2, 1)
     assert number(rivers.get_default_version(answered=True)) == 1
-    assert choose_version(rivers).number == 1
-    assert choose_version(rivers, 2).number == 2
+    assert choose_named_version(rivers).number == 1
+    assert choose_named_version(rivers, 2).number == 2
 
 
 def test_a_draft_is_read_where_nothing_is_published():
@@ -46,7 +46,7 @@ def test_a_draft_is_read_where_nothing_is_published():
     empty = QuestionSet.objects.create(owner=rivers.owner, name="lakes")
     assert empty.get_default_version() is None
     with pytest.raises(ChoiceError) as caught:
-        choose_version(empty)
+        choose_named_version(empty)
     assert caught.value.code == "set_empty"
 
 

@@ -8,7 +8,7 @@ import pytest
 from annotations.exchange import AnswerStatus
 from evaluation.core.backends.chat.contract import Allowance, ChatModel, ChatRequest, Fault, Reply
 from evaluation.core.backends.server import Patience
-from evaluation.runs.flow.asking.asker import End, RequestSettings, ask_model
+from evaluation.runs.flow.asking.asker import EndReason, RequestSettings, ask_model
 from evaluation.runs.flow.asking.pace import Pace
 from evaluation.runs.flow.asking.plan import (
     CLOSED,
@@ -71,7 +71,7 @@ def asked(model, the_items, settings=None, budget=None, store=None, stop=None, s
 def test_items_of_any_planner_are_asked_sample_by_sample():
     store, outcome = asked(Model(), [*items(2, samples=2), Item("p", (), 1)])
     assert sorted(store.kept) == [(0, 0), (0, 1), (1, 0), (1, 1), (2, 0)]
-    assert (outcome.end, outcome.complete, outcome.n_asked) == (End.DONE, True, 5)
+    assert (outcome.end, outcome.complete, outcome.n_asked) == (EndReason.DONE, True, 5)
 
 
 def test_items_of_one_wording_are_asked_once():
@@ -138,7 +138,7 @@ def test_a_model_that_refuses_the_key_is_given_up_and_every_item_has_its_error()
     model = Model(lambda *_: fault("unauthorized"))
     store, outcome = asked(model, items(50), RequestSettings(at_once=2, patience=QUICK))
     assert 5 <= len(model.asked) <= 7
-    assert (len(store.kept), outcome.end) == (50, End.GIVEN_UP)
+    assert (len(store.kept), outcome.end) == (50, EndReason.GIVEN_UP)
     assert outcome.statuses == {"error": 50}
     assert outcome.faults["not_asked"] == 50 - len(model.asked)
 
@@ -147,7 +147,7 @@ def test_faults_of_single_items_do_not_give_the_model_up():
     model = Model(lambda name, _: fault("not_found") if int(name[1:]) % 3 else text("a"))
     _, outcome = asked(model, items(60), RequestSettings(at_once=1, patience=QUICK))
     assert outcome.statuses == {"error": 40, "text": 20}
-    assert outcome.end is End.DONE
+    assert outcome.end is EndReason.DONE
 
 
 def test_a_server_that_comes_back_is_asked_on():
@@ -159,7 +159,7 @@ def test_a_server_that_comes_back_is_asked_on():
     patience = Patience(attempts=6, first_wait=0.02, longest_wait=1.0)
     model = Model(reply)
     _, outcome = asked(model, items(30), RequestSettings(at_once=5, patience=patience))
-    assert (outcome.statuses, outcome.end) == ({"text": 30}, End.DONE)
+    assert (outcome.statuses, outcome.end) == ({"text": 30}, EndReason.DONE)
     assert len(model.asked) <= 30 + 5 * 4  # all pause together: .02, .04, .08, .16
 
 
@@ -174,7 +174,7 @@ def test_the_budget_is_kept_with_many_at_once():
     # A reply costs 10 + 5 = 15 millionths; reserved are 4 + ceil(10 / 4) + 1024 = 1031.
     budget = Budget(Prices(1, 1), 5000e-6)
     store, outcome = asked(Model(), items(500), RequestSettings(at_once=8, patience=QUICK), budget)
-    assert outcome.end is End.BUDGET
+    assert outcome.end is EndReason.BUDGET
     assert budget.spent == pytest.approx(len(store.kept) * 15e-6)
     # The last one began when 5000 - 1031 = 3969 were spent at most: 264 replies of 15 and one.
     assert len(store.kept) == 265
@@ -185,7 +185,7 @@ def test_time_and_a_stop_end_it_with_what_came_kept():
     store, outcome = asked(
         Model(), items(5000), RequestSettings(at_once=1, patience=QUICK, seconds=0.1)
     )
-    assert outcome.end is End.TIME
+    assert outcome.end is EndReason.TIME
     assert len(store.kept) == outcome.n_asked == outcome.statuses["text"] < 5000
 
     async def stopped():
@@ -195,7 +195,7 @@ def test_time_and_a_stop_end_it_with_what_came_kept():
         planned = plan_requests(model, items(5000), {})
         return await ask_model(model, planned, store, RequestSettings(patience=QUICK), stop=stop)
 
-    assert asyncio.run(stopped()).end is End.INTERRUPTED
+    assert asyncio.run(stopped()).end is EndReason.INTERRUPTED
 
 
 def test_a_store_that_is_full_ends_it():
@@ -206,7 +206,7 @@ def test_a_store_that_is_full_ends_it():
             super().store_reply(planned, kept)
 
     store, outcome = asked(Model(), items(50), store=Full())
-    assert (len(store.kept), outcome.end) == (3, End.STORE)
+    assert (len(store.kept), outcome.end) == (3, EndReason.STORE)
     assert "No space left" in outcome.reason
 
 
@@ -299,7 +299,7 @@ def test_a_reply_that_is_known_by_its_key_is_copied():
     full = Full()
     asked(Model(), items(1), store=full)
     _, outcome = asked(Model(), items(1), store=full)
-    assert (outcome.end, outcome.n_stored) == (End.STORE, 0)
+    assert (outcome.end, outcome.n_stored) == (EndReason.STORE, 0)
     assert outcome.reason.endswith("(No space left on device)")
 
 
@@ -308,7 +308,7 @@ def test_the_first_error_ends_it_where_that_was_asked_for():
     settings = RequestSettings(at_once=1, patience=QUICK, stop_at_error=True)
     _, outcome = asked(model, items(6), settings)
     assert model.asked == ["q0", "q1", "q2"]
-    assert (outcome.end, outcome.statuses) == (End.GIVEN_UP, {"text": 2, "error": 4})
+    assert (outcome.end, outcome.statuses) == (EndReason.GIVEN_UP, {"text": 2, "error": 4})
     assert outcome.faults == {"bad": 1, "not_asked": 3}
     assert not outcome.complete
 
@@ -321,14 +321,14 @@ def test_many_errors_in_a_row_give_the_model_up_and_a_reply_begins_the_count_ane
     assert most <= len(model.asked) < most + at_once
     model = Model(lambda name, _: text("a") if int(name[1:]) % 20 == 19 else fault("cut", True))
     _, outcome = asked(model, items(100), RequestSettings(at_once=1, patience=once))
-    assert (outcome.end, outcome.statuses) == (End.DONE, {"error": 95, "text": 5})
+    assert (outcome.end, outcome.statuses) == (EndReason.DONE, {"error": 95, "text": 5})
 
 
 def test_the_budget_may_be_used_up_to_the_last_hair_and_not_beyond():
     budget = Budget(Prices(), 0.3, 0.1 + 0.1)  # and .1 more are .30000000000000004
     assert budget.can_spend(0.1)
     assert not budget.can_spend(0.1001)
-    budget.reserve(0.05)
+    budget.reserve_price(0.05)
     assert not budget.can_spend(0.1)
     assert (budget.shared_budget.reserved, budget.under_way) == (0.05, 1)
     assert Budget(Prices()).can_spend(1e9)
@@ -340,22 +340,22 @@ def test_a_reply_costs_what_the_server_counted_or_else_what_is_reckoned():
     # 4 for the message and 8 / 4 for its text at 2, 100 at 8, for a million.
     price = (6 * 2 + 100 * 8) / 1e6
     assert budget.compute_highest_price(request) == pytest.approx(price)
-    budget.reserve(price)
-    budget.reserve(price)
+    budget.reserve_price(price)
+    budget.reserve_price(price)
     counted = Reply("x", AnswerStatus.TEXT, prompt_tokens=10, completion_tokens=5)
-    assert budget.settle(price, request, counted) == pytest.approx((20 + 40) / 1e6)
+    assert budget.settle_cost(price, request, counted) == pytest.approx((20 + 40) / 1e6)
     assert budget.shared_budget.reserved == pytest.approx(price)
     # Reckoned: 6 read, and 9 bytes are 3 tokens written.
     reckoned = Reply("123456789", AnswerStatus.TEXT)
-    assert budget.settle(price, request, reckoned) == pytest.approx((12 + 24) / 1e6)
+    assert budget.settle_cost(price, request, reckoned) == pytest.approx((12 + 24) / 1e6)
     assert (budget.shared_budget.reserved, budget.under_way) == (0.0, 0)
     assert budget.spent == pytest.approx(96 / 1e6)
-    budget.reserve(price)
-    assert budget.settle(price, request, fault("cut")) == 0.0
+    budget.reserve_price(price)
+    assert budget.settle_cost(price, request, fault("cut")) == 0.0
     for code in sorted(MAYBE_CHARGED):
-        budget.reserve(price)
+        budget.reserve_price(price)
         # The server may have worked: what it asks for is not known, and its most is reckoned.
-        assert budget.settle(price, request, fault(code)) == pytest.approx(price), code
+        assert budget.settle_cost(price, request, fault(code)) == pytest.approx(price), code
     free = ChatRequest("a", (), {"max_completion_tokens": 7})
     assert budget.compute_highest_price(free) == pytest.approx(56 / 1e6)
     assert budget.compute_highest_price(ChatRequest("a", (), {"max_tokens": 0})) == pytest.approx(
