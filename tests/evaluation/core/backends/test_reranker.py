@@ -58,7 +58,9 @@ def test_a_model_that_is_nowhere_is_refused_with_one_to_install(monkeypatch):
 
 def test_a_score_that_is_not_finite_is_refused(folder, monkeypatch):
     model = Reranker.load(str(folder))
-    monkeypatch.setattr(model, "compute_logits", lambda *of: np.array([[1.0], [np.nan], [2.0], [1.0]]))
+    monkeypatch.setattr(
+        model, "compute_logits", lambda *of: np.array([[1.0], [np.nan], [2.0], [1.0]])
+    )
     with pytest.raises(BackendError) as raised:
         model.compute_scores(PAIRS)
     assert (raised.value.code, raised.value.values) == ("not_finite", {"text": "the sun is a star"})
