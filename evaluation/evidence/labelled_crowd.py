@@ -242,7 +242,7 @@ class LabelledCrowd:
         """Return the trial of a crowd of these answers: with true values, NaN where unknown."""
         return Trial(crowd, crowd.compute_worker_means(self.values[crowd.rows]))
 
-    def draw_parts(self, share: float, seeds: Sequence[int]) -> list[Trial]:
+    def draw_partial_trials(self, share: float, seeds: Sequence[int]) -> list[Trial]:
         """Return one trial per seed, each on a random share of the answers.
 
         Answers are drawn one by one without replacement, regardless of worker and question.
@@ -299,7 +299,7 @@ def compute_agreements(
 
     Parameters
     ----------
-    trials : the crowd, or repetitions of a part of it (`LabelledCrowd.build_trial`, `draw_parts`).
+    trials : of the crowd, or of parts of it (`LabelledCrowd.build_trial`, `draw_partial_trials`).
     seed : of the draws. on_step : called after each method.
 
     A correlation is undefined, and its row empty with the reason, with fewer than 3 workers, or

@@ -27,7 +27,7 @@ from evaluation.consensus.inputs import GradingInput, embed
 from evaluation.core.backends import BackendError
 from evaluation.core.stats.cells import encode_labels
 from evaluation.core.stats.grams import Vectors
-from evaluation.core.stats.inference.significance import detect_mean_shifts
+from evaluation.core.stats.inference.significance import compute_mean_shifts
 from evaluation.grading.storage.running import (
     OF_WORDS,
     NotAtOnceError,
@@ -281,7 +281,7 @@ def _test_question_shifts(before: Run, after: Run) -> dict[str, Shift]:
     is_later = np.repeat([False, True], [int(part.sum()) for part in selections])
     # Many small products: threads that wait for each other make them ten times as slow.
     with threadpool_limits(1):
-        tests = detect_mean_shifts(
+        tests = compute_mean_shifts(
             vectors, codes, is_later, [worker for _, worker in rows], alpha=ALPHA, seed=SEED
         )
     return {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from evaluation.core.messages.catalogue import COMMON
 from evaluation.core.messages.message import Message
-from evaluation.core.messages.table import Blanks
+from evaluation.core.messages.table import Placeholders
 from evaluation.core.options import SITE
 from tests.desk.page_checks import FLAG, flags_in
 
@@ -22,7 +22,7 @@ def test_the_reader_sees_words_and_titles_and_no_code():
 
 def test_no_message_of_the_site_says_one():
     for code in COMMON.keys() | SITE.own.keys():
-        said = SITE.format_message(Message(code, Blanks()))
+        said = SITE.format_message(Message(code, Placeholders()))
         assert not FLAG.findall(said), (code, said)
 
 

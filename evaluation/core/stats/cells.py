@@ -40,14 +40,16 @@ def encode_labels(labels: ArrayLike) -> tuple[Integers, NDArray[np.generic]]:
     if labels.ndim != 1:
         raise ValueError(f"labels must be one-dimensional, got shape {labels.shape}")
     # numpy.unique sorts the labels; rows are to keep their order of first appearance.
-    distinct, first, inverse = _find_distinct(labels)
+    distinct, first, inverse = _find_distinct_labels(labels)
     order = np.argsort(first, kind="stable")
     position = np.empty_like(order)
     position[order] = np.arange(len(order))
     return position[inverse], distinct[order]
 
 
-def _find_distinct(labels: NDArray[np.generic]) -> tuple[NDArray[np.generic], Integers, Integers]:
+def _find_distinct_labels(
+    labels: NDArray[np.generic],
+) -> tuple[NDArray[np.generic], Integers, Integers]:
     """Return sorted distinct labels, each one's first row, and each row's index among them.
 
     As `numpy.unique`, but whole numbers that lie close together are counted and not sorted, which

@@ -32,7 +32,7 @@ from evaluation.core.stats.cells import Floats, convert_nan_to_none
 from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
-    compute_permutation_p_value,
+    compute_permutation_test,
 )
 from evaluation.crowd_vs_llm.methods import (
     BOTH,
@@ -277,7 +277,7 @@ class PanelComparison:
         a, b = self.panels[MODELS].agreement, self.panels[PEOPLE].agreement
         seed = self.parameters.seed
         mean = compute_bootstrap_mean_difference(a, b, None, self.parameters.bootstrap, 0.95, seed)
-        test = compute_permutation_p_value(a, b, seed=seed)
+        test = compute_permutation_test(a, b, seed=seed)
         return AgreementDifference(mean.difference, mean.low, mean.high, test.p_value, mean.n)
 
 

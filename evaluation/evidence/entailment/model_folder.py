@@ -21,7 +21,7 @@ from annotations.exchange.reading.answers import normalise_text
 from evaluation.consensus.inputs import Progress
 from evaluation.core.backends.cross_encoder import EntailmentModel
 from evaluation.core.backends.embedding import sentences
-from evaluation.core.backends.embedding.contract import find_versions
+from evaluation.core.backends.embedding.contract import find_package_versions
 from evaluation.core.stats.cells import Booleans, Floats, Integers, encode_labels
 from evaluation.core.stats.inference.clustered import ClusteredEstimate, compute_clustered_interval
 from evaluation.core.stats.statistics.descriptive import auc
@@ -99,11 +99,13 @@ def train_model(
 
     def report_early(model: EntailmentModel, share: float) -> None:
         """Print the figures of the model during the training."""
-        figures = measure_model(model, answers, np.sort(drawn[:EARLY_ANSWERS]), schedule.seed)
+        figures = compute_held_out_figures(
+            model, answers, np.sort(drawn[:EARLY_ANSWERS]), schedule.seed
+        )
         say_line(f"After {share:.0%} of the training, {format_figures(figures)}")
 
     trained = training.train(request.output, report_early, progress)
-    figures = measure_model(
+    figures = compute_held_out_figures(
         trained.model,
         answers,
         np.sort(drawn[:MOST_HELD_OUT]),
@@ -137,7 +139,7 @@ def train_model(
         "labels": dict(Counter(answers.labels[row] for row in split.training.tolist())),
         "held_out_questions": sorted({answers.questions[row] for row in split.held_out.tolist()}),
         "held_out": figures.describe(),
-        "versions": find_versions("crowdgrade", "torch", "transformers"),
+        "versions": find_package_versions("crowdgrade", "torch", "transformers"),
         "trained_answers": sorted(_list_trained_digests(answers, split)),
     }
     # Last: a folder with this file is complete.
@@ -170,7 +172,7 @@ def _prepare_folder(output: Path, identity: str) -> None:
         )
 
 
-def measure_model(
+def compute_held_out_figures(
     model: EntailmentModel,
     answers: LabelledAnswers,
     rows: Integers,

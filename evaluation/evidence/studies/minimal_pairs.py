@@ -61,7 +61,7 @@ def load_minimal_pairs() -> list[MinimalPair]:
         return [MinimalPair(**json.loads(line)) for line in file]
 
 
-def list_texts(pairs: Sequence[MinimalPair]) -> list[str]:
+def list_pair_texts(pairs: Sequence[MinimalPair]) -> list[str]:
     """Return the texts of the pairs: all originals, then all paraphrases, then all changed ones."""
     return [
         *(pair.original for pair in pairs),
@@ -188,7 +188,7 @@ class PairCosines:
 
 
 def compute_cosines(pairs: Sequence[MinimalPair], vectors: Vectors) -> PairCosines:
-    """Return the cosines of the pairs; `vectors` are those of `list_texts` of the pairs."""
+    """Return the cosines of the pairs; `vectors` are those of `list_pair_texts` of the pairs."""
     x = convert_to_dense(vectors)
     norms = np.linalg.norm(x, axis=1, keepdims=True)
     original, paraphrase, changed = np.split(x / np.where(norms > 0, norms, 1.0), 3)
@@ -211,7 +211,7 @@ def reproduce_minimal_pairs(
     harder = build_harder_pairs(pairs)
     facts, harder_facts = count_contradictions(pairs), count_contradictions(harder)
     with OutputFolder(request.output) as folder:
-        vectors = CorpusVectors(list_texts(pairs), progress)
+        vectors = CorpusVectors(list_pair_texts(pairs), progress)
         specs = dict.fromkeys([*EMBEDDERS, request.embedder])
         cosines_by_spec = {
             spec: compute_cosines(pairs, vectors.embed_texts(spec)) for spec in specs
@@ -219,7 +219,7 @@ def reproduce_minimal_pairs(
         rows = [row for spec in specs for row in _build_rows(spec, pairs, cosines_by_spec[spec])]
         rows += _build_rows(FACTS, pairs, facts)
         write_table(folder, "auc", HEADER, rows)
-        harder_vectors = CorpusVectors(list_texts(harder), progress)
+        harder_vectors = CorpusVectors(list_pair_texts(harder), progress)
         harder_rows = [
             row
             for spec in specs

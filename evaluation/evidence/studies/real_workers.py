@@ -413,6 +413,7 @@ def _compare_entailment_with_aqer(
     done = 0
 
     def report_step() -> None:
+        """Report that one more method has its rows."""
         nonlocal done
         done += 1
         if progress is not None:
@@ -433,6 +434,7 @@ def _compute_agreements(
     done = 0
 
     def report_step() -> None:
+        """Report that one more method is measured."""
         nonlocal done
         done += 1
         if progress is not None:
@@ -440,7 +442,7 @@ def _compute_agreements(
 
     settings = {
         ALL: [crowd.build_trial(seed=request.seeds.start)],
-        PART: crowd.draw_parts(SHARE, request.seeds),
+        PART: crowd.draw_partial_trials(SHARE, request.seeds),
     }
     return [
         row

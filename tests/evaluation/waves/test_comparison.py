@@ -197,7 +197,7 @@ def test_by_spelling_answers_of_both_are_counted_together_to_test_what_moved(spe
 def test_a_test_is_kept_until_an_answer_is_taken_back(spelled, monkeypatch):
     before, after = spelled
     first = compute_shifts(before, after)
-    monkeypatch.setattr("evaluation.waves.storage.detect_mean_shifts", None)
+    monkeypatch.setattr("evaluation.waves.storage.compute_mean_shifts", None)
     assert compute_shifts(before, after) == first
     Response.objects.filter(question__version=after.version).latest("pk").delete()
     Run.objects.filter(pk=after.pk).update(n_withdrawn=1)

@@ -80,7 +80,7 @@ def parse_reply(payload: Any, parameters: Mapping[str, Any] | None = None) -> Re
     tokens = (_parse_count(usage.get("prompt_tokens")), n_written)
     if fault := _find_fault(payload, choice, message, reason):
         return Reply("", AnswerStatus.ERROR, reason, *tokens, None, payload, fault)
-    if not (text or separate_thinking or _is_readable(content)):
+    if not (text or separate_thinking or _is_readable_content(content)):
         unknown = Fault("no_reply", "the answer's content is of a kind that is not read")
         return Reply("", AnswerStatus.ERROR, reason, *tokens, None, payload, unknown)
     refusal = refusal or _find_refusal(content)
@@ -208,14 +208,14 @@ def _extract_text(content: Any) -> str:
     if isinstance(content, Mapping):
         content = content.get("parts") if "parts" in content else [content]
     if isinstance(content, list):  # parts, of which some are no text
-        parts = (_get_part_text(part) for part in content if not _is_thinking(part))
+        parts = (_get_part_text(part) for part in content if not _is_thinking_part(part))
         content = "".join(part for part in parts if isinstance(part, str))
     if not isinstance(content, str) or not content.strip():
         return ""
     return UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", content)
 
 
-def _is_readable(content: Any) -> bool:
+def _is_readable_content(content: Any) -> bool:
     """Return whether a message's content is None, a string, or parts of known types."""
     if isinstance(content, Mapping):
         content = content.get("parts") if "parts" in content else [content]
@@ -229,7 +229,9 @@ def _is_known_part(part: Any) -> bool:
     if not isinstance(part, Mapping):
         return isinstance(part, str)
     kind = str(part.get("type") or "").casefold()
-    return isinstance(part.get("text"), str) or _is_thinking(part) or kind.startswith(OTHER_PARTS)
+    return (
+        isinstance(part.get("text"), str) or _is_thinking_part(part) or kind.startswith(OTHER_PARTS)
+    )
 
 
 def _get_part_text(part: Any) -> Any:
@@ -245,7 +247,7 @@ def _find_refusal(content: Any) -> Any:
     return None
 
 
-def _is_thinking(part: Any) -> bool:
+def _is_thinking_part(part: Any) -> bool:
     """Return whether a part of a message's content is the model's thinking."""
     if not isinstance(part, Mapping):
         return False
@@ -260,7 +262,7 @@ def _extract_thinking(message: Mapping[str, Any], content: Any) -> str:
         texts += _list_texts(message.get(name))
     parts = content.get("parts") if isinstance(content, Mapping) else content
     for part in parts if isinstance(parts, list) else ():
-        if _is_thinking(part):
+        if _is_thinking_part(part):
             texts += _list_texts(part)
     # Gateways send the same text in two fields.
     distinct_texts = dict.fromkeys(text.strip() for text in texts if text.strip())

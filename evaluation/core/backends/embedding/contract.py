@@ -95,7 +95,7 @@ def import_library(module: str, purpose: str, package: str | None = None) -> Any
         ) from error
 
 
-def find_versions(*packages: str) -> dict[str, str]:
+def find_package_versions(*packages: str) -> dict[str, str]:
     """Return the installed version of each package by name; missing packages are left out."""
     versions = {}
     for package in packages:
@@ -169,7 +169,7 @@ class LexicalEmbedder(Embedder):
             precision="float64",
             dimension=self._dimension,
             binary=self.name == "bow",
-            versions=find_versions("scikit-learn", "scipy", "numpy"),
+            versions=find_package_versions("scikit-learn", "scipy", "numpy"),
         )
 
     def fit(self, worker_texts: Sequence[str]) -> Self:

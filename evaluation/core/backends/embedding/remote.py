@@ -14,7 +14,7 @@ from evaluation.core.backends.embedding.contract import (
     EmbedderInfo,
     Progress,
     find_distinct_texts,
-    find_versions,
+    find_package_versions,
 )
 from evaluation.core.backends.errors import BackendError, EmbedderError
 from evaluation.core.backends.server import OpenAIServer, Patience
@@ -85,7 +85,7 @@ class RemoteEmbedder(Embedder):
             revision="unknown",  # nothing in this protocol tells that the weights changed
             precision="float32",
             dimension=self._dimension,
-            versions=find_versions("httpx"),
+            versions=find_package_versions("httpx"),
         )
 
     def embed(self, texts: Sequence[str], progress: Progress | None = None) -> NDArray[np.float32]:

@@ -23,7 +23,7 @@ from evaluation.core.backends.embedding.contract import (
     Precision,
     Progress,
     find_distinct_texts,
-    find_versions,
+    find_package_versions,
     import_library,
 )
 from evaluation.core.backends.errors import BackendError, EmbedderError
@@ -275,7 +275,7 @@ class SentenceEmbedder(Embedder):
             dimension=self._model.truncate_dim or self._model.get_embedding_dimension(),
             max_length=self._find_max_length(),
             languages=languages or _find_languages(source),
-            versions={**find_versions(*LIBRARIES), **(versions or {})},
+            versions={**find_package_versions(*LIBRARIES), **(versions or {})},
         )
         if chosen == "bfloat16":
             self._use_bfloat16()
@@ -478,5 +478,5 @@ def load_minilm(precision: Precision = "float32") -> SentenceEmbedder:
         model="all-MiniLM-L6-v2",
         revision=HASHES["model.safetensors"][:12],
         languages="en",
-        versions=find_versions(PACKAGE),
+        versions=find_package_versions(PACKAGE),
     )

@@ -35,13 +35,13 @@ from evaluation.core.stats.inference.paired import (
     compute_detectable_standard_errors,
     compute_mcnemar_mid_p_values,
     compute_mcnemar_p_values,
-    compute_permutation_p_value,
+    compute_permutation_test,
     compute_smallest_detectable_difference,
 )
 from evaluation.core.stats.inference.significance import (
     CORRECTIONS,
     Correction,
-    compute_levels_left,
+    compute_corrected_levels,
 )
 
 FloatArray = NDArray[np.float64]
@@ -177,7 +177,7 @@ def compare_models(
     p_values[~defined], mid_p_values[~defined] = np.nan, np.nan
     adjusted = CORRECTIONS[correction](p_values)
     low, high, errors = _compute_intervals(differences, common, n_draws, level, seed)
-    levels = compute_levels_left(p_values, correction)
+    levels = compute_corrected_levels(p_values, correction)
     detectable = errors * compute_detectable_standard_errors(n, levels)
     means = differences.sum(axis=1) / np.maximum(n, 1)
     return [
@@ -412,7 +412,7 @@ def compare_by_group(
     """Return the difference of two models in each group of questions, in order of appearance.
 
     Every question is a cluster of its own: the interval of `compute_bootstrap_mean_difference`, the
-    p of `compute_permutation_p_value`, and the smallest detectable difference at the level that the
+    p of `compute_permutation_test`, and the smallest detectable difference at the level that the
     correction leaves.
 
     Parameters
@@ -431,13 +431,13 @@ def compare_by_group(
         compute_bootstrap_mean_difference(first[r], second[r], None, n_draws, 0.95, seed)
         for r in rows_of.values()
     ]
-    tests = [compute_permutation_p_value(first[r], second[r], seed=seed) for r in rows_of.values()]
+    tests = [compute_permutation_test(first[r], second[r], seed=seed) for r in rows_of.values()]
     if correction not in CORRECTIONS:
         raise ValueError(f"correction must be one of: {', '.join(CORRECTIONS)}")
     raw = np.array([np.nan if t.p_value is None else t.p_value for t in tests], dtype=np.float64)
     # Without the correction the largest of twenty differences would pass for a finding.
     adjusted = CORRECTIONS[correction](raw)
-    levels = compute_levels_left(raw, correction)
+    levels = compute_corrected_levels(raw, correction)
     detectable = [
         compute_smallest_detectable_difference(first[r], second[r], alpha=float(levels[index]))
         for index, r in enumerate(rows_of.values())

@@ -151,14 +151,14 @@ def compute_bootstrap_mean_difference(
     )
 
 
-def compute_permutation_p_value(
+def compute_permutation_test(
     a: ArrayLike,
     b: ArrayLike,
     clusters: ArrayLike | None = None,
     n_permutations: int = 9_999,
     seed: int = 0,
 ) -> PermutationTest:
-    """Return the two-sided sign-flip test of the hypothesis that the mean paired difference is 0.
+    """Return the two-sided sign-flip test of whether the mean paired difference is 0.
 
     The differences of a cluster change sign together. Exact where at most 14 clusters have a total
     other than 0, else Monte Carlo with (k + 1)/(n_permutations + 1), never 0 (Phipson and Smyth
@@ -199,7 +199,7 @@ def compute_permutation_p_value(
     )
 
 
-def compute_mcnemar_exact(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
+def compute_mcnemar_test(right_a: ArrayLike, right_b: ArrayLike) -> McNemarTest:
     """Return the exact McNemar test of two systems' right (1) and wrong (0) answers.
 
     Given the number of discordant pairs, the pairs only A got right are binomial with p = 1/2

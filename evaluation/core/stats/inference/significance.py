@@ -89,7 +89,7 @@ def benjamini_hochberg(p_values: ArrayLike) -> FloatArray:
     return adjusted
 
 
-def compute_levels_left(
+def compute_corrected_levels(
     p_values: ArrayLike, correction: Correction = "holm", alpha: float = 0.05
 ) -> FloatArray:
     """Return each test's significance level, corrected for the tests that are left.
@@ -239,7 +239,7 @@ class MeanShifts:
     n_draws: Integers
 
 
-def detect_mean_shifts(
+def compute_mean_shifts(
     vectors: Vectors,
     questions: ArrayLike,
     later: ArrayLike,

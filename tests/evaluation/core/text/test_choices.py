@@ -44,8 +44,8 @@ def test_a_reply_names_choices_by_text_or_letter(reply, choices):
 
 def test_the_text_of_a_choice_goes_before_its_letter():
     letters = Choices(["B", "A", "C"])
-    assert letters.read("A").choices == {1}
-    assert letters.read("b").choices == {0}
+    assert letters.parse_reply("A").choices == {1}
+    assert letters.parse_reply("b").choices == {0}
     # The label says A, the text is that of the other choice.
     assert CITIES.parse_reply("A) London").choices == {1}
 
@@ -62,11 +62,11 @@ def test_what_names_no_choice_is_told(reply):
 
 def test_choices_that_differ_by_punctuation_alone_are_told_apart():
     languages = Choices(["C", "C++", "C#"])
-    assert languages.read("c++").choices == {1}
-    assert languages.read("C#").choices == {2}
-    assert languages.read("C").choices == {0}
+    assert languages.parse_reply("c++").choices == {1}
+    assert languages.parse_reply("C#").choices == {2}
+    assert languages.parse_reply("C").choices == {0}
     signs = Choices(["+", "-", "5", "-5", "3.5"])
-    assert [signs.read(text).choices for text in ("+", "-", "5", "-5", "3.5")] == [
+    assert [signs.parse_reply(text).choices for text in ("+", "-", "5", "-5", "3.5")] == [
         {0},
         {1},
         {2},

@@ -102,7 +102,9 @@ def test_the_same_seed_gives_the_same_weights_also_after_an_interruption(
     monkeypatch.setattr(training.Training, "_train_on_next_batch", do_step)
     assert train(data, tmp_path / "parts").code == 0
     whole, parts = (
-        EntailmentModel.load(str(tmp_path / name)).logits([("it is closed", "circuit 1 is open")])
+        EntailmentModel.load(str(tmp_path / name)).compute_logits(
+            [("it is closed", "circuit 1 is open")]
+        )
         for name in ("whole", "parts")
     )
     np.testing.assert_allclose(whole, parts, atol=1e-6)

@@ -20,7 +20,7 @@ from evaluation.evidence.studies.minimal_pairs import (
     build_harder_pairs,
     compute_cosines,
     count_contradictions,
-    list_texts,
+    list_pair_texts,
     load_minimal_pairs,
 )
 from tests.evaluation.commands.crowd import header_of, summary_of, table
@@ -37,7 +37,7 @@ class TestPairs:
         assert len({pair.id for pair in pairs}) == 200
 
     def test_no_sentence_stands_there_twice(self):
-        texts = list_texts(load_minimal_pairs())
+        texts = list_pair_texts(load_minimal_pairs())
         assert len(texts) == len(set(texts)) == 600
 
     @pytest.mark.parametrize("kind", KINDS)

@@ -82,8 +82,8 @@ def test_a_server_that_refuses_whatever_is_sent_is_asked_a_few_times():
 )
 def test_a_refusal_names_what_is_left_out_or_renamed(message, more, gone, new):
     adapted = AdaptedParameters()
-    assert adapted.learn(refusal(message, **more), BODY)
-    found = adapted.adapt(BODY)
+    assert adapted.learn_from_refusal(refusal(message, **more), BODY)
+    found = adapted.adapt_body(BODY)
     assert gone not in found
     assert found.keys() - BODY.keys() == ({new} if new else set())
     assert len(adapted.notes) == 1
@@ -95,8 +95,8 @@ def test_a_validator_says_which_field_by_its_place():
         "bad_request", "no", status=422, content=json.dumps({"detail": detail}).encode()
     )
     adapted = AdaptedParameters()
-    assert adapted.learn(fault, BODY)
-    assert "seed" not in adapted.adapt(BODY)
+    assert adapted.learn_from_refusal(fault, BODY)
+    assert "seed" not in adapted.adapt_body(BODY)
 
 
 @pytest.mark.parametrize(
@@ -112,13 +112,13 @@ def test_a_validator_says_which_field_by_its_place():
 )
 def test_other_refusals_change_nothing(fault, body):
     adapted = AdaptedParameters()
-    assert not adapted.learn(fault, body)
-    assert (adapted.adapt(body), adapted.notes) == (body, ())
+    assert not adapted.learn_from_refusal(fault, body)
+    assert (adapted.adapt_body(body), adapted.notes) == (body, ())
 
 
 def test_what_another_request_has_learnt_is_tried_once_more():
     adapted = AdaptedParameters()
     fault = refusal(TEMPERATURE, param="temperature")
-    assert adapted.learn(fault, BODY)
-    assert adapted.learn(fault, BODY)  # it was sent before that was known
-    assert not adapted.learn(fault, adapted.adapt(BODY))
+    assert adapted.learn_from_refusal(fault, BODY)
+    assert adapted.learn_from_refusal(fault, BODY)  # it was sent before that was known
+    assert not adapted.learn_from_refusal(fault, adapted.adapt_body(BODY))

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 from evaluation.core.stats.inference.comparison import compare_models, rank_by_significance
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
-    compute_mcnemar_exact,
-    compute_permutation_p_value,
+    compute_mcnemar_test,
+    compute_permutation_test,
     compute_smallest_detectable_difference,
 )
 from evaluation.core.stats.inference.significance import (
     benjamini_hochberg,
-    compute_levels_left,
+    compute_corrected_levels,
     holm,
 )
 
@@ -46,12 +46,12 @@ def test_every_pair_says_what_the_pairwise_functions_say(scores):
         assert pair.difference == pytest.approx(expected.difference)
         assert (pair.low, pair.high) == pytest.approx((expected.low, expected.high))
         assert pair.n == expected.n
-        assert pair.p_value == pytest.approx(compute_permutation_p_value(a, b).p_value, abs=0.02)
+        assert pair.p_value == pytest.approx(compute_permutation_test(a, b).p_value, abs=0.02)
         assert (pair.test, pair.n_permutations) == ("sign-flip-monte-carlo", 9_999)
     raw = [pair.p_value for pair in compared]
     assert [pair.adjusted_p_value for pair in compared] == pytest.approx(list(holm(raw)))
     # Five of six differ; of ada and bo, who are alike, one comparison is left: 5%.
-    levels = compute_levels_left(raw)
+    levels = compute_corrected_levels(raw)
     assert levels[0] == pytest.approx(0.05)
     for pair, level in zip(compared, levels, strict=True):
         a, b = (scores[NAMES.index(name)] for name in (pair.model_a, pair.model_b))
@@ -87,7 +87,7 @@ def test_right_and_wrong_answers_are_compared_by_mcnemar():
     (pair,) = compare_models(right, ["ada", "bo"], test="mcnemar")
     # 2 x (1 + 7) / 2^7 = .125, as in the test of mcnemar_exact
     assert pair.p_value == pytest.approx(0.125)
-    assert pair.p_value == pytest.approx(compute_mcnemar_exact(*right).p_value)
+    assert pair.p_value == pytest.approx(compute_mcnemar_test(*right).p_value)
     # 2 x (1 + 7/2) / 2^7
     assert pair.mid_p_value == pytest.approx(0.0703125)
     assert (pair.test, pair.n_permutations) == ("mcnemar-exact", 0)

@@ -7,12 +7,12 @@ from scipy import stats
 from evaluation.core.stats.inference.comparison import compare_by_group, compute_group_means
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
-    compute_permutation_p_value,
+    compute_permutation_test,
     compute_smallest_detectable_difference,
 )
 from evaluation.core.stats.inference.significance import (
     benjamini_hochberg,
-    compute_levels_left,
+    compute_corrected_levels,
     holm,
 )
 
@@ -58,9 +58,9 @@ def test_a_difference_in_a_group_is_that_of_its_questions_alone():
         assert (group.difference, group.low, group.high) == (
             alone.difference, alone.low, alone.high,
         )  # fmt: skip
-        assert group.p_value == compute_permutation_p_value(one, other, seed=4).p_value
+        assert group.p_value == compute_permutation_test(one, other, seed=4).p_value
     assert found[3].reason == "fewer_than_2_clusters"
-    levels = compute_levels_left([group.p_value for group in found])
+    levels = compute_corrected_levels([group.p_value for group in found])
     for group, level in zip(found[:3], levels, strict=False):
         rows = rows_of(group.group)
         least = compute_smallest_detectable_difference(FIRST[rows], SECOND[rows], alpha=level)

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse, stats
 
 from evaluation.core.stats.inference import significance
-from evaluation.core.stats.inference.significance import detect_mean_shifts
+from evaluation.core.stats.inference.significance import compute_mean_shifts
 
 
 def distance(one, other):
@@ -19,7 +19,7 @@ def one_question(before, after, same_people=0):
     n, m = len(before), len(after)
     people = [*range(n), *(at if at < same_people else n + at for at in range(m))]
     later = [False] * n + [True] * m
-    return detect_mean_shifts(np.vstack([before, after]), np.zeros(n + m), later, people)
+    return compute_mean_shifts(np.vstack([before, after]), np.zeros(n + m), later, people)
 
 
 def near(found, exact):
@@ -105,7 +105,7 @@ def test_where_nothing_changed_a_question_is_said_to_have_moved_in_5_of_100_crow
     rng = np.random.default_rng(0)
     p_values, rings, crowds = [], 0, 150
     for _ in range(crowds):
-        found = detect_mean_shifts(*crowd(rng, [0] * 8, n_same=n_same))
+        found = compute_mean_shifts(*crowd(rng, [0] * 8, n_same=n_same))
         rings += bool((found.adjusted <= 0.05).any())
         p_values += list(found.p_values)
     # Of 150 crowds where 5% ring, 14 or fewer do in 99 of 100 cases (binomial).
@@ -119,7 +119,7 @@ def test_what_moved_is_found_and_of_what_is_found_5_of_100_did_not_move(n_same):
     rng = np.random.default_rng(0)
     false, hits, moved = [], 0, np.array([1.5] * 5 + [0] * 15)
     for _ in range(40):
-        found = detect_mean_shifts(*crowd(rng, moved, n_same=n_same)).adjusted <= 0.05
+        found = compute_mean_shifts(*crowd(rng, moved, n_same=n_same)).adjusted <= 0.05
         hits += int(found[:5].sum())
         false.append(found[5:].sum() / max(1, found.sum()))
     assert hits >= 0.8 * 5 * 40
@@ -129,7 +129,7 @@ def test_what_moved_is_found_and_of_what_is_found_5_of_100_did_not_move(n_same):
 def test_one_moved_question_of_a_thousand_has_a_p_value_small_enough():
     rng = np.random.default_rng(2)
     vectors, questions, later, people = crowd(rng, [4.0] + [0] * 400, n=12)
-    found = detect_mean_shifts(vectors, questions, later, people)
+    found = compute_mean_shifts(vectors, questions, later, people)
     # 400 tests at .05 ask p <= .000125 of the only one that moved: 999 deals could not say it.
     assert found.n_draws[0] > 8_000
     assert found.p_values[0] == 1 / (found.n_draws[0] + 1)  # never 0
@@ -140,14 +140,14 @@ def test_one_moved_question_of_a_thousand_has_a_p_value_small_enough():
 def test_sparse_and_many_answers_are_the_same_as_dense_and_few(monkeypatch):
     vectors, questions, later, people = crowd(np.random.default_rng(5), [1.0, 0.0], n=6)
     # 12 answers of 8 dimensions go by the vectors; as sparse rows by their inner products.
-    direct = detect_mean_shifts(vectors, questions, later, people)
-    inner = detect_mean_shifts(sparse.csr_array(vectors), questions, later, people)
+    direct = compute_mean_shifts(vectors, questions, later, people)
+    inner = compute_mean_shifts(sparse.csr_array(vectors), questions, later, people)
     monkeypatch.setattr(significance, "DRAWN_AT_ONCE", 50)
-    parts = detect_mean_shifts(vectors, questions, later, people)
+    parts = compute_mean_shifts(vectors, questions, later, people)
     for other in (inner, parts):
         assert other.distance == pytest.approx(direct.distance)
     assert list(inner.p_values) == list(direct.p_values)
-    assert list(detect_mean_shifts(vectors, questions, later, people, seed=1).p_values) != list(
+    assert list(compute_mean_shifts(vectors, questions, later, people, seed=1).p_values) != list(
         direct.p_values
     )
 
@@ -155,23 +155,23 @@ def test_sparse_and_many_answers_are_the_same_as_dense_and_few(monkeypatch):
 def test_equal_answers_did_not_move_and_a_wave_without_answers_has_no_test():
     same = one_question([[1, 0]] * 4, [[1, 0]] * 4)
     assert (same.distance[0], same.p_values[0]) == (pytest.approx(0), 1.0)
-    found = detect_mean_shifts(np.eye(3), [0, 0, 2], [False, True, True], [1, 2, 3], 4)
+    found = compute_mean_shifts(np.eye(3), [0, 0, 2], [False, True, True], [1, 2, 3], 4)
     assert list(found.n_draws > 0) == [True, False, False, False]
     assert np.isnan(found.adjusted[1:]).all()
-    assert len(detect_mean_shifts(np.empty((0, 3)), [], [], []).distance) == 0
+    assert len(compute_mean_shifts(np.empty((0, 3)), [], [], []).distance) == 0
     # A mean of nothing points nowhere: as far as a right angle.
     assert one_question([[1, 0], [-1, 0]], [[0, 1]]).distance[0] == 1
 
 
 def test_what_cannot_be_tested_is_refused():
     with pytest.raises(ValueError, match="two answers"):
-        detect_mean_shifts(np.eye(3), [0, 0, 0], [False, False, True], [1, 1, 2])
+        compute_mean_shifts(np.eye(3), [0, 0, 0], [False, False, True], [1, 1, 2])
     with pytest.raises(ValueError, match="3 vectors for"):
-        detect_mean_shifts(np.eye(3), [0, 0], [False, True], [1, 2])
+        compute_mean_shifts(np.eye(3), [0, 0], [False, True], [1, 2])
 
 
 @pytest.mark.parametrize("alpha", [-0.1, 0.0, 1.0, 1.5, np.nan])
 def test_a_share_of_false_alarms_that_is_none_is_refused(alpha):
     # Below alpha after Benjamini and Hochberg needs some 4 x tests / alpha deals: without end at 0.
     with pytest.raises(ValueError, match=r"^alpha "):
-        detect_mean_shifts(np.eye(2), [0, 0], [False, True], [1, 2], alpha=alpha)
+        compute_mean_shifts(np.eye(2), [0, 0], [False, True], [1, 2], alpha=alpha)

@@ -11,13 +11,13 @@ from statsmodels.stats.power import TTestPower
 from evaluation.core.stats.inference.paired import (
     compute_bootstrap_mean_difference,
     compute_detectable_standard_errors,
-    compute_mcnemar_exact,
-    compute_permutation_p_value,
+    compute_mcnemar_test,
+    compute_permutation_test,
     compute_smallest_detectable_difference,
 )
 from evaluation.core.stats.inference.significance import (
     benjamini_hochberg,
-    compute_levels_left,
+    compute_corrected_levels,
     holm,
 )
 
@@ -95,8 +95,8 @@ def test_repeating_every_pair_within_its_question_adds_no_evidence():
     assert (thrice.low, thrice.high) == pytest.approx((once.low, once.high))
     assert (thrice.n, thrice.n_clusters) == (60, 20)
     p_once, p_thrice = (
-        compute_permutation_p_value(a, b, range(20)),
-        compute_permutation_p_value(np.tile(a, 3), np.tile(b, 3), list(range(20)) * 3),
+        compute_permutation_test(a, b, range(20)),
+        compute_permutation_test(np.tile(a, 3), np.tile(b, 3), list(range(20)) * 3),
     )
     assert p_thrice.p_value == p_once.p_value
 
@@ -123,7 +123,7 @@ def test_what_is_undefined_is_none_with_its_reason(a, b, clusters, difference, r
         result = compute_bootstrap_mean_difference(a, b, clusters, n_draws=n_draws)
         assert (result.difference, result.low, result.high) == (difference, None, None)
         assert result.reason == reason
-    permutation = compute_permutation_p_value(a, b, clusters)
+    permutation = compute_permutation_test(a, b, clusters)
     assert (permutation.p_value, permutation.reason) == (None, reason)
     detectable = compute_smallest_detectable_difference(a, b, clusters)
     assert (detectable.difference, detectable.reason) == (None, reason)
@@ -137,7 +137,7 @@ def test_swapping_a_and_b_flips_the_signs_and_keeps_p(pair):
     assert forth.difference == pytest.approx(-back.difference)
     assert (forth.low, forth.high) == pytest.approx((-back.high, -back.low))
     p_forth, p_back = (
-        compute_permutation_p_value(x, y, n_permutations=99) for x, y in ((a, b), (b, a))
+        compute_permutation_test(x, y, n_permutations=99) for x, y in ((a, b), (b, a))
     )
     assert p_forth.p_value == p_back.p_value
 
@@ -152,7 +152,7 @@ def test_the_seed_decides_the_draws():
         compute_bootstrap_mean_difference(a, b, seed=1).low
         != compute_bootstrap_mean_difference(a, b).low
     )
-    assert compute_permutation_p_value(a, b, seed=1) == compute_permutation_p_value(a, b, seed=1)
+    assert compute_permutation_test(a, b, seed=1) == compute_permutation_test(a, b, seed=1)
 
 
 def test_intervals_of_clustered_differences_cover_the_true_one():
@@ -173,21 +173,21 @@ def test_intervals_of_clustered_differences_cover_the_true_one():
 
 def test_sign_flips_of_three_pairs_by_hand():
     # d = 1, 2, 3, sum 6. Of the 8 sign patterns only +++ and --- reach |sum| 6: p = 2/8.
-    result = compute_permutation_p_value([1, 2, 3], [0, 0, 0])
+    result = compute_permutation_test([1, 2, 3], [0, 0, 0])
     assert result.p_value == 0.25
     assert result.method == "studentised-sign-flip-exact"
     assert (result.n_permutations, result.seed) == (0, None)
     # d = 1, 2, -3, sum 0: every pattern reaches it.
-    assert compute_permutation_p_value([1, 2, -3], [0, 0, 0]).p_value == 1
+    assert compute_permutation_test([1, 2, -3], [0, 0, 0]).p_value == 1
 
 
 def test_clusters_flip_whole():
     # Totals 1 + 2 = 3 and 3: of ++ -- +- -+ two reach |sum| 6, p = 2/4 (unclustered it is 2/8).
-    assert compute_permutation_p_value([1, 2, 3], [0, 0, 0], ["p", "p", "q"]).p_value == 0.5
+    assert compute_permutation_test([1, 2, 3], [0, 0, 0], ["p", "p", "q"]).p_value == 0.5
 
 
 def test_equal_scores_give_p_one():
-    assert compute_permutation_p_value([0.1] * 30, [0.1] * 30).p_value == 1
+    assert compute_permutation_test([0.1] * 30, [0.1] * 30).p_value == 1
 
 
 def skewed_t(totals, sizes):
@@ -217,7 +217,7 @@ def test_below_30_questions_the_statistic_is_t_without_its_skewness_and_agrees_w
         vectorized=False,
         n_resamples=np.inf,
     )
-    found = compute_permutation_p_value(d, np.zeros(8))
+    found = compute_permutation_test(d, np.zeros(8))
     assert found.p_value == pytest.approx(scipys.pvalue)
     assert found.p_value == 48 / 256
     # By the sum alone 8 of 256 patterns reach the observed 5.8.
@@ -234,7 +234,7 @@ def test_signs_of_clusters_of_several_sizes_agree_with_enumeration():
         abs(skewed_t(np.array(signs) * totals, sizes)) >= observed - 1e-9
         for signs in product((-1, 1), repeat=5)
     ]
-    found = compute_permutation_p_value(d, np.zeros(11), clusters)
+    found = compute_permutation_test(d, np.zeros(11), clusters)
     assert found.p_value == pytest.approx(np.mean(reached))
 
 
@@ -252,7 +252,7 @@ def test_from_30_questions_the_statistic_is_the_sum_and_p_agrees_with_scipy(some
     d = np.array(some + [0] * (30 - len(some)), dtype=float)
     sums = [abs(np.dot(signs, some)) for signs in product((-1, 1), repeat=len(some))]
     expected = np.mean(np.array(sums) >= abs(d.sum()))
-    found = compute_permutation_p_value(d, np.zeros(30))
+    found = compute_permutation_test(d, np.zeros(30))
     assert (found.p_value, found.method) == (pytest.approx(expected), "sign-flip-exact")
     if len(some) > 1:
         scipys = stats.permutation_test(
@@ -265,24 +265,22 @@ def test_from_30_questions_the_statistic_is_the_sum_and_p_agrees_with_scipy(some
 def test_monte_carlo_p_is_near_the_exact_one_and_never_zero():
     rng = np.random.default_rng(6)
     a = np.append(rng.normal(0.5, 1, size=18), np.zeros(12))
-    drawn = compute_permutation_p_value(a, np.zeros(30), n_permutations=40_000)
+    drawn = compute_permutation_test(a, np.zeros(30), n_permutations=40_000)
     exact = stats.permutation_test(
         (a[:18],), np.sum, permutation_type="samples", n_resamples=np.inf
     ).pvalue
     # Four Monte Carlo standard errors: sqrt(p (1 - p) / 40000)
     assert drawn.method == "sign-flip-monte-carlo"
     assert abs(drawn.p_value - exact) < 4 * np.sqrt(exact * (1 - exact) / 40_000) + 1 / 40_000
-    assert (
-        compute_permutation_p_value(np.ones(60), np.zeros(60), n_permutations=99).p_value == 1 / 100
-    )
+    assert compute_permutation_test(np.ones(60), np.zeros(60), n_permutations=99).p_value == 1 / 100
 
 
 @pytest.mark.slow
 def test_drawn_signs_agree_with_all_of_them_below_30_questions():
     # 15 differences are drawn; one of them is 0 in the other call, which counts all patterns.
     d = np.random.default_rng(6).exponential(size=15) - 0.5
-    drawn = compute_permutation_p_value(d, np.zeros(15), n_permutations=40_000)
-    near = compute_permutation_p_value(np.append(d[:14], 0), np.zeros(15))
+    drawn = compute_permutation_test(d, np.zeros(15), n_permutations=40_000)
+    near = compute_permutation_test(np.append(d[:14], 0), np.zeros(15))
     assert drawn.method == "studentised-sign-flip-monte-carlo"
     signs = np.array(list(product((-1, 1), repeat=15)))[: 2**14] * d
     statistics = np.abs([skewed_t(row, np.ones(15)) for row in signs[::4]])
@@ -297,7 +295,7 @@ def test_permutation_test_keeps_its_level():
     # Under the null hypothesis p < .05 in 5% of 1000 samples: standard error .0069.
     rng = np.random.default_rng(7)
     p = [
-        compute_permutation_p_value(rng.normal(size=20), np.zeros(20), n_permutations=199).p_value
+        compute_permutation_test(rng.normal(size=20), np.zeros(20), n_permutations=199).p_value
         for _ in range(1000)
     ]
     assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=0.02)
@@ -310,7 +308,7 @@ def test_mcnemar_by_hand():
     # 6 only A, 1 only B: 2 x (C(7,0) + C(7,1)) / 2^7 = 2 x 8 / 128 = .125
     a = [1] * 6 + [0] + [1, 0]
     b = [0] * 6 + [1] + [1, 0]
-    result = compute_mcnemar_exact(a, b)
+    result = compute_mcnemar_test(a, b)
     assert (result.only_a, result.only_b, result.n) == (6, 1, 9)
     assert result.p_value == pytest.approx(0.125)
     # The observed 1 of 7 counts half: 2 x (1 + 7/2) / 128 = .0703125
@@ -319,23 +317,23 @@ def test_mcnemar_by_hand():
 
 def test_mid_p_is_the_mean_of_the_two_binomial_tests_around_it_and_1_without_a_lead():
     # 7 of 9: P(X >= 7) = (36 + 9 + 1) / 512 and P(X > 7) = 10 / 512; their mean, twice: 56 / 512.
-    found = compute_mcnemar_exact([1] * 7 + [0] * 2, [0] * 7 + [1] * 2)
+    found = compute_mcnemar_test([1] * 7 + [0] * 2, [0] * 7 + [1] * 2)
     more, beyond = (stats.binomtest(k, 9, alternative="greater").pvalue for k in (7, 8))
     assert found.mid_p_value == pytest.approx(more + beyond) == pytest.approx(56 / 512)
     exact = mcnemar(np.array([[0, 7], [2, 0]]), exact=True).pvalue
     assert found.p_value == pytest.approx(exact)
     for n in (0, 3):
-        assert compute_mcnemar_exact([1] * n + [0] * n, [0] * n + [1] * n).mid_p_value in (
+        assert compute_mcnemar_test([1] * n + [0] * n, [0] * n + [1] * n).mid_p_value in (
             1.0,
             None,
         )
-    assert compute_mcnemar_exact([1, 0, 1], [0, 1, 1]).mid_p_value == 1.0
+    assert compute_mcnemar_test([1, 0, 1], [0, 1, 1]).mid_p_value == 1.0
 
 
 def test_mcnemar_without_a_discordant_pair_is_one_and_without_a_pair_is_null():
-    same = compute_mcnemar_exact([True, False, True], [True, False, True])
+    same = compute_mcnemar_test([True, False, True], [True, False, True])
     assert (same.p_value, same.n, same.reason) == (1.0, 3, None)
-    none = compute_mcnemar_exact([1, NAN], [NAN, 0])
+    none = compute_mcnemar_test([1, NAN], [NAN, 0])
     assert (none.p_value, none.n, none.reason) == (None, 0, "no_pairs")
 
 
@@ -344,13 +342,13 @@ def test_mcnemar_is_the_binomial_test_and_the_sign_flip_test(only_a, only_b, bot
     # From 30 questions on the sign-flip test is that of the sum.
     a = [1] * only_a + [0] * only_b + [1] * both + [0] * 30
     b = [0] * only_a + [1] * only_b + [1] * both + [0] * 30
-    result = compute_mcnemar_exact(a, b)
+    result = compute_mcnemar_test(a, b)
     if only_a + only_b:
         expected = stats.binomtest(only_a, only_a + only_b, 0.5).pvalue
         assert result.p_value == pytest.approx(expected)
     if only_a + only_b <= 14:
-        assert compute_permutation_p_value(a, b).p_value == pytest.approx(result.p_value)
-    assert compute_mcnemar_exact(b, a).p_value == result.p_value
+        assert compute_permutation_test(a, b).p_value == pytest.approx(result.p_value)
+    assert compute_mcnemar_test(b, a).p_value == result.p_value
 
 
 # --- smallest detectable difference ----------------------------------------------------------
@@ -395,19 +393,19 @@ def test_levels_left_are_what_a_p_value_has_to_pass():
     # Holm of four: .001 at .05/4, .01 at .05/3, and .03 fails .05/2, so both others are left.
     p = [0.03, 0.001, NAN, 0.01, 0.2]
     expected = [0.05 / 2, 0.05 / 4, NAN, 0.05 / 3, 0.05 / 2]
-    assert compute_levels_left(p) == pytest.approx(expected, nan_ok=True)
+    assert compute_corrected_levels(p) == pytest.approx(expected, nan_ok=True)
     # Nothing significant: all are left, whatever the order. All significant: the last has 5%.
-    assert compute_levels_left([0.9, 0.04]) == pytest.approx([0.025, 0.025])
-    assert compute_levels_left([0.02, 0.01]) == pytest.approx([0.05, 0.025])
+    assert compute_corrected_levels([0.9, 0.04]) == pytest.approx([0.025, 0.025])
+    assert compute_corrected_levels([0.02, 0.01]) == pytest.approx([0.05, 0.025])
     # Benjamini-Hochberg of four with two rejected (.03 > .05 x 3/4 is not): the third needs .0375.
-    found = compute_levels_left([0.04, 0.001, 0.01, 0.2], "benjamini-hochberg")
+    found = compute_corrected_levels([0.04, 0.001, 0.01, 0.2], "benjamini-hochberg")
     assert found == pytest.approx([0.0375] * 4)
-    assert len(compute_levels_left([])) == 0
+    assert len(compute_corrected_levels([])) == 0
 
 
 @given(p_value_lists)
 def test_a_test_is_significant_under_holm_if_it_passes_its_level(p):
-    assert ((holm(p) < 0.05) == (np.array(p) < compute_levels_left(p) - 1e-15)).all()
+    assert ((holm(p) < 0.05) == (np.array(p) < compute_corrected_levels(p) - 1e-15)).all()
 
 
 def test_nulls_stay_out_of_the_correction():
@@ -453,8 +451,8 @@ def test_the_order_of_the_hypotheses_does_not_matter(p, random):
         lambda: compute_bootstrap_mean_difference([1, 2], [1, 2], np.array(["q", None])),
         lambda: compute_bootstrap_mean_difference([1, 2], [1, 2], n_draws=1),
         lambda: compute_bootstrap_mean_difference([1, 2], [1, 2], level=1),
-        lambda: compute_permutation_p_value([1, 2], [1, 2], n_permutations=0),
-        lambda: compute_mcnemar_exact([0.5], [1]),
+        lambda: compute_permutation_test([1, 2], [1, 2], n_permutations=0),
+        lambda: compute_mcnemar_test([0.5], [1]),
         lambda: holm([1.2]),
         lambda: holm([[0.1]]),
         lambda: benjamini_hochberg([-0.1]),
