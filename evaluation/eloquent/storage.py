@@ -366,9 +366,7 @@ def _request_replies(
             for model, model_questions in zip(models, questions, strict=True)
         ]
         replies_by_model = step_asker.ask_step(step, rounds)
-        for conversation, replies in zip(
-            conversations, replies_by_model, strict=True
-        ):
+        for conversation, replies in zip(conversations, replies_by_model, strict=True):
             texts = {name: (reply.text, reply.status) for (name, _), reply in replies.items()}
             conversation.add_replies(texts, question)
 
