@@ -154,8 +154,8 @@ def read_worker_answers(
     """Return a file's worker answers; if another tool wrote it, the error names the command.
 
     The command is `convert_answers`. As there, answers lose the HTML of rich-text fields unless
-    `keep_html`, and ids such as 101.0 are read as 101 unless `keep_ids`. `duplicates` is None for a command that has no
-    such option.
+    `keep_html`, and ids such as 101.0 are read as 101 unless `keep_ids`. `duplicates` is None for a
+    command that has no such option.
     """
     try:
         return read_answers(path, columns, duplicates, FormattingReader(keep_html), keep_ids)

@@ -294,8 +294,8 @@ def load_experts_check(
     """
     audit = find_audit(run) if numbers is None or numbers["audits"] != [(0,)] else None
     if audit is None and numbers is not None and numbers["judged"] == [(0,)]:
-        return check_experts(run, None, [])
-    return check_experts(run, audit, load_judged_answers(run, audit))
+        return build_experts_check(run, None, [])
+    return build_experts_check(run, audit, load_judged_answers(run, audit))
 
 
 def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
@@ -435,12 +435,12 @@ def build_experts_check(
     pairs = sorted(compare_expert_pairs(worker_answers), key=lambda pair: -pair.found.n)
     experts = {expert for answer in worker_answers for expert in answer.grades}
     return ExpertsCheck(
-        correlate_experts(worker_answers, audit),
+        compute_expert_correlation(worker_answers, audit),
         len(experts),
         pairs[0] if pairs else None,
         sampled=audit is not None,
         chose=chose,
-        at_equal_length=correlate_at_equal_length(worker_answers, audit),
+        at_equal_length=compute_correlation_at_equal_length(worker_answers, audit),
     )
 
 
