@@ -10,7 +10,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from evaluation.core.backends.chat.registry import FORMS
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.core.messages.console import BAD_INPUT, build_minimum_type, build_number_type
 from evaluation.runs.files.asking import AskSettings
 from evaluation.runs.flow.asking.asker import RequestSettings
@@ -154,7 +154,7 @@ def build_ask_settings(options: Mapping[str, Any]) -> AskSettings:
         keep_thinking=bool(options.get("keep_thinking")),
         settings=RequestSettings(
             at_once=options["concurrency"],
-            patience=Patience(options["attempts"], options["timeout"], 0.5, LONGEST_WAIT),
+            patience=RetryRules(options["attempts"], options["timeout"], 0.5, LONGEST_WAIT),
             requests_a_minute=options["requests_per_minute"],
             tokens_a_minute=options["tokens_per_minute"],
         ),

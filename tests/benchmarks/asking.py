@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 import tenacity
 
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.runs.files.asking import AskRequest, AskSettings, ask_questions
 from evaluation.runs.flow.asking.asker import RequestSettings
 from evaluation.runs.flow.asking.plan import CLOSED, SYSTEM, TEMPLATES, Prompt
@@ -28,7 +28,7 @@ QUESTIONS = 2_000
 RUNS = 3
 OWN = "ask"
 BARE = "bare httpx loop"
-PATIENCE = Patience(attempts=5, timeout=60.0, first_wait=0.5, longest_wait=60.0)
+PATIENCE = RetryRules(attempts=5, timeout=60.0, first_wait=0.5, longest_wait=60.0)
 PARAMETERS = {"temperature": 0.0, "max_tokens": 256}
 AGAIN = {408, 409, 429}
 

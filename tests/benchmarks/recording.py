@@ -24,7 +24,7 @@ from evaluation.core.backends.chat import smollm2
 from evaluation.core.backends.chat.contract import ChatModel, Message, Reply
 from evaluation.core.backends.chat.local import SAME_TWICE
 from evaluation.core.backends.chat.registry import get_chat_model
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.runs.flow.asking.asker import EndReason, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import Item, MemoryStore, plan_requests
 
@@ -84,7 +84,7 @@ def record(output: Path, say: Callable[[str], None] = lambda _: None) -> int:
     all answers are in.
     """
     model = get_chat_model(
-        "local:smollm2", patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER)
+        "local:smollm2", patience=RetryRules(attempts=1, timeout=SECONDS_PER_ANSWER)
     )
     rows = ask_all(model, SYSTEMS, say)
     write(output, rows, describe(smollm2.FILE, rows))
@@ -114,7 +114,7 @@ def ask_all(
         store = MemoryStore()
         settings = RequestSettings(
             at_once=1,
-            patience=Patience(attempts=1, timeout=SECONDS_PER_ANSWER),
+            patience=RetryRules(attempts=1, timeout=SECONDS_PER_ANSWER),
             seconds=ends - time.monotonic(),
             stop_at_error=True,
         )

@@ -153,7 +153,7 @@ def test_an_import_that_meets_the_deletion_of_its_set_is_refused_or_deleted_with
 
     def remove(client):
         pressed = client.post(deletion, {"name": question_set.name})
-        while removals.delete_for_seconds():
+        while removals.work_on_oldest_deletion():
             pass
         return pressed
 
@@ -162,7 +162,7 @@ def test_an_import_that_meets_the_deletion_of_its_set_is_refused_or_deleted_with
     # From the request for deletion on, the set is archived.
     assert refusals <= {"set_archived"}
     assert statuses[302] == 1
-    while removals.delete_for_seconds():
+    while removals.work_on_oldest_deletion():
         pass
     assert not QuestionSet.objects.filter(pk=question_set.pk).exists()
     assert not Submission.objects.exists()

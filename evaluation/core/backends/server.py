@@ -67,7 +67,7 @@ VERSION = "api-version"
 
 
 @dataclass(frozen=True)
-class Patience:
+class RetryRules:
     """Retry rules of one request: number of attempts, timeout and waits, times in seconds.
 
     Attributes
@@ -145,7 +145,7 @@ class OpenAIServer:
         path: str,
         *,
         api_key_env: str,
-        patience: Patience,
+        patience: RetryRules,
         error: type[BackendError] = BackendError,
         vet: Vet | None = None,
     ) -> None:

@@ -207,7 +207,9 @@ def request_deletion(thing: Thing, user_id: int) -> Removal:
     )
 
 
-def delete_for_seconds(seconds: float = 10.0, clock: Callable[[], float] = time.monotonic) -> bool:
+def work_on_oldest_deletion(
+    seconds: float = 10.0, clock: Callable[[], float] = time.monotonic
+) -> bool:
     """Work on the oldest deletion for some seconds; return False if there was none.
 
     Deletions that wait for a run or fail are skipped, and failures are logged.

@@ -25,10 +25,10 @@ import numpy as np
 from evaluation.core.backends.chat.contract import Message
 from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.errors import ChatError
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.core.stats.cells import Floats
 from evaluation.evidence.baselines import entailment, overlap, weighting
-from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
+from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswerScore, UnavailableError
 from evaluation.evidence.baselines.weighting import VARIANTS, AqerVariant, StandardisedScores
 from evaluation.llm_judge.options import SCORE
 from evaluation.llm_judge.run import read_score as read_score
@@ -43,7 +43,7 @@ AT_ONCE = 8
 Progress = Callable[[int, int], None]
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_judge(crowd: Crowd) -> Floats:
     """Return a language model's score of each answer, 0 to 5 (Zheng et al. 2023).
 
@@ -72,7 +72,7 @@ class Judge:
         longest_wait: float = 60.0,
         first_wait: float = 0.5,
     ) -> None:
-        patience = Patience(attempts, timeout, first_wait, longest_wait)
+        patience = RetryRules(attempts, timeout, first_wait, longest_wait)
         self._chat = get_chat_model(spec, what="judge", api_key_env=api_key_env, patience=patience)
         self.name, self.model = spec.strip(), self._chat.model
         self._settings = RequestSettings(AT_ONCE, patience, stop_at_error=True)

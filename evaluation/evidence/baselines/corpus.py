@@ -262,7 +262,7 @@ class Crowd:
 
 
 @dataclass(frozen=True)
-class MeanAnswer:
+class MeanAnswerScore:
     """Decorator that turns a function scoring answers into a method scoring workers.
 
     Attributes

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from evaluation.core.stats.cells import Floats, Integers
-from evaluation.evidence.baselines.corpus import Crowd, MeanAnswer, UnavailableError
+from evaluation.evidence.baselines.corpus import Crowd, MeanAnswerScore, UnavailableError
 from evaluation.evidence.baselines.weighting import AqerVariant
 
 PLAIN_AQER = AqerVariant()
@@ -49,7 +49,7 @@ def _score_pairs(crowd: Crowd, score: Callable[[Integers], Floats] | None) -> Fl
     return scores
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_contradiction(crowd: Crowd) -> Floats:
     """Return the negative probability that each answer contradicts the exemplary one; 0 is best.
 
@@ -59,13 +59,13 @@ def score_contradiction(crowd: Crowd) -> Floats:
     return -_score_pairs(crowd, crowd.corpus.contradicts)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_entailment(crowd: Crowd) -> Floats:
     """Return the probability that the exemplary answer entails each answer, 0 to 1."""
     return _score_pairs(crowd, crowd.corpus.entails)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_entailment_by_reference(crowd: Crowd) -> Floats:
     """Return the probability that the reference answer entails each answer, 0 to 1."""
     if crowd.corpus.reference_entails is None:
@@ -74,13 +74,13 @@ def score_entailment_by_reference(crowd: Crowd) -> Floats:
     return crowd.corpus.reference_entails(crowd.rows)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_aqer_and_entailment(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment` of each answer."""
     return _add_z_scores(PLAIN_AQER.score_answers(crowd), score_entailment.score_answers(crowd))
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_aqer_and_reference(crowd: Crowd) -> Floats:
     """Return the sum of z-scores of AQER and `score_entailment_by_reference` of each answer."""
     return _add_z_scores(

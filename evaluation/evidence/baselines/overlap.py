@@ -18,7 +18,7 @@ from evaluation.core.backends import BackendError
 from evaluation.core.stats.cells import Floats, Integers, divide_where_positive
 from evaluation.core.stats.grams import convert_to_dense
 from evaluation.core.text.quality import compute_log_words
-from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
+from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswerScore, UnavailableError
 
 WORD = re.compile(r"\w+")
 ARTICLES = frozenset({"a", "an", "the"})
@@ -31,7 +31,7 @@ def split_words(text: str) -> list[str]:
     return WORD.findall(text.lower())
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_length(crowd: Crowd) -> Floats:
     """Return the logarithm of each answer's number of words.
 
@@ -112,19 +112,19 @@ def score_by_bleu(crowd: Crowd, order: int) -> Floats:
     return crowd.compute_mean_similarity_to_others(pairs)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_bleu1(crowd: Crowd) -> Floats:
     """Return each answer's mean sentence BLEU-1 against the other answers."""
     return score_by_bleu(crowd, 1)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_bleu4(crowd: Crowd) -> Floats:
     """Return each answer's mean sentence BLEU-4 against the other answers."""
     return score_by_bleu(crowd, 4)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_token_f1(crowd: Crowd) -> Floats:
     """Return each answer's mean token F1 against the other answers to its question.
 
@@ -148,7 +148,7 @@ FEWEST_ANSWERS = 2
 Pattern = tuple[str, ...]
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_shared_patterns(crowd: Crowd) -> Floats:
     """Return each answer's weighted share of the crowd's common word sequences, 0 to 1.
 
@@ -226,7 +226,7 @@ def _tabulate_question_patterns(texts: Sequence[str]) -> tuple[sparse.csr_array,
     return matrix, lengths
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_bertscore(crowd: Crowd) -> Floats:
     """Return each answer's mean BERTScore F1 against the other answers to its question.
 
@@ -285,7 +285,7 @@ def _tabulate_bertscore(corpus: Corpus) -> Floats:
     return pairs
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_modal_answer(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the most frequent answer to its question.
 
@@ -311,7 +311,7 @@ def score_by_modal_answer(crowd: Crowd) -> Floats:
     return np.where(modal_row >= 0, cosine, np.nan)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_mean_vote(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the plain mean vector of the voters' answers.
 
@@ -328,7 +328,7 @@ def score_by_mean_vote(crowd: Crowd) -> Floats:
     return np.where(answered[crowd.questions], cosine, np.nan)
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_reference(crowd: Crowd) -> Floats:
     """Return the cosine of each answer to the instructor's reference answer.
 

@@ -33,7 +33,7 @@ from evaluation.core.stats.cells import (
     encode_labels,
 )
 from evaluation.core.stats.grams import Vectors, compact_vectors, convert_to_dense
-from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswer, UnavailableError
+from evaluation.evidence.baselines.corpus import Corpus, Crowd, MeanAnswerScore, UnavailableError
 from evaluation.evidence.baselines.overlap import tabulate_gleu
 
 
@@ -329,7 +329,7 @@ LEAST_ERROR = 1e-6
 COLLOCATIONS = {"ngram_range": (1, 2), "sublinear_tf": True, "token_pattern": r"(?u)\b\w+\b"}
 
 
-@MeanAnswer
+@MeanAnswerScore
 def score_by_error_consistency(crowd: Crowd) -> Floats:
     """Return the negative error of each answer by error consistency (Chai et al. 2022); 0 is best.
 

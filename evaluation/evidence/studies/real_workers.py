@@ -32,7 +32,7 @@ from evaluation.evidence.baselines import (
     Method,
     list_methods,
 )
-from evaluation.evidence.baselines.corpus import MeanAnswer
+from evaluation.evidence.baselines.corpus import MeanAnswerScore
 from evaluation.evidence.corpus import CorpusVectors, build_corpus
 from evaluation.evidence.data_sets import (
     BEETLE,
@@ -379,7 +379,7 @@ def _build_likelihood_rows(
         return []
     scores = likelihoods.scores
     trial = crowd.build_trial(~np.isnan(scores), request.seeds.start)
-    method = Method("likelihood", MeanAnswer(lambda crowd: scores[crowd.rows]))
+    method = Method("likelihood", MeanAnswerScore(lambda crowd: scores[crowd.rows]))
     return build_entailment_rows(
         "likelihood",
         [trial],

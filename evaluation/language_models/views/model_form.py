@@ -30,7 +30,7 @@ from evaluation.core.backends import BackendError
 from evaluation.core.backends.chat import smollm2
 from evaluation.core.backends.chat.contract import ChatModel, Fault, Message, Reply
 from evaluation.core.backends.errors import split_model_at_url
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.core.messages.reasons import get_fault_texts
 from evaluation.core.options import SITE, OptionError, Parameters, Problem
 from evaluation.models import LanguageModel
@@ -288,7 +288,7 @@ class NoteForm(forms.Form):
 
 
 # A person waits for it.
-PATIENCE = Patience(attempts=1, timeout=45.0)
+PATIENCE = RetryRules(attempts=1, timeout=45.0)
 DEFAULTS: dict[str, Any] = {"temperature": 0.0, "max_tokens": 256}
 EXAMPLE = "Why does the Moon always show us the same side?"
 

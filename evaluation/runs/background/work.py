@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 TURN_SECONDS = 240.0
 # Features, which import this package.
 INTERIM_TURN = "evaluation.interim.turns.run_interim_turn"
-REMOVAL_TURN = "evaluation.deletion.storage.removals.delete_for_seconds"
+REMOVAL_TURN = "evaluation.deletion.storage.removals.work_on_oldest_deletion"
 FOLLOW_SCORES = "evaluation.admission.storage.apply_rules_of_set"
 
 

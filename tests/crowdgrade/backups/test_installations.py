@@ -66,7 +66,7 @@ result = str(worker.public_id)
 """
 ERASED = """
 from evaluation.models import Removal
-from evaluation.deletion.storage.removals import delete_for_seconds
+from evaluation.deletion.storage.removals import work_on_oldest_deletion
 from django.utils.timezone import now
 from annotations.models import Response, Worker
 from evaluation.models import Run
@@ -74,7 +74,7 @@ Run.objects.filter(finished_at=None).update(state="cancelled", finished_at=now()
 for _ in range(60):
     if not Removal.objects.filter(finished_at=None).exists():
         break
-    delete_for_seconds()
+    work_on_oldest_deletion()
 rows = Response.objects.filter(submission__worker__external_id="w1")
 result = [Worker.objects.get(external_id="w1").erased_at is not None, rows.count()]
 """

@@ -70,7 +70,7 @@ def address(name, *ids):
 
 def all_gone():
     for _ in range(100):
-        if not removals.delete_for_seconds():
+        if not removals.work_on_oldest_deletion():
             return
     raise AssertionError("it never ends")
 
@@ -151,7 +151,7 @@ def test_it_waits_for_a_run_that_names_it_or_reads_its_answers(rana, model, vers
     )
     assert Note("model_in_use") in removals.find_dependents(model).notes
     removals.request_deletion(model, rana.pk)
-    assert not removals.delete_for_seconds()
+    assert not removals.work_on_oldest_deletion()
     assert model.responses.count() == 2
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=now())
     all_gone()

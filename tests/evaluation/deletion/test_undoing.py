@@ -149,13 +149,13 @@ def test_it_waits_for_a_run_that_works_and_goes_batch_by_batch(brought, rivers, 
     first = brought(FIRST)
     run = runs.queue_run(rivers.latest_version(), rana.pk, QUICK)
     removal = undoing.request_undo(first, rana.pk)
-    assert not removals.delete_for_seconds()
+    assert not removals.work_on_oldest_deletion()
     assert Response.objects.count() == 4
     Run.objects.filter(pk=run.pk).update(state="cancelled", finished_at=run.created_at)
     monkeypatch.setattr(record, "BATCH", 3)
     left = []
     for _ in range(20):
-        removals.delete_for_seconds(seconds=0)
+        removals.work_on_oldest_deletion(seconds=0)
         left.append(Response.objects.count())
         removal.refresh_from_db()
         if removal.finished_at:

@@ -152,7 +152,7 @@ def test_decisions_about_workers_stay_and_samples_for_experts_go_with_a_run(clie
         assert words in told
     client.post(address("run-delete", run))
     while Removal.objects.filter(finished_at=None).exists():
-        removals.delete_for_seconds()
+        removals.work_on_oldest_deletion()
     assert list_excluded_ids(later.version) == ("ben",)
     assert [one.worker for one in build_applied_context(later)["made_by"]] == [ben.public_id]
     assert not AuditItem.objects.exists()
@@ -196,7 +196,7 @@ def test_workers_who_answered_nowhere_else_go_unless_somebody_wrote_a_note(rana,
     )
     removals.request_deletion(run.version.question_set, rana.pk)
     while Removal.objects.filter(finished_at=None).exists():
-        removals.delete_for_seconds()
+        removals.work_on_oldest_deletion()
     assert sorted(Worker.objects.values_list("external_id", flat=True)) == ["ada", "cy"]
 
 
@@ -205,7 +205,9 @@ def test_rows_go_in_batches_and_a_crash_between_them_loses_nothing(rana, run, mo
     removal = removals.request_deletion(run.version.question_set, rana.pk)
     seen = []
     for _ in range(100):
-        removals.delete_for_seconds(seconds=0)  # one batch, as if the worker had ended after it
+        removals.work_on_oldest_deletion(
+            seconds=0
+        )  # one batch, as if the worker had ended after it
         removal.refresh_from_db()
         seen.append(removal.done)
         if removal.finished_at:
@@ -215,7 +217,7 @@ def test_rows_go_in_batches_and_a_crash_between_them_loses_nothing(rana, run, mo
     assert removal.percent == 100
     assert not AnswerScore.objects.filter(run=run).exists()
     assert AuditEntry.objects.filter(action="deleted").count() == 1
-    assert not removals.delete_for_seconds()
+    assert not removals.work_on_oldest_deletion()
 
 
 def test_decisions_forbid_the_deletion_of_their_set_and_not_its_archive(client, rana, run):

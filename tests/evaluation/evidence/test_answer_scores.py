@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evaluation.evidence.baselines import METHODS, Corpus, Method
-from evaluation.evidence.baselines.corpus import MeanAnswer
+from evaluation.evidence.baselines.corpus import MeanAnswerScore
 from evaluation.evidence.labelled_crowd import LabelledCrowd
 from evaluation.evidence.method_comparison import (
     BEST,
@@ -37,7 +37,7 @@ def measured(method, values=VALUES):
 
 
 def giving(scores):
-    return Method("m", MeanAnswer(lambda crowd: np.asarray(scores)[crowd.rows]))
+    return Method("m", MeanAnswerScore(lambda crowd: np.asarray(scores)[crowd.rows]))
 
 
 def test_the_correlation_is_that_within_each_question_and_their_mean():

@@ -213,7 +213,7 @@ def test_it_goes_with_its_set(made):
     work()
     question_set = made.version.question_set
     removals.request_deletion(question_set, question_set.owner_id)
-    while removals.delete_for_seconds():
+    while removals.work_on_oldest_deletion():
         pass
     assert not QuestionSet.objects.filter(pk=question_set.pk).exists()
     assert not Interim.objects.exists()

@@ -58,7 +58,7 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Allowance:
+class RateLimits:
     """Requests and tokens that a server still accepts, and seconds until these limits reset.
 
     None where the server reports nothing.
@@ -94,7 +94,7 @@ class Reply:
     logprobs: Any = None
     raw: Any = None
     fault: Fault | None = None
-    allowance: Allowance | None = None
+    allowance: RateLimits | None = None
     thinking: str = ""
 
     @classmethod

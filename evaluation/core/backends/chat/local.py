@@ -11,7 +11,7 @@ from evaluation.core.backends.chat import smollm2
 from evaluation.core.backends.chat.contract import ChatModel, ChatRequest, Reply
 from evaluation.core.backends.chat.openai import OpenAIChat
 from evaluation.core.backends.errors import ChatError
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 
 ROOT = Path(__file__).resolve().parents[3]
 # A key of the environment has no business with a process of our own.
@@ -30,13 +30,13 @@ class LocalChat(ChatModel):
     address = ""
     at_once = 1
 
-    def __init__(self, patience: Patience | None = None) -> None:
+    def __init__(self, patience: RetryRules | None = None) -> None:
         path = smollm2.find_model_file()
         smollm2.verify_model_file(path)
         smollm2.load_library()
         self.model = "smollm2"
         self.name = smollm2.MODEL
-        self._patience = patience or Patience()
+        self._patience = patience or RetryRules()
         self._process: asyncio.subprocess.Process | None = None
         self._chat: OpenAIChat | None = None
 

@@ -29,10 +29,10 @@ from annotations.exchange.records import AnswerStatus
 from annotations.outgoing.connections import Vet
 from annotations.outgoing.waiting import parse_retry_after
 from evaluation.core.backends.chat.contract import (
-    Allowance,
     ChatModel,
     ChatRequest,
     Fault,
+    RateLimits,
     Reply,
     shorten_logprobs,
 )
@@ -41,7 +41,7 @@ from evaluation.core.backends.server import (
     AGAIN,
     FaultError,
     OpenAIServer,
-    Patience,
+    RetryRules,
     find_error_message,
 )
 
@@ -113,15 +113,15 @@ def build_failed_reply(fault: FaultError) -> Reply:
     return Reply.from_fault(Fault(fault.code, message, fault.again, fault.wait), raw)
 
 
-def parse_allowance(headers: Mapping[str, str]) -> Allowance | None:
+def parse_rate_limits(headers: Mapping[str, str]) -> RateLimits | None:
     """Return the rate limits in a response's x-ratelimit headers; None without such headers."""
-    allowance = Allowance(
+    allowance = RateLimits(
         _parse_count(headers.get("x-ratelimit-remaining-requests")),
         parse_seconds(headers.get("x-ratelimit-reset-requests")),
         _parse_count(headers.get("x-ratelimit-remaining-tokens")),
         parse_seconds(headers.get("x-ratelimit-reset-tokens")),
     )
-    return None if allowance == Allowance() else allowance
+    return None if allowance == RateLimits() else allowance
 
 
 def parse_seconds(value: str | None) -> float | None:
@@ -415,7 +415,7 @@ class OpenAIChat(ChatModel):
         *,
         what: str = "model",
         api_key_env: str = "OPENAI_API_KEY",
-        patience: Patience | None = None,
+        patience: RetryRules | None = None,
         vet: Vet | None = None,
     ) -> None:
         self.server = OpenAIServer(
@@ -424,7 +424,7 @@ class OpenAIChat(ChatModel):
             url,
             PATH,
             api_key_env=api_key_env,
-            patience=patience or Patience(),
+            patience=patience or RetryRules(),
             error=ChatError,
             vet=vet,
         )
@@ -463,10 +463,10 @@ class OpenAIChat(ChatModel):
             except FaultError as fault:
                 if self._adapted.learn_from_refusal(fault, body):
                     continue
-                allowance = None if fault.headers is None else parse_allowance(fault.headers)
+                allowance = None if fault.headers is None else parse_rate_limits(fault.headers)
                 return replace(build_failed_reply(fault), allowance=allowance)
             reply = parse_reply(payload, body)
-            return replace(reply, allowance=parse_allowance(headers))
+            return replace(reply, allowance=parse_rate_limits(headers))
 
     def build_request_body(self, request: ChatRequest) -> dict[str, Any]:
         """Return the request body as sent and stored: adapted to the server, without the key."""

@@ -23,7 +23,7 @@ from evaluation.core.backends.errors import ChatError, split_model_at_url
 if TYPE_CHECKING:
     # the help of commands imports this module, and httpx takes a third of a second
     from annotations.outgoing.connections import Vet
-    from evaluation.core.backends.server import Patience
+    from evaluation.core.backends.server import RetryRules
 
 
 FORMS = "openai:MODEL@URL, local:smollm2, replies:FILE"
@@ -36,7 +36,7 @@ def get_chat_model(
     *,
     what: str = "model",
     api_key_env: str = "OPENAI_API_KEY",
-    patience: Patience | None = None,
+    patience: RetryRules | None = None,
     vet: Vet | None = None,
 ) -> ChatModel:
     """Create the chat model that a SPEC names; `what` is its role in error messages.

@@ -17,7 +17,7 @@ from evaluation.core.backends.embedding.contract import (
     find_package_versions,
 )
 from evaluation.core.backends.errors import BackendError, EmbedderError
-from evaluation.core.backends.server import OpenAIServer, Patience
+from evaluation.core.backends.server import OpenAIServer, RetryRules
 
 BATCH = 64
 """Texts that are sent at once; fewer where the server takes fewer."""
@@ -71,7 +71,7 @@ class RemoteEmbedder(Embedder):
             url,
             "embeddings",
             api_key_env=api_key_env,
-            patience=Patience(attempts, timeout, first_wait, longest_wait),
+            patience=RetryRules(attempts, timeout, first_wait, longest_wait),
             error=EmbedderError,
         )
         self._dimension: int | None = None

@@ -18,7 +18,7 @@ import tenacity
 
 from annotations.exchange.records import MISSING
 from evaluation.core.backends.chat.contract import ChatModel, Fault, Reply
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.runs.flow.asking.pace import Pace, Reserve
 from evaluation.runs.flow.asking.plan import PlannedRequest, RecordedReply, ReplyStore, group_by_key
 from evaluation.runs.flow.asking.summary import Budget, Prices, estimate_prompt_tokens
@@ -71,7 +71,7 @@ class RequestSettings:
     """
 
     at_once: int = 8
-    patience: Patience = field(default_factory=Patience)
+    patience: RetryRules = field(default_factory=RetryRules)
     requests_a_minute: float | None = None
     tokens_a_minute: float | None = None
     seconds: float | None = None

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 from evaluation.core.backends.chat.registry import get_chat_model
 from evaluation.core.backends.errors import ChatError, split_model_at_url
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.core.options import (
     FloatOption,
     IntegerOption,
@@ -294,7 +294,7 @@ class AskOptions(Parameters):
     timeout: float = declare_option(
         120.0,
         FloatOption(
-            label="Patience",
+            label="RetryRules",
             help="Seconds for one attempt.",
             places=(DATABASE,),
             above=0.0,
@@ -347,9 +347,9 @@ class AskOptions(Parameters):
             requests_a_minute=self.requests_per_minute,
         )
 
-    def build_patience(self) -> Patience:
+    def build_patience(self) -> RetryRules:
         """Return the attempts, timeout and waits of one request, as `Patience`."""
-        return Patience(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
+        return RetryRules(self.attempts, self.timeout, 0.5, LONGEST_WAIT)
 
 
 _OWN = AskOptions.get_options()

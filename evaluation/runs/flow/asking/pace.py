@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 
-from evaluation.core.backends.chat.contract import Allowance
+from evaluation.core.backends.chat.contract import RateLimits
 
 MINUTE = 60.0
 LONGEST_PAUSE = 300.0
@@ -47,7 +47,7 @@ class Pace:
         until = time.monotonic() + min(seconds, LONGEST_PAUSE)
         self._open_at = max(self._open_at, until)
 
-    def pause_if_exhausted(self, allowance: Allowance | None, tokens: int) -> None:
+    def pause_if_exhausted(self, allowance: RateLimits | None, tokens: int) -> None:
         """Pause new requests if the server's allowance is too small for one of `tokens` tokens."""
         if allowance is None:
             return

@@ -31,7 +31,7 @@ from evaluation.core.backends.chat.local import SAME_TWICE
 from evaluation.core.backends.chat.registry import LOCAL, get_chat_model
 from evaluation.core.backends.chat.smollm2 import MODEL
 from evaluation.core.backends.errors import ChatError, KeyRules
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.core.options import SITE, Problem, build_problem
 from evaluation.models import LanguageModel, PromptVersion, Run
 from evaluation.models import Prompt as StoredPrompt
@@ -73,7 +73,7 @@ def convert_to_model_columns(options: ModelOptions) -> dict[str, Any]:
     return values | {name: values[name] or "" for name in ("spec", "key_variable")}
 
 
-def open_chat_model(model: LanguageModel, patience: Patience | None = None) -> ChatModel:
+def open_chat_model(model: LanguageModel, patience: RetryRules | None = None) -> ChatModel:
     """Return a registered model's chat back-end, which checks the address of each connection.
 
     Raises ChatError if the model has no SPEC, its owner may not (or no longer) ask it, or its

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from annotations.exchange import AnswerStatus, InputError
 from evaluation.core.backends.chat.contract import ChatModel
 from evaluation.core.backends.errors import BackendError, ChatError
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from evaluation.models import LanguageModel, Run
 from evaluation.runs.flow.asking.asker import EndReason, Outcome, RequestSettings, ask_model
 from evaluation.runs.flow.asking.plan import (
@@ -51,7 +51,7 @@ from evaluation.runs.steps.asking.stored_replies import (
 from evaluation.runs.steps.checkpoints import OutOfTimeError, RunInputError, Turn
 
 AT_ONCE = 8
-PATIENCE = Patience(4, 120.0, 0.5, 60.0)
+PATIENCE = RetryRules(4, 120.0, 0.5, 60.0)
 # Left of a turn for what comes after the asking.
 SECONDS_LEFT = 20.0
 GAVE_UP = "given-up"

@@ -1,8 +1,8 @@
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.core.backends.chat.contract import Allowance
-from evaluation.core.backends.chat.openai import parse_allowance, parse_reply, parse_seconds
+from evaluation.core.backends.chat.contract import RateLimits
+from evaluation.core.backends.chat.openai import parse_rate_limits, parse_reply, parse_seconds
 
 
 def of(**message):
@@ -83,8 +83,8 @@ def test_limits_are_read_from_the_headers():
         "x-ratelimit-reset-requests": "2s",
         "x-ratelimit-remaining-tokens": "150",
     }
-    assert parse_allowance(headers) == Allowance(0, 2.0, 150, None)
-    assert parse_allowance({"server": "x"}) is None
+    assert parse_rate_limits(headers) == RateLimits(0, 2.0, 150, None)
+    assert parse_rate_limits({"server": "x"}) is None
 
 
 def whole(content, reason="stop", message=None, choice=None, **more):

@@ -12,7 +12,7 @@ import pytest
 
 from evaluation.core.backends.chat.contract import ChatRequest, Reply
 from evaluation.core.backends.chat.openai import OpenAIChat, parse_reply
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.server import RetryRules
 from tests.evaluation.core.backends.chat.fake import Answer, FakeChat, error, fake_chat, said
 
 TOOL = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"answer": "yes"}'}}
@@ -22,7 +22,7 @@ COMPLETION = json.loads(said("yes").content)
 
 def ask(server: FakeChat, address: str = "", **parameters: Any) -> Reply:
     """Return the reply to one request; the server is given up after 2 s."""
-    model = OpenAIChat("m", address or server.url, patience=Patience(timeout=2.0))
+    model = OpenAIChat("m", address or server.url, patience=RetryRules(timeout=2.0))
 
     async def once() -> Reply:
         await model.open(1)

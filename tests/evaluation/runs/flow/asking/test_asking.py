@@ -6,8 +6,8 @@ import time
 import pytest
 
 from annotations.exchange import AnswerStatus
-from evaluation.core.backends.chat.contract import Allowance, ChatModel, ChatRequest, Fault, Reply
-from evaluation.core.backends.server import Patience
+from evaluation.core.backends.chat.contract import ChatModel, ChatRequest, Fault, RateLimits, Reply
+from evaluation.core.backends.server import RetryRules
 from evaluation.runs.flow.asking.asker import EndReason, RequestSettings, ask_model
 from evaluation.runs.flow.asking.pace import Pace
 from evaluation.runs.flow.asking.plan import (
@@ -24,7 +24,7 @@ from evaluation.runs.flow.asking.plan import (
 from evaluation.runs.flow.asking.summary import MAYBE_CHARGED, Budget, Prices
 from tests.contracts.replay import facts_of
 
-QUICK = Patience(attempts=3, timeout=5.0, first_wait=0.001, longest_wait=0.01)
+QUICK = RetryRules(attempts=3, timeout=5.0, first_wait=0.001, longest_wait=0.01)
 
 
 class Model(ChatModel):
@@ -156,7 +156,7 @@ def test_a_server_that_comes_back_is_asked_on():
     def reply(name, attempt):
         return fault("connection", True) if time.monotonic() < down_until else text(name)
 
-    patience = Patience(attempts=6, first_wait=0.02, longest_wait=1.0)
+    patience = RetryRules(attempts=6, first_wait=0.02, longest_wait=1.0)
     model = Model(reply)
     _, outcome = asked(model, items(30), RequestSettings(at_once=5, patience=patience))
     assert (outcome.statuses, outcome.end) == ({"text": 30}, EndReason.DONE)
@@ -218,14 +218,14 @@ def test_a_back_end_says_how_many_at_once_make_sense():
 
 
 def test_what_the_server_has_left_is_heeded_by_all():
-    spent = Allowance(requests=0, requests_reset=0.3)
+    spent = RateLimits(requests=0, requests_reset=0.3)
     model = Model(lambda name, _: text("a", allowance=spent if name == "q0" else None))
     begin = time.monotonic()
     asked(model, items(3), RequestSettings(at_once=1, patience=QUICK))
     assert time.monotonic() - begin >= 0.3
 
     pace = Pace()
-    pace.pause_if_exhausted(Allowance(tokens=99, tokens_reset=0.2), tokens=100)
+    pace.pause_if_exhausted(RateLimits(tokens=99, tokens_reset=0.2), tokens=100)
     begin = time.monotonic()
     asyncio.run(pace.wait_for_turn(1))
     assert time.monotonic() - begin >= 0.19
@@ -315,7 +315,7 @@ def test_the_first_error_ends_it_where_that_was_asked_for():
 
 @pytest.mark.parametrize(("at_once", "most"), [(1, 25), (20, 40)])
 def test_many_errors_in_a_row_give_the_model_up_and_a_reply_begins_the_count_anew(at_once, most):
-    once = Patience(attempts=1, first_wait=0.001, longest_wait=0.01)
+    once = RetryRules(attempts=1, first_wait=0.001, longest_wait=0.01)
     model = Model(lambda *_: fault("cut", again=True))
     asked(model, items(200), RequestSettings(at_once=at_once, patience=once))
     assert most <= len(model.asked) < most + at_once
@@ -380,7 +380,7 @@ def test_while_a_server_is_away_nobody_asks_it(code, together):
         times.setdefault(name, []).append(time.monotonic() - begin)
         return fault(code, True) if (name, attempt) == ("q0", 1) else text(name)
 
-    patience = Patience(attempts=3, first_wait=0.3, longest_wait=1.0)
+    patience = RetryRules(attempts=3, first_wait=0.3, longest_wait=1.0)
     asked(Model(reply), items(6), RequestSettings(at_once=2, patience=patience))
     # q0 and q1 are asked at once; the next ones wait with q0 if the server is away.
     assert (times["q3"][0] >= 0.25) is together
