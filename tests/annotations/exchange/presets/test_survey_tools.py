@@ -7,7 +7,7 @@ import json
 import pytest
 
 from annotations.exchange import InputError
-from annotations.exchange.column_names import is_remark
+from annotations.exchange.column_names import is_remark_heading
 from annotations.exchange.importing.survey_exports import stage_survey_export
 from annotations.exchange.presets import (
     locate_table,
@@ -511,7 +511,7 @@ def test_demographics_joined_with_answers_are_no_list_of_submissions(questions):
     ],
 )
 def test_the_text_field_of_an_other_choice_is_a_remark(title):
-    assert is_remark(title)
+    assert is_remark_heading(title)
 
 
 @pytest.mark.parametrize(
@@ -523,4 +523,4 @@ def test_the_text_field_of_an_other_choice_is_a_remark(title):
     ],
 )
 def test_a_question_with_the_word_other_is_no_remark(title):
-    assert not is_remark(title)
+    assert not is_remark_heading(title)
