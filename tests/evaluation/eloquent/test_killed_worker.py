@@ -36,10 +36,10 @@ result = queue_run(version, owner.pk, options, "eloquent").pk
 """
 STATE = """
 from evaluation.models import Run
-from evaluation.runs.steps.asking.stored_replies import read_replies
+from evaluation.runs.steps.asking.stored_replies import read_run_replies
 run = Run.objects.get(pk=RUN)
 result = {"state": run.state, "error": run.error, "crashes": run.crashes,
-          "kept": sum(1 for _ in read_replies(run.pk)), "summary": run.summary}
+          "kept": sum(1 for _ in read_run_replies(run.pk)), "summary": run.summary}
 """
 METRIC = """
 from evaluation.models import Run

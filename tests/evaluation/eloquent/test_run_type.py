@@ -170,7 +170,7 @@ def test_a_turn_that_ends_early_leaves_its_replies_to_the_next_one(
         return bool(came) and came.clear() is None
 
     world.server.reply = one_more
-    monkeypatch.setattr(in_turns._StepModelsAsker, "is_over", over)
+    monkeypatch.setattr(in_turns._StepModelsAsker, "is_turn_over", over)
     run = done(question_set, options([small], [small]))
     assert len(world.server.bodies) == 7  # nothing was asked twice
     assert run.attempt > 3

@@ -124,7 +124,7 @@ def test_names_of_answers_are_apart_whatever_ids_hold():
     odd = AnswerColumns(
         ["a/worker/b", "b", "b"], [True, True, False], ["q", "q/worker/a", "q"], ["x"] * 3, {}, {}
     )
-    assert len({odd.name(row) for row in range(3)}) == 3
+    assert len({odd.build_answer_name(row) for row in range(3)}) == 3
 
 
 def test_a_prompt_is_named_by_a_hash_of_all_that_the_judge_is_told():

@@ -177,7 +177,7 @@ def test_another_turn_goes_on_and_another_run_asks_nothing_twice(
 
     server.reply = one_more
     monkeypatch.setattr(
-        in_turns._StepModelsAsker, "is_over", lambda self: bool(came) and came.clear() is None
+        in_turns._StepModelsAsker, "is_turn_over", lambda self: bool(came) and came.clear() is None
     )
     run = done(question_set, options(small))
     assert len(server.bodies) == 5

@@ -308,7 +308,7 @@ def test_six_beats_fit_in_a_lease_and_one_that_fails_is_tried_again(settings):
 
     beating = Heartbeat(Renewing(1, attempt=1))
     assert beating._every == pytest.approx(0.06 / 6)
-    beating.check()
+    beating.check_claim()
     with beating:
         assert beating.lost.wait(5)
     assert answers == []

@@ -183,7 +183,7 @@ def test_a_process_that_ends_gives_back_what_does_not_end_in_time(begin, held, m
     monkeypatch.setattr(asking, "SECONDS_TO_END", 0.0)
     places = Slots(2)
     places.fill_free_slots()
-    places.end()
+    places.end_turns()
     run.refresh_from_db()
     assert (run.state, run.crashes, run.lease_owner) == ("queued", 0, "")
 

@@ -98,10 +98,10 @@ def test_a_report_is_written_at_once_for_a_new_stage_and_for_its_end_else_once_a
 def test_a_stage_keeps_its_start_also_in_the_next_turn_and_a_new_one_begins_anew(run):
     began = timezone.now() - timedelta(hours=1)
     Run.objects.filter(pk=run.pk).update(stage="embedding", stage_started_at=began)
-    turn_of(run).report("embedding", 3, 10)
+    turn_of(run).report_progress("embedding", 3, 10)
     run.refresh_from_db()
     assert run.stage_started_at == began
-    turn_of(run).report("grading", 0, 1)
+    turn_of(run).report_progress("grading", 0, 1)
     run.refresh_from_db()
     assert timezone.now() - run.stage_started_at < timedelta(minutes=1)
 
@@ -110,13 +110,13 @@ def test_a_stage_keeps_its_start_also_in_the_next_turn_and_a_new_one_begins_anew
 def test_a_run_that_is_no_longer_under_way_tells_nothing(run, state):
     finished = None if state == "queued" else timezone.now()
     Run.objects.filter(pk=run.pk).update(state=state, finished_at=finished, lease_until=None)
-    turn_of(run).report("embedding", 3, 10)
+    turn_of(run).report_progress("embedding", 3, 10)
     assert told(run) == ("", 0, None)
 
 
 def test_the_report_of_a_run_changes_no_other(run):
     other = running(run.version)
-    turn_of(run).report("embedding", 3, 10)
+    turn_of(run).report_progress("embedding", 3, 10)
     assert told(other) == ("", 0, None)
 
 
@@ -137,7 +137,7 @@ def test_what_is_put_aside_by_a_name_is_there_for_the_next_turn_of_this_run(run)
 def test_a_run_that_ends_holds_no_lease_and_says_how_it_was_made(run):
     other = running(run.version)
     Run.objects.update(error="a worker died", crashes=1)
-    turn_of(run).end(
+    turn_of(run).finish_run(
         RunEnd(
             signature="aqer|x:1",
             input_hash="ab" * 32,
@@ -158,6 +158,6 @@ def test_a_run_that_ends_holds_no_lease_and_says_how_it_was_made(run):
 
 
 def test_a_run_without_warnings_and_reasons_has_none(run):
-    turn_of(run).end(RunEnd("aqer", "ab" * 32, AqerSummary(version=1)))
+    turn_of(run).finish_run(RunEnd("aqer", "ab" * 32, AqerSummary(version=1)))
     run.refresh_from_db()
     assert (run.warnings, run.reasons) == ([], [])
