@@ -44,10 +44,10 @@ from evaluation.runs.reports.judging import (
     ExpertsCheck,
     JudgedAnswer,
     Pair,
-    build_experts_check,
+    check_experts,
     compare_expert_pairs,
-    compute_expert_correlation,
     compute_sample_weights,
+    correlate_experts,
     find_audit,
     load_judged_answers,
 )
@@ -207,7 +207,7 @@ def build_audit_report(run: Run) -> AuditReport:
         of_set=accepted,
         others=[(user, name) for user, name in accepted[:MOST_EXPERTS] if user not in users],
         waiting=[name for _, name, pending in shares if pending][:MOST_EXPERTS],
-        check=build_experts_check(run, audit, judged),
+        check=check_experts(run, audit, judged),
         people=_summarise_grades("", people, audit),
         models=_summarise_grades("", [answer for answer in judged if answer.of_model], audit),
         by_expert=list(_iterate_expert_summaries(people, audit)),
@@ -272,7 +272,7 @@ def _summarise_grades(
     if judged:
         grades = [answer.grade for answer in judged]
         mean = float(np.average(grades, weights=compute_sample_weights(judged, audit)))
-    return GradeSummary(expert, len(judged), mean, compute_expert_correlation(judged, audit))
+    return GradeSummary(expert, len(judged), mean, correlate_experts(judged, audit))
 
 
 def _iterate_expert_summaries(

@@ -62,7 +62,7 @@ def open_sections(page):
 def test_the_form_asks_for_places_pay_protocol_and_checks_and_folds_the_rest(rana, tides):
     page = rana.get(address(tides, "collecting-settings"))
     form = page.context["form"]
-    first = [field.name for field in form.first]
+    first = [field.name for field in form.main_fields]
     assert first == ["places", "pay", "currency", "protocol", "checks_needed"]
     folded = [field.name for section in form.sections for field in section.fields]
     assert sorted([*first, *folded]) == sorted(form.fields)

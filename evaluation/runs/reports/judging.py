@@ -294,8 +294,8 @@ def load_experts_check(
     """
     audit = find_audit(run) if numbers is None or numbers["audits"] != [(0,)] else None
     if audit is None and numbers is not None and numbers["judged"] == [(0,)]:
-        return build_experts_check(run, None, [])
-    return build_experts_check(run, audit, load_judged_answers(run, audit))
+        return check_experts(run, None, [])
+    return check_experts(run, audit, load_judged_answers(run, audit))
 
 
 def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
@@ -421,9 +421,7 @@ def _group_grades(
         yield key, answer_rows[0][len(of_grade) :], (grades, first, last)
 
 
-def build_experts_check(
-    run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]
-) -> ExpertsCheck:
+def check_experts(run: Run, audit: Audit | None, judged: Sequence[JudgedAnswer]) -> ExpertsCheck:
     """Return the agreement of a run's scores with the grades of judged answers."""
     worker_answers = [answer for answer in judged if not answer.of_model]
     chose = False
@@ -435,18 +433,16 @@ def build_experts_check(
     pairs = sorted(compare_expert_pairs(worker_answers), key=lambda pair: -pair.found.n)
     experts = {expert for answer in worker_answers for expert in answer.grades}
     return ExpertsCheck(
-        compute_expert_correlation(worker_answers, audit),
+        correlate_experts(worker_answers, audit),
         len(experts),
         pairs[0] if pairs else None,
         sampled=audit is not None,
         chose=chose,
-        at_equal_length=compute_correlation_at_equal_length(worker_answers, audit),
+        at_equal_length=correlate_at_equal_length(worker_answers, audit),
     )
 
 
-def compute_expert_correlation(
-    judged: Sequence[JudgedAnswer], audit: Audit | None
-) -> ClusteredEstimate:
+def correlate_experts(judged: Sequence[JudgedAnswer], audit: Audit | None) -> ClusteredEstimate:
     """Return the correlation of scores with experts' grades, weighted by the sample's strata."""
     if not judged:
         return ClusteredEstimate(reason=NO_ROWS)
@@ -458,9 +454,7 @@ def compute_expert_correlation(
     )
 
 
-def compute_correlation_at_equal_length(
-    judged: Sequence[JudgedAnswer], audit: Audit | None
-) -> float | None:
+def correlate_at_equal_length(judged: Sequence[JudgedAnswer], audit: Audit | None) -> float | None:
     """Return the partial correlation of scores with experts' grades, given the answers' length.
 
     Length is log words. None with fewer than 20 graded answers, or if it is undefined.

@@ -308,7 +308,7 @@ def test_who_leaves_a_team_takes_the_own_sets_along(world):
     hers = crowd.version(world.tara, "lakes").question_set
     QuestionSet.objects.filter(pk=hers.pk).update(team=world.team)
     assert hers in QuestionSet.objects.editable_by(world.rana)
-    assert Membership.objects.get(team=world.team, user=world.tara).end() == 1
+    assert Membership.objects.get(team=world.team, user=world.tara).remove_member() == 1
     assert set(QuestionSet.objects.visible_to(world.tara)) == {hers}
     assert hers not in QuestionSet.objects.visible_to(world.rana)
 

@@ -39,7 +39,7 @@ from evaluation.models import Alarm, AlarmReview, Run
 from evaluation.models.runs import GRADING
 from evaluation.runs.reports.judging import (
     FEWEST_JUDGED,
-    build_experts_check,
+    check_experts,
     find_audit,
     load_judged_answers,
 )
@@ -424,10 +424,10 @@ def _add_expert_judgement(outcome: AlarmOutcome, run: Run, before: Run) -> Alarm
     Without an expert's grade, the outcome is returned unchanged.
     """
     audit = find_audit(run)
-    check = build_experts_check(run, audit, load_judged_answers(run, audit))
+    check = check_experts(run, audit, load_judged_answers(run, audit))
     if not check.answers.n:
         return outcome
-    check_before = build_experts_check(before, audit, load_judged_answers(before, audit))
+    check_before = check_experts(before, audit, load_judged_answers(before, audit))
     correlation, correlation_before = check.answers.value, check_before.answers.value
     is_settled = (
         check.confirms

@@ -106,7 +106,7 @@ def test_the_page_of_a_divided_question_says_what_both_camps_say(run, client):
 
 def test_an_answer_of_a_camp_that_is_withdrawn_leaves_its_size(run):
     ExemplaryAnswer.objects.get(run=run, separation__gt=0.4).smaller_nearest.delete()
-    first = next(build_consensus_report(run).rows())
+    first = next(build_consensus_report(run).iterate_rows())
     assert [(camp.size, camp.answer) for camp in first.camps] == [(4, "south farm"), (3, None)]
     assert first.camps_reason == "withdrawn"
     question = run.version.questions.get(external_id="r1")

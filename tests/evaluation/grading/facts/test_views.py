@@ -242,7 +242,7 @@ def test_pages_ask_as_often_for_many_questions_and_answers_as_for_few(
     with django_assert_num_queries(3):
         report = build_consensus_report(run)
     with django_assert_num_queries(4):
-        assert len(list(report.rows())) == 3
+        assert len(list(report.iterate_rows())) == 3
 
 
 @pytest.mark.medium

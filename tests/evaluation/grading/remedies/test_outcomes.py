@@ -315,7 +315,7 @@ def test_where_experts_agree_with_both_runs_the_better_one_settles_it(
         answers = ClusteredEstimate(value, 0.6, 0.9, 30, n_clusters=12)
         return ExpertsCheck(answers, 1, None, sampled=True, chose=False)
 
-    monkeypatch.setattr("evaluation.grading.alarms.report.outcomes.build_experts_check", check)
+    monkeypatch.setattr("evaluation.grading.alarms.report.outcomes.check_experts", check)
     row = by_words(two_ways[1])
     assert row.is_settled == settled
     assert row.outcome.code == f"outcome.by_words_{'agree' if settled else 'unsure'}"

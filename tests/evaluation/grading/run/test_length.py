@@ -13,7 +13,7 @@ from evaluation.core.text.quality import compute_log_words, count_words
 from evaluation.evidence.data_sets import load_labelled_beetle
 from evaluation.grading.run.length import build_length_warning, compute_length_effect
 from evaluation.grading.summary import LengthEffect
-from evaluation.runs.reports.judging import JudgedAnswer, compute_correlation_at_equal_length
+from evaluation.runs.reports.judging import JudgedAnswer, correlate_at_equal_length
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_agreement_with_experts_at_equal_length_needs_20_grades():
     for at in range(20):
         n, sign = 1 + at // 2 % 5, 1 if at % 2 else -1
         answers.append(judged(np.log(n) + sign, np.log(n) + sign, " ".join(["w"] * n)))
-    assert compute_correlation_at_equal_length(answers, None) == pytest.approx(1.0)
-    assert compute_correlation_at_equal_length(answers[:19], None) is None
+    assert correlate_at_equal_length(answers, None) == pytest.approx(1.0)
+    assert correlate_at_equal_length(answers[:19], None) is None
 
 
 def test_length_explains_most_of_the_ranking_of_beetle(data_folder):

@@ -304,7 +304,7 @@ def test_stored_draws_are_deleted_with_the_end_of_a_run(run, version):
     other = queue(version, **OPTIONS)
     work_on_run(claim_next_run("ann"), FAR)
     assert DrawPart.objects.filter(run=other).count() == 1
-    claim_next_run_or_task("ann").fail("no memory")
+    claim_next_run_or_task("ann").store_failure("no memory")
     failed = Run.objects.get(state="failed")
     assert not DrawPart.objects.filter(run=failed).exists()
     assert DrawPart.objects.count() == 1

@@ -77,10 +77,10 @@ def test_a_run_without_tasks_has_no_log(run):
 def test_progress_counts_the_tasks_of_the_present_attempt(run, tasks):
     counts = count_tasks(run)
     assert (counts.total, counts.done, counts.running) == (5, 3, 1)
-    assert counts.format() in compute_progress(run).line
+    assert counts.format_counts() in compute_progress(run).line
     Run.objects.update(lease_owner="host:1")
     run.refresh_from_db()
-    assert counts.format() not in compute_progress(run).line
+    assert counts.format_counts() not in compute_progress(run).line
 
 
 def test_operators_see_the_log_on_the_page_of_the_run_and_requesters_do_not(client, run, tasks):

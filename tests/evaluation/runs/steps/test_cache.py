@@ -96,13 +96,13 @@ class Told:
     def __init__(self):
         self.reports, self.parts, self.fences = [], 0, 0
 
-    def report(self, *what):
+    def report_progress(self, *what):
         self.reports.append(what)
 
     def check_interruption(self):
         self.parts += 1
 
-    def go_on_in(self, lane):
+    def require_lane(self, lane):
         """It goes on at once in any lane."""
 
     def open_fenced_transaction(self):

@@ -34,13 +34,13 @@ class Model(ChatModel):
 
     def __init__(self, reply=None):
         self.asked = []
-        self.at = self.compute_highest_price = 0
+        self.at = self.most = 0
         self._reply = reply or (lambda name, attempt: text(name))
 
     async def reply(self, request):
         self.asked.append(request.id)
         self.at += 1
-        self.compute_highest_price = max(self.compute_highest_price, self.at)
+        self.most = max(self.most, self.at)
         await asyncio.sleep(0.001)
         self.at -= 1
         return self._reply(request.id, self.asked.count(request.id))
