@@ -137,8 +137,7 @@ def read_answers(
 
     `formatting` reads the texts of answers, which stay as typed without it. Ids such as 101.0 in a
     column of whole numbers are read without “.0”, unless `keeps_ids` (then a note says that 101
-    and 101.0 are two) or None. Notes on both are among the warnings. Exports of this application
-    are read as they are.
+    and 101.0 are two) or None. Notes on both are among the warnings. Our exports are read as is.
     """
     rows = AnswerRows(path, columns, duplicates, formatting, keeps_ids)
     seen: dict[int, AnswerRecord] = {}

@@ -59,7 +59,6 @@ def test_every_question_gets_its_answer_and_all_that_was_said_is_kept(version, s
     assert len(chat.bodies) == REQUESTS
 
 
-@pytest.mark.medium
 def test_what_is_stored_is_never_asked_again_not_by_another_run_or_version_either(
     version, rana, small, chat
 ):
@@ -132,7 +131,6 @@ def test_parameters_of_the_model_are_sent_and_those_of_the_run_over_them(version
     assert not {"seed", "max_tokens"} & body.keys()
 
 
-@pytest.mark.medium
 def test_several_models_are_asked_at_the_same_time(version, rana):
     with fake_chat(lambda body: replace(said("yes"), delay=0.3)) as slow:
         models = [model(rana, f"m{n}", slow.spec.replace("small", f"m{n}")) for n in range(4)]
@@ -161,7 +159,6 @@ FAULTS = {
 }
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("what", FAULTS)
 def test_a_fault_is_a_clear_state_of_that_model_and_the_others_go_on(version, rana, small, what):
     reply, end, code = FAULTS[what]

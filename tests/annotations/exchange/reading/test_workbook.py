@@ -99,7 +99,6 @@ def test_a_wrong_extent_loses_no_rows(tmp_path):
     assert len(texts(path)) == 2
 
 
-@pytest.mark.medium
 def test_a_row_number_beyond_any_sheet_is_refused_quickly(tmp_path):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
     rewrite(path, SHEET, lambda xml: xml.replace(b'<row r="2"', b'<row r="99999999999"'))
@@ -272,7 +271,6 @@ WRITABLE = st.characters(
 )
 
 
-@pytest.mark.medium
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(
@@ -304,7 +302,6 @@ def test_cells_far_to_the_right_of_the_header_are_not_filled_up_to(tmp_path):
     assert [row.texts for row in rows] == [HEADER, ["w1", "q1", "a"], ["2", "", ""]]
 
 
-@pytest.mark.medium
 def test_a_header_wider_than_is_read_is_refused(tmp_path):
     names = [*HEADER, *(f"c{n}" for n in range(4_094))]
     path = write_xlsx(tmp_path, [], names, ["w1", "q1", "a"])
@@ -362,7 +359,6 @@ def rows_in(path):
         return [row for row in unpacking.unpack_sheet(opened) if hasattr(row, "texts")]
 
 
-@pytest.mark.medium
 @pytest.mark.parametrize("to_a_row", [1, 4_000])
 def test_blank_cells_are_not_read_one_by_one(tmp_path, monkeypatch, to_a_row):
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
@@ -455,7 +451,6 @@ def test_parts_in_another_encoding_hide_nothing(tmp_path, encoding):
     check_too_large(path, "UTF-8")
 
 
-@pytest.mark.medium
 def test_a_process_of_its_own_reads_the_same(tmp_path, monkeypatch):
     rows = [HEADER, [], ["w1", "q1", "one_x000D_\ntwo"], ["w2", "q1", "=A1"], ["w3", "#N/A", "c"]]
     path = write_xlsx(tmp_path, *rows)
@@ -466,7 +461,6 @@ def test_a_process_of_its_own_reads_the_same(tmp_path, monkeypatch):
     assert [row.errors for row in here[1:]] == [[], [], [], [1]]
 
 
-@pytest.mark.medium
 def test_a_process_of_its_own_takes_bytes_from_memory(tmp_path, monkeypatch):
     elsewhere(monkeypatch)
     path = write_xlsx(tmp_path, HEADER, ["w1", "q1", "a"])
@@ -486,7 +480,6 @@ def test_a_workbook_that_asks_for_too_much_ends_alone(tmp_path, monkeypatch, lim
     check_too_large(path, bound)
 
 
-@pytest.mark.medium
 def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, monkeypatch):
     elsewhere(monkeypatch)
     monkeypatch.setattr(bounded_process, "SECONDS_TO_WAIT", 0.01)
@@ -497,7 +490,6 @@ def test_more_workbooks_at_once_than_there_are_turns_are_told_to_wait(tmp_path, 
     assert len(texts(path)) == 1
 
 
-@pytest.mark.medium
 def test_a_reader_that_stops_early_leaves_no_process_and_no_turn(tmp_path, monkeypatch):
     path = write_xlsx(tmp_path, HEADER, *[["w1", f"q{n}", "a" * 500] for n in range(2000)])
     monkeypatch.setattr(bounded_process, "_turns", threading.BoundedSemaphore(1))
