@@ -19,7 +19,7 @@ from tests.evaluation.runs.background.scratch import ROOT, Scratch, wait_until
 PASSWORD = "a passphrase that only attacks use"
 SEED = """
 from django.contrib.auth.models import User
-from crowdgrade.models.tokens import make_token
+from crowdgrade.models.tokens import create_token
 from annotations.exchange.importing import import_answers
 from annotations.exchange.reading.source import make_bytes_source
 from annotations.models import QuestionSet
@@ -31,7 +31,7 @@ for name, operator in (("operator", True), ("rana", False), ("otto", False)):
         name, password=PASSWORD, is_staff=True, is_superuser=operator)
     kept = QuestionSet.objects.create(owner=user, name=f"set of {name}", language="en")
     import_answers(kept, make_bytes_source("a.csv", rows), create_questions=True)
-    result[name] = {"token": make_token(user, "attack", 1)[1], "set": str(kept.public_id)}
+    result[name] = {"token": create_token(user, "attack", 1)[1], "set": str(kept.public_id)}
 """
 
 

@@ -79,13 +79,14 @@ def test_the_lock_lets_only_one_in_and_is_free_again_afterwards(tmp_path):
 
 def test_a_killed_supervisor_takes_its_children_with_it(tmp_path):
     follower = (
-        "from crowdgrade import lifeline; lifeline.follow_supervisor();"
+        "from crowdgrade import lifeline; lifeline.end_with_supervisor();"
         " import time; time.sleep(600)"
     )
     supervisor = (
-        "import os, sys, pathlib; from crowdgrade.supervisor import Child, supervise;"
+        "import os, sys, pathlib; from crowdgrade.supervisor import Child, supervise_children;"
         f"child = Child('it', [sys.executable, '-c', {follower!r}], os.environ);"
-        "supervise([child], print, lambda: child.process and print(child.process.pid, flush=True))"
+        "tell = lambda: child.process and print(child.process.pid, flush=True);"
+        "supervise_children([child], print, tell)"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "platform")}
     with subprocess.Popen(
@@ -100,7 +101,7 @@ def test_a_killed_supervisor_takes_its_children_with_it(tmp_path):
 def test_a_child_that_follows_reads_nothing_from_its_input(tmp_path):
     said = tmp_path / "said"
     code = (
-        "import pathlib, sys; from crowdgrade import lifeline; lifeline.follow_supervisor();"
+        "import pathlib, sys; from crowdgrade import lifeline; lifeline.end_with_supervisor();"
         f"pathlib.Path({str(said)!r}).write_text(repr(sys.stdin.read())); "
         "import time; time.sleep(600)"
     )

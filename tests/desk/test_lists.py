@@ -90,10 +90,10 @@ def test_every_order_of_every_list_shows_all_rows_once_page_by_page(three, name,
     # Through the same list by pages of one row, as long as there is a next one.
     asked = LISTS[name]
     seen, after = [], ""
-    real = asked.page
+    real = asked.load_page
     monkeypatch.setattr(
         asked,
-        "page",
+        "load_page",
         lambda self, request, size=1, add=lambda rows: rows: real(self, request, 1, add),
     )
     while True:

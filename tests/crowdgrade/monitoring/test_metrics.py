@@ -174,9 +174,9 @@ from django.conf import settings
 django.setup()
 assert settings.METRICS_FOLDER == Path(sys.argv[1])
 from prometheus_client import CollectorRegistry
-from crowdgrade.monitoring.requests import register_requests
+from crowdgrade.monitoring.requests import register_request_metrics
 registry = CollectorRegistry()
-register_requests(registry)
+register_request_metrics(registry)
 labels = {"view": "none", "method": "GET", "status": "200"}
 print(json.dumps([
     registry.get_sample_value("crowdgrade_requests_total", labels),

@@ -36,13 +36,13 @@ result = queue_run(version, owner.pk, options, "multiqa").pk
 """
 FOUND = """
 from evaluation.models import Run
-from evaluation.multiqa.storage.running import load_metrics, load_rewordings
+from evaluation.multiqa.storage.running import load_metric_rows, load_rewording_rows
 run = Run.objects.get(pk=RUN)
-values = {row.metric: row.value for row in load_metrics(run) if not row.group}
+values = {row.metric: row.value for row in load_metric_rows(run) if not row.group}
 result = {"accuracy": values["accuracy"], "worst_case": values["worst_case"],
           "item_difficulty": values["item_difficulty"],
-          "kept": sum(row.variant is not None for row in load_rewordings(run)),
-          "dropped": sum(row.variant is None for row in load_rewordings(run))}
+          "kept": sum(row.variant is not None for row in load_rewording_rows(run)),
+          "dropped": sum(row.variant is None for row in load_rewording_rows(run))}
 """
 
 

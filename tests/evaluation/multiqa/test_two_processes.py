@@ -35,13 +35,13 @@ def test_a_second_attempt_at_rewording_ends_where_asking_and_computing_are_two_p
         return said(f"1. {other}" if "Write others than these" in content else f"1. {one}")
 
     world.server.reply = reply
-    check, attempts = study.RewordingChecker.check, []
+    check, attempts = study.RewordingChecker.check_rewordings, []
 
     def counted(self, found, attempt):
         attempts.append(attempt)
         return check(self, found, attempt)
 
-    monkeypatch.setattr(study.RewordingChecker, "check", counted)
+    monkeypatch.setattr(study.RewordingChecker, "check_rewordings", counted)
     rewriter = world.model("rewriter")
     run = queued(rivers(world.owner, variants=False), options([good], rewriter))
     # Asked, checked, asked again, checked, put to the model, evaluated.

@@ -230,4 +230,4 @@ def test_records_of_a_joined_file_get_the_ids_of_the_answers():
     ]
     assert matched[1] is records[1]
     kept = KnownIdReader([("101", "7")], keeps=True)
-    assert kept.match(records) == records
+    assert kept.match_record_ids(records) == records

@@ -324,7 +324,7 @@ def test_reasons_say_how_many_cells_are_empty_and_name_none(both):
         results.build_rank_cells(),
     ):  # fmt: skip
         list(rows)
-    whole = results.undefined.as_list()
+    whole = results.undefined.list_reasons()
     assert all("rows" in entry for entry in whole)
     wanted = [{key: entry[key] for key in ("file", "column", "reason", "count")} for entry in whole]
     # PostgreSQL stores the keys of an object in an order of its own.
