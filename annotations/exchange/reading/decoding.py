@@ -97,7 +97,7 @@ class TextFile:
             raise changed from error
         except OSError as error:
             raise self.source.build_unreadable_error(error) from error
-        if self.source.read_stamp() != self.read_stamp:
+        if self.source.read_stamp() != self.stamp:
             raise changed
 
 
