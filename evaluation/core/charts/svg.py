@@ -266,11 +266,11 @@ class Drawing:
                 del group.attrib[name]
             for tip in group.findall("title"):
                 group.remove(tip)
-        self.text(10, -14, fit_text(title, self.width - 20, 15), "label", size=15)
+        self.add_text(10, -14, fit_text(title, self.width - 20, 15), "label", size=15)
         most = int((self.width - 20) / (LETTERS * LETTER_WIDTH))
         lines = [line for caption in captions for line in wrap(caption, most)]
         for index, line in enumerate(lines):
-            self.text(10, self.height + 16 + index * CAPTION, line, "faint")
+            self.add_text(10, self.height + 16 + index * CAPTION, line, "faint")
         height = TITLE + self.height + len(lines) * CAPTION + 10
         top, sides = (
             format_coordinate(-TITLE),
