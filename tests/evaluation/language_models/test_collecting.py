@@ -377,7 +377,9 @@ def test_who_pauses_or_cancels_keeps_what_was_under_way(version, rana, end):
                 getattr(runs, f"{end}_run")(run)
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("evaluation.runs.background.leases.Heartbeat.check_claim", after_some_looks)
+            patch.setattr(
+                "evaluation.runs.background.leases.Heartbeat.check_claim", after_some_looks
+            )
             assert work_one_turn()
         run.refresh_from_db()
         assert run.state == {"pause": "paused", "cancel": "cancelled"}[end]
