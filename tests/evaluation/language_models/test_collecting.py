@@ -11,7 +11,7 @@ from evaluation.core.backends.chat.openai import OpenAIChat
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import OptionError
 from evaluation.models import LLMResponse, RawReply, Run
-from evaluation.runs.background import runs
+from evaluation.runs.background import leases, runs
 from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.asker import BUDGET_USED_UP
@@ -177,7 +177,6 @@ def test_a_fault_is_a_clear_state_of_that_model_and_the_others_go_on(version, ra
     assert {row.status for row in stored} == {"error"}
 
 
-@pytest.mark.medium
 def test_a_server_that_is_down_gives_that_model_up(version, rana, small):
     with fake_chat() as gone:
         down = model(rana, "down", gone.spec)
@@ -297,7 +296,6 @@ def test_a_budget_needs_prices(version, rana, chat):
         queued(version, model(rana, "free", chat.spec), budget=1.0)
 
 
-@pytest.mark.medium
 def test_a_turn_ends_in_time_and_the_next_goes_on(version, rana):
     with fake_chat(lambda body: replace(said("yes"), delay=0.25)) as slow:
         run = queued(version, model(rana, "slow", slow.spec), concurrency=1)
