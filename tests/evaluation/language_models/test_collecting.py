@@ -11,7 +11,7 @@ from evaluation.core.backends.chat.openai import OpenAIChat
 from evaluation.core.backends.errors import ChatError
 from evaluation.core.options import OptionError
 from evaluation.models import LLMResponse, RawReply, Run
-from evaluation.runs.background import leases, runs
+from evaluation.runs.background import runs
 from evaluation.runs.background.leases import claim_next_run
 from evaluation.runs.background.work import work_one_turn
 from evaluation.runs.flow.asking.asker import BUDGET_USED_UP
