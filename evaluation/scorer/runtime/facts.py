@@ -85,7 +85,7 @@ def _iterate_contradicted(
     slot: SlotConsensus, own: Sequence[TextFact]
 ) -> Iterator[ContradictedFact]:
     """Yield the values of an answer that contradict the consensus on their kind of fact."""
-    for judged_value in slot.judge(own):
+    for judged_value in slot.judge_values(own):
         if (
             judged_value.verdict == Verdict.CONTRADICTS
             and judged_value.value is not None
