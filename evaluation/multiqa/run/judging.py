@@ -119,7 +119,7 @@ def judge(
             n_guesses[system.items],
         )
         judged.append(JudgedSystem(system, panel))
-        matcher.record_faults(system, listed)
+        matcher.note_faults(system, listed)
     judgement = Judgement(items, replies, tuple(judged), left_out, listed)
     if by_cosine is not None:
         judgement.info, judgement.warnings = by_cosine.info, by_cosine.warnings
