@@ -40,7 +40,7 @@ def compare_methods(turn: Turn) -> None:
     if graded_file is None:
         raise RunInputError("run.no_graded_answers")
     try:
-        graded = graded_file.graded(LabelGrades.parse(options.labels or ""))
+        graded = graded_file.compute_grades(LabelGrades.parse(options.labels or ""))
         crowds = GradedCrowds.from_answers(graded, options.seed)
         version = metadata.version("crowdgrade")
         input_hash = combine_hashes([graded_file.sha256])

@@ -166,7 +166,7 @@ def reproduce_graded(request: Request, progress: Progress | None = None) -> Stud
     assert request.file is not None
     refuse_to_replace(request.output, FILES, (request.file,))
     graded_file = read_marked_answers(request.file, dict(request.columns))
-    graded = graded_file.graded(LabelGrades(request.labels))
+    graded = graded_file.compute_grades(LabelGrades(request.labels))
     try:
         crowds = GradedCrowds.from_answers(graded, request.seed)
         with OutputFolder(request.output) as folder:

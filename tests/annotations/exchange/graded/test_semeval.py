@@ -59,8 +59,8 @@ def test_students_of_beetle_and_their_first_attempts_stand_in_the_ids(tmp_path):
         {"WHY1": "They are separated"},
     )
     # Only correct is worth 1, unless somebody says otherwise.
-    assert [one.grade for one in found.graded()] == [0.0, 0.0]
-    partly = found.graded(LabelGrades.parse("partially_correct_incomplete=.5"))
+    assert [one.grade for one in found.compute_grades()] == [0.0, 0.0]
+    partly = found.compute_grades(LabelGrades.parse("partially_correct_incomplete=.5"))
     assert [one.grade for one in partly] == [0.0, 0.5]
 
 

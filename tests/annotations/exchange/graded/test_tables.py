@@ -105,7 +105,7 @@ def test_asap_has_the_first_score_for_a_grade_and_bare_quotes_in_its_texts(tmp_p
     )
     found = read_marked_answers(file(tmp_path, "train.tsv", text))
     assert found.layout == "asap-sas"
-    assert [(one.question, one.grade) for one in found.graded()] == [("1", 2), ("1", 0), ("2", 1)]
+    assert [(one.question, one.grade) for one in found.compute_grades()] == [("1", 2), ("1", 0), ("2", 1)]
     assert [one.text for one in found.answers] == [
         'they said "rinse',
         'the "whole" cell',
@@ -118,7 +118,7 @@ def test_powergrading_has_the_mean_of_three_graders_and_leaves_ungraded_question
     text = "student\tQ#\tanswer\tG1\tG2\tG3\n1\t1\tspeech\t1\t1\t0\n1\t9\tx\t-1\t-1\t-1\n"
     found = read_marked_answers(file(tmp_path, "studentanswers_grades_698.tsv", text))
     assert found.layout == "powergrading"
-    assert found.graded()[0].grade == pytest.approx(2 / 3)
+    assert found.compute_grades()[0].grade == pytest.approx(2 / 3)
     assert (found.answers[0].worker, found.n_unmarked) == ("1", 1)
 
 
