@@ -348,7 +348,7 @@ def test_answers_are_graded_without_the_html_of_rich_text_fields(tmp_path):
     assert scores["plain"] != scores["formatted---keep-html"]
     for name, keeps in (("formatted", False), ("formatted---keep-html", True)):
         reader = FormattingReader(keeps)
-        reader.read(formatted[0][2])
+        reader.read_answer(formatted[0][2])
         _, summary, printed = made[name]
         (note,) = reader.notes
         assert "1, such as" in note

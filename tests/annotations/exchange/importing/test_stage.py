@@ -113,8 +113,8 @@ def test_a_stage_that_was_kept_is_the_one_that_was_read(rivers, tmp_path):
                 )
             assert opened.find_question_position("r3") is None
             for found in (opened, read):
-                assert found.find(0, 0).text == "north"
-                assert found.find(1, 1) is None
+                assert found.find_answer(0, 0).text == "north"
+                assert found.find_answer(1, 1) is None
     assert [(w.panel, w.name, w.line) for w in read.workers] == [
         ("prolific", "ada", 2), ("own", "ben", 4),
     ]  # fmt: skip
@@ -129,9 +129,9 @@ def test_a_stage_can_be_kept_twice_and_goes_on_after_it(tmp_path):
         assert stage.count_answers("is_new") == 2
     for name, n_new in (("one", 3), ("two", 2)):
         with Stage.load(tmp_path / f"{name}.sqlite") as opened:
-            assert (opened.count(), opened.count("is_new")) == (3, n_new)
+            assert (opened.count_answers(), opened.count_answers("is_new")) == (3, n_new)
             opened.mark_all_as_new()
-            assert opened.count("is_new") == 3
+            assert opened.count_answers("is_new") == 3
 
 
 def test_an_opened_stage_comes_in_as_the_file_does(rivers, tmp_path):

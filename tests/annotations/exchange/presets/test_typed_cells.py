@@ -99,7 +99,7 @@ def test_ids_stay_as_typed_if_one_is_no_such_decimal(last):
 def read_ids(*cells, **options):
     """Return the reader of a column of ids, and its ids as read."""
     ids = WholeIdReader({"id": 0}, lambda: [(cell,) for cell in cells], **options)
-    return ids, [ids.read((cell,), 0) for cell in cells]
+    return ids, [ids.read_id((cell,), 0) for cell in cells]
 
 
 def test_the_file_is_read_again_only_if_an_id_is_a_decimal():
@@ -107,7 +107,7 @@ def test_the_file_is_read_again_only_if_an_id_is_a_decimal():
         raise AssertionError("read again")
 
     ids = WholeIdReader({"id": 0}, refuse)
-    assert [ids.read((cell,), 0) for cell in ("7", "p8", "7.5", "")] == ["7", "p8", "7.5", ""]
+    assert [ids.read_id((cell,), 0) for cell in ("7", "p8", "7.5", "")] == ["7", "p8", "7.5", ""]
     assert ids.notes == []
     ids, read_as = read_ids("7.0", "", "9.0")
     assert read_as == ["7", "", "9"]
@@ -222,7 +222,7 @@ def test_records_of_a_joined_file_get_the_ids_of_the_answers():
         AnchorRecord(3, "102.0", "q8", 0.5),
         AnchorRecord(4, "103.0", "9.0", 0.0),
     ]
-    matched = known.match(records)
+    matched = known.match_record_ids(records)
     assert [(one.worker, one.question) for one in matched] == [
         ("101", "7"),
         ("102.0", "q8"),
@@ -230,4 +230,4 @@ def test_records_of_a_joined_file_get_the_ids_of_the_answers():
     ]
     assert matched[1] is records[1]
     kept = KnownIdReader([("101", "7")], keeps=True)
-    assert kept.match(records) == records
+    assert kept.match_record_ids(records) == records
