@@ -105,7 +105,11 @@ def test_asap_has_the_first_score_for_a_grade_and_bare_quotes_in_its_texts(tmp_p
     )
     found = read_marked_answers(file(tmp_path, "train.tsv", text))
     assert found.layout == "asap-sas"
-    assert [(one.question, one.grade) for one in found.compute_grades()] == [("1", 2), ("1", 0), ("2", 1)]
+    assert [(one.question, one.grade) for one in found.compute_grades()] == [
+        ("1", 2),
+        ("1", 0),
+        ("2", 1),
+    ]
     assert [one.text for one in found.answers] == [
         'they said "rinse',
         'the "whole" cell',
