@@ -207,14 +207,14 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     version = _version_of("run 0")
     memory.forget_peak()
     for _ in range(runs):
-        _note(found, EXPORT, lambda: exports.build_answers_export(version).write(exported, "csv"))
+        _note(found, EXPORT, lambda: exports.build_answers_export(version).write_file(exported, "csv"))
         for kind in ("jsonl", "xlsx"):
             target = folder / f"exported.{kind}"
-            _note(found, kind, partial(exports.build_answers_export(version).write, target, kind))
+            _note(found, kind, partial(exports.build_answers_export(version).write_file, target, kind))
     found.export_peak = memory.peak()
     found.file_bytes = exported.stat().st_size
     copy = bring(exported, "copy")
-    exports.build_answers_export(copy).write(folder / "again.csv", "csv")
+    exports.build_answers_export(copy).write_file(folder / "again.csv", "csv")
     found.same_file = (folder / "again.csv").read_bytes() == exported.read_bytes()
 
 

@@ -91,7 +91,7 @@ def test_a_set_with_rejected_answers_only_says_so(version):
 def test_a_file_of_our_own_export_is_graded_as_the_database_is(version, tmp_path, kind):
     run = graded(version, BOW)
     path = tmp_path / f"answers.{kind}"
-    exports.build_answers_export(version, run).write(path, kind)
+    exports.build_answers_export(version, run).write_file(path, kind)
     told = evaluate(path, "--embedder=bow", "--bootstrap=0", "--output", tmp_path / "out")
     assert LEFT_OUT in told
     raw = {}

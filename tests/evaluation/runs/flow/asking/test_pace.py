@@ -69,7 +69,7 @@ def test_a_slow_pace_reserves_one_turn_at_a_time():
     shared = Shared()
 
     async def wait_once():
-        await Pace(30, reserve=shared.reserve).turn(1)
+        await Pace(30, reserve=shared.reserve).wait_for_turn(1)
 
     asyncio.run(wait_once())
     assert shared.counts == [(1, 2.0)]
