@@ -385,7 +385,7 @@ def test_files_of_questions_carry_translations_in_and_out(draft, rana, tmp_path)
         files = []
         for what in (exports.build_passages_export, exports.build_questions_export):
             path = tmp_path / f"{what.__name__}{len(again)}.csv"
-            what(version).write(path, "csv")
+            what(version).write_file(path, "csv")
             files.append(path)
         again.append([path.read_bytes() for path in files])
         if source:
