@@ -105,7 +105,7 @@ def test_a_grading_without_alarms_raises_none(hook, run):
 
 def test_each_way_in_which_a_run_fails_is_an_event_without_the_reason(hook, rivers, rana, settings):
     Run.objects.create(owner=rana, version=rivers)
-    claim_next_run("ann").fail("ValueError: north of the hills")
+    claim_next_run("ann").store_failure("ValueError: north of the hills")
     assert types() == ["run.failed"]
     assert body_of("run.failed")["run"]["state"] == "failed"
     assert "hills" not in Event.objects.get().body
@@ -122,7 +122,7 @@ def test_a_failure_that_a_lost_claim_reports_is_none(hook, rivers, rana):
     Run.objects.create(owner=rana, version=rivers)
     claim = claim_next_run("ann")
     Run.objects.update(attempt=9)
-    claim.fail("too late")
+    claim.store_failure("too late")
     assert types() == []
 
 
