@@ -248,7 +248,7 @@ def test_a_killed_process_s_task_is_taken_over_and_its_own_end_changes_nothing(
     task = RunTask.objects.get(pk=killed.task_id)
     assert (task.process, task.crashes, task.state) == ("bob", 1, "running")
     with pytest.raises(LeaseLostError):
-        killed.finish()
+        killed.finish_task()
     work_on_task(claim)
     assert DrawPart.objects.filter(run=run).count() == 2
     finish(run)
