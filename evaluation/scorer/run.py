@@ -216,7 +216,7 @@ def count_words(answers: Answers) -> WordCounts:
     for worker, text in zip(answers.workers, answers.texts, strict=True):
         tokens = tokenise(text)
         counts.add_text(tokens)
-        by_worker.setdefault(worker, WordCounts()).add(tokens)
+        by_worker.setdefault(worker, WordCounts()).add_text(tokens)
     people: dict[str, int] = {}
     for own in by_worker.values():
         for word in {*own.inside, *own.first, *own.small}:

@@ -317,7 +317,7 @@ def compute_comparison(
     panels = {
         panel.name: panel
         for panel in compute_panels(
-            answers, grading.estimator, [codes[worker] for worker in flagged], parameters.seed
+            answers, grading.build_estimator, [codes[worker] for worker in flagged], parameters.seed
         )
     }
     compared = [*combinations(PANEL_ORDER, 2), (PEOPLE, UNFLAGGED), HALVES]
