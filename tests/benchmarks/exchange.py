@@ -207,10 +207,14 @@ def _measure_ours(found: Measured, folder: Path, runs: int) -> None:
     version = _version_of("run 0")
     memory.forget_peak()
     for _ in range(runs):
-        _note(found, EXPORT, lambda: exports.build_answers_export(version).write_file(exported, "csv"))
+        _note(
+            found, EXPORT, lambda: exports.build_answers_export(version).write_file(exported, "csv")
+        )
         for kind in ("jsonl", "xlsx"):
             target = folder / f"exported.{kind}"
-            _note(found, kind, partial(exports.build_answers_export(version).write_file, target, kind))
+            _note(
+                found, kind, partial(exports.build_answers_export(version).write_file, target, kind)
+            )
     found.export_peak = memory.peak()
     found.file_bytes = exported.stat().st_size
     copy = bring(exported, "copy")
