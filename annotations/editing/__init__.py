@@ -13,7 +13,7 @@ The pages of the editor, the REST API and the commands all use these.
 
 from annotations.editing.checks import Finding, list_blocking_findings, list_findings
 from annotations.editing.consent import has_data_use_notice, select_consent_template
-from annotations.editing.deletion import DependentRows, count_dependents, delete_item
+from annotations.editing.deletion import DependentCount, count_dependents, delete_item
 from annotations.editing.differences import ItemChange, TextPart, compare_versions
 from annotations.editing.drafts import (
     PublishedError,
@@ -34,7 +34,7 @@ from annotations.editing.translation import (
 )
 
 __all__ = [
-    "DependentRows",
+    "DependentCount",
     "Finding",
     "ItemChange",
     "ItemOrder",

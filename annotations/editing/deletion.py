@@ -9,7 +9,7 @@ from annotations.models import Passage, Question, Translation, Variant
 
 
 @dataclass(frozen=True, slots=True)
-class DependentRows:
+class DependentCount:
     """Number of rows of one kind that depend on an item; `holds` if they prevent its deletion."""
 
     count: int
@@ -20,7 +20,7 @@ class DependentRows:
         return f"{self.count:,} {self.name}"
 
 
-def count_dependents(item: Passage | Question) -> list[DependentRows]:
+def count_dependents(item: Passage | Question) -> list[DependentCount]:
     """Return the numbers of rows that depend on a passage or question, one entry for each kind.
 
     A passage is deleted with its questions, a question with its other wordings, both with their
@@ -32,7 +32,7 @@ def count_dependents(item: Passage | Question) -> list[DependentRows]:
         keys = list(item.questions.values_list("pk", flat=True))
         if keys:
             dependents.append(
-                DependentRows(len(keys), "question" if len(keys) == 1 else "questions", False)
+                DependentCount(len(keys), "question" if len(keys) == 1 else "questions", False)
             )
     for relation in Question._meta.related_objects:
         if not relation.one_to_many:
@@ -42,11 +42,11 @@ def count_dependents(item: Passage | Question) -> list[DependentRows]:
         if count := rows.count():
             options = model._meta
             name = options.verbose_name if count == 1 else options.verbose_name_plural
-            dependents.append(DependentRows(count, str(name), model not in (Variant, Translation)))
+            dependents.append(DependentCount(count, str(name), model not in (Variant, Translation)))
     return dependents
 
 
-def delete_item(item: Passage | Question) -> list[DependentRows]:
+def delete_item(item: Passage | Question) -> list[DependentCount]:
     """Delete a passage or question and return []; if other rows prevent it, return their counts.
 
     The caller holds the lock of the question set.

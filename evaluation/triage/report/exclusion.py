@@ -38,7 +38,7 @@ class ThinQuestion:
 
 
 @dataclass(frozen=True)
-class ExcludedWorker:
+class LeftOutWorker:
     """A worker who would be left out of the next run, with the reason."""
 
     name: str
@@ -63,7 +63,7 @@ class ExclusionPreview:
         "thin_said": "few_answers_message",
     }
 
-    left_out: list[ExcludedWorker]
+    left_out: list[LeftOutWorker]
     n_people: int
     n_people_left: int
     n_answers: int
@@ -113,7 +113,7 @@ def preview_exclusion(run: Run) -> ExclusionPreview:
     thin = _find_thin_questions(run, [row[3] for row in excluded])
     n_answers = total["answers"] or 0
     return ExclusionPreview(
-        left_out=[ExcludedWorker(name, n, by_worker[worker]) for worker, name, n, _ in excluded],
+        left_out=[LeftOutWorker(name, n, by_worker[worker]) for worker, name, n, _ in excluded],
         n_people=total["people"],
         n_people_left=total["people"] - len(excluded),
         n_answers=n_answers,
