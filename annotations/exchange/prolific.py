@@ -67,12 +67,12 @@ PAST_PART = SETTLED
 """Statuses that are no longer paid in part; returned and timed-out ones still may be."""
 
 
-def simplify_status(text: str) -> str:
-    """Return a status as statuses are compared: in capitals, without blanks, "-" and "_"."""
+def normalise_status(text: str) -> str:
+    """Return a status normalised for comparison: in capitals, without blanks, "-" and "_"."""
     return "".join(c for c in text.upper() if c not in "-_" and not c.isspace())
 
 
-_STATUS_BY_KEY = {simplify_status(name): name for name in STATUSES}
+_STATUS_BY_KEY = {normalise_status(name): name for name in STATUSES}
 
 
 class DecisionFault(NamedTuple):
@@ -91,7 +91,7 @@ class DecisionFault(NamedTuple):
 
 def recognise_status(text: str) -> str | None:
     """Return the submission status that a text names, in Prolific's spelling; None if unknown."""
-    return _STATUS_BY_KEY.get(simplify_status(text))
+    return _STATUS_BY_KEY.get(normalise_status(text))
 
 
 def describe_status(status: str) -> str:

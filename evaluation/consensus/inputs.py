@@ -39,7 +39,7 @@ class _AnswerTable:
         return cls(*([row[index] for row in rows] for index in range(width)))
 
     def select_rows(self, wanted: Iterable[bool]) -> Self:
-        """Return a copy of the table with only the rows flagged in `wanted`, in their order."""
+        """Return the table with only the rows flagged in `wanted`; the same object if all are."""
         wanted = list(wanted)
         if all(wanted):
             return self

@@ -230,7 +230,7 @@ class RankingSummary:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The candidate rankings of a crowd with camps, and the sizes of the camps."""
+    """Alternative rankings of a crowd that splits into camps, and the size of each camp."""
 
     two_camps: CampsAlarm | None = None
     camps: tuple[int, ...] = ()

@@ -76,7 +76,7 @@ def build_comparison_context(run: Run) -> Mapping[str, Any]:
 
 
 def build_texts_context(run: Run, first: int) -> Mapping[str, Any]:
-    """Return the template context of the page of worst questions, from `first` on."""
+    """Return the template context of a page of questions, worst first, from position `first`."""
     return {"page": load_texts_page(run, first, QUESTIONS)}
 
 

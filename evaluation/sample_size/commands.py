@@ -274,7 +274,7 @@ def plan_answers_of_file(request: PlanRequest, progress: Progress | None = None)
         progress,
     )
     questions = _list_graded_questions(request, grading)
-    plan = _build_plan(request, grading, questions)
+    plan = _build_answer_plan(request, grading, questions)
     return FilePlan(request, grading, plan, estimate_typical_answer(questions))
 
 
@@ -296,10 +296,10 @@ def _list_graded_questions(request: PlanRequest, file: FileGrading) -> list[Grad
     return questions
 
 
-def _build_plan(
+def _build_answer_plan(
     request: PlanRequest, file: FileGrading, questions: list[GradedQuestion]
 ) -> PlanWithRows:
-    """Return the answer plan of a grading; scores without an interval are not planned for."""
+    """Return how many more answers to collect; scores without an interval are left out."""
     aqer, results = file.grading.graded.aqer, file.grading.build_results()
     supported = dict(zip(aqer.workers_.tolist(), aqer.supported_.tolist(), strict=True))
     workers = [

@@ -156,7 +156,7 @@ def show_question_set(request: HttpRequest, set_id: UUID) -> HttpResponse:
         starts = []
         if permissions.edit and counts["questions"]:
             links = build_start_links(
-                question_set, older, [build_shortened_question(row) for row in page]
+                question_set, older, [build_question_from_ends(row) for row in page]
             )
             starts = [link for link in links if counts["answers"] or not link.needs_answers]
         context |= {
@@ -269,8 +269,8 @@ def load_questions_page(
     return page
 
 
-def build_shortened_question(row: Mapping[str, Any]) -> Question:
-    """Return a row of `load_questions_page` as a question, its text cut in the middle."""
+def build_question_from_ends(row: Mapping[str, Any]) -> Question:
+    """Return an unsaved question whose text is the first and last 240 characters of a row's."""
     return Question(
         text=f"{row['beginning']} {row['ending']}".strip(),
         accepted_answers=row["accepted_answers"],

@@ -32,7 +32,7 @@ from annotations.exchange.presets.preset import Preset, Row, TimeColumns, get_na
 from annotations.exchange.presets.survey_tools import TOOLS
 from annotations.exchange.presets.table import Head
 from annotations.exchange.presets.tools import CANCELLED, read_label_studio_cell
-from annotations.exchange.prolific import recognise_status, simplify_status
+from annotations.exchange.prolific import normalise_status, recognise_status
 from annotations.exchange.reading import mturk
 from annotations.exchange.reading.mturk_columns import ANSWER, restore_spelling
 
@@ -64,7 +64,7 @@ NOT_FINISHED = ("false", "0", "no", "falsch", "nein", "faux", "non", "falso", "o
 ALL_OF_IT = 100
 """Percents of the survey that who finished it has seen."""
 PANEL_STATUSES = {"returned": "returned submissions", "timed-out": "submissions that timed out"}
-_PANEL_STATUSES = {simplify_status(status): reason for status, reason in PANEL_STATUSES.items()}
+_PANEL_STATUSES = {normalise_status(status): reason for status, reason in PANEL_STATUSES.items()}
 SUBMISSION = ("Submission id", "session_id")
 PARTICIPANT = ("Participant id", *OF_PANEL)
 OF_SUBMISSIONS = (
@@ -156,12 +156,12 @@ def _is_unfinished_response(row: Row) -> bool:
 
 def _find_panel_exclusion_reason(row: Row) -> str:
     """Return why Prolific's status excludes a row; "" if it does not."""
-    return _PANEL_STATUSES.get(simplify_status(get_named_cell(row, "Status")), "")
+    return _PANEL_STATUSES.get(normalise_status(get_named_cell(row, "Status")), "")
 
 
 def _is_rejected_by_panel(row: Row) -> bool | None:
     """Return whether the panel rejected the submission of a row; None if unknown."""
-    status = simplify_status(get_named_cell(row, "Status"))
+    status = normalise_status(get_named_cell(row, "Status"))
     return None if not status else status.casefold() == mturk.REJECTED
 
 

@@ -90,7 +90,7 @@ class TrialTable(Protocol):
 
 
 class ColumnReader(Protocol):
-    """Protocol of a file's beginning, with what is used to find its columns."""
+    """Interface of a table's header and first rows, by which its columns are found."""
 
     @property
     def header(self) -> list[str]:

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from annotations.exchange.header import Column
 from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import Problems
-from annotations.exchange.prolific import STATUSES, recognise_status, simplify_status
+from annotations.exchange.prolific import STATUSES, normalise_status, recognise_status
 from annotations.exchange.reading.answers import normalise_text
 from annotations.exchange.reading.source import Readable, make_source
 from annotations.exchange.reading.tables import open_table
 
 LONGEST_ID = 255
 LONGEST_CODE = 100
-WITHHELD = frozenset(map(simplify_status, ("CONSENT_REVOKED", "DATA_EXPIRED")))
+WITHHELD = frozenset(map(normalise_status, ("CONSENT_REVOKED", "DATA_EXPIRED")))
 """What Prolific writes in the cells of a person whose data it has deleted."""
 
 COLUMNS = (
@@ -153,7 +153,7 @@ def _clear_withheld(cell: str) -> str:
 
 def is_withheld(cell: str) -> bool:
     """Return whether a cell states that Prolific has deleted its content."""
-    return simplify_status(cell) in WITHHELD
+    return normalise_status(cell) in WITHHELD
 
 
 def _check_unique_id(

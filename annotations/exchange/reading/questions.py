@@ -248,7 +248,7 @@ def _build_question(
     faults.extend(_check_text("question", name, text, LONGEST_QUESTION))
     choices = tuple(_take_list("choices", further_cells, faults, nested=False))
     accepted = tuple(_take_list("accepted_answers", further_cells, faults, nested=True))
-    kind = _take_id("kind", further_cells).casefold() or ("choice" if choices else "free")
+    kind = _pop_cell("kind", further_cells).casefold() or ("choice" if choices else "free")
     if kind not in KINDS:
         faults.append(("kind", *_build_word_fault("kind", kind, KINDS)))
     elif (kind == "choice") != bool(choices):
@@ -266,8 +266,8 @@ def _build_question(
         choices,
         accepted,
         _take_answerable(further_cells, faults),
-        _take_id("category", further_cells),
-        _take_id("language", further_cells),
+        _pop_cell("category", further_cells),
+        _pop_cell("language", further_cells),
         _pick_filled_cells(further_cells),
         role,
         feedback,
@@ -284,7 +284,10 @@ def _build_passage(
     """Return the passage record of a row; append faults of its cells to `faults`."""
     name, text = clean_id(cells[0]), cells[1].strip()
     faults.extend(_check_text("passage", name, text, LONGEST_PASSAGE))
-    title, language = _take_id("title", further_cells), _take_id("language", further_cells)
+    title, language = (
+        _pop_cell("title", further_cells),
+        _pop_cell("language", further_cells),
+    )
     text_format = _take_word("format", further_cells, FORMATS, faults)
     alt = _take_text("image_alt", further_cells, faults)
     translations = _take_translations(OF_PASSAGE, further_cells, faults)
@@ -321,8 +324,8 @@ def _check_lengths(record: object, *names: str) -> Iterator[CellFault]:
             yield name, "value_too_long", {"name": name, "size": size, "most": LONGEST[name]}
 
 
-def _take_id(name: str, further_cells: dict[str, str]) -> str:
-    """Remove a cell from the further cells and return it trimmed and in NFC; "" if absent."""
+def _pop_cell(name: str, further_cells: dict[str, str]) -> str:
+    """Remove a cell from `further_cells` and return it cleaned as an id is; "" if absent."""
     return clean_id(further_cells.pop(name, ""))
 
 
@@ -330,7 +333,7 @@ def _take_word(
     name: str, further_cells: dict[str, str], known: tuple[str, ...], faults: list[CellFault]
 ) -> str:
     """Remove a cell and return it in lower case; the first of `known` if it is empty."""
-    word = _take_id(name, further_cells).casefold() or known[0]
+    word = _pop_cell(name, further_cells).casefold() or known[0]
     if word not in known:
         faults.append((name, *_build_word_fault(name, word, known)))
     return word
@@ -388,7 +391,7 @@ def _take_translations(
 
 def _take_limit(further_cells: dict[str, str], faults: list[CellFault]) -> int | None:
     """Remove and return the longest answer, in characters; None if there is none or it is bad."""
-    cell = _take_id("max_characters", further_cells)
+    cell = _pop_cell("max_characters", further_cells)
     # A spreadsheet writes whole numbers with a point, too.
     number = cell.removesuffix(".0")
     if not cell:
@@ -402,7 +405,7 @@ def _take_limit(further_cells: dict[str, str], faults: list[CellFault]) -> int |
 
 def _take_answerable(further_cells: dict[str, str], faults: list[CellFault]) -> bool | None:
     """Remove the cell `answerable` and return it as a bool; None if it is empty."""
-    word = _take_id("answerable", further_cells).casefold()
+    word = _pop_cell("answerable", further_cells).casefold()
     if word and word not in YES + NO:
         faults.append(("answerable", "not_boolean", {"cell": word[:40]}))
     return word in YES if word else None

@@ -366,7 +366,10 @@ class _AnswerChunk:
             _select_float_rows(crowd.exemplars, self.question),
         )
         share, squared = answers.shares[rows], crowd.squared[self.question]
-        own, inner = _multiply_rows(self.x, self.x), _multiply_rows(self.x, self.exemplar)
+        own, inner = (
+            _multiply_rows(self.x, self.x),
+            _multiply_rows(self.x, self.exemplar),
+        )
         rest = squared - 2 * share * inner + share**2 * own
         self.lost = (share > 0) & ~self.alone
         self.lost &= (share > 1 - SMALL_SHARE) | (rest < SMALL * squared)
@@ -456,7 +459,7 @@ def _scale_rows(x: Any, factor: Floats) -> Any:
 
 
 def _multiply_rows(x: Any, y: Any) -> Floats:
-    """Return the inner product of each row of x with the same row of y."""
+    """Return the dot product of each row of x with the same row of y."""
     if sparse.issparse(x) and sparse.issparse(y):
         # Not x * y, which multiplies matrices where x is one of SciPy's old sparse matrices.
         return np.asarray(x.multiply(y).sum(axis=1)).ravel()

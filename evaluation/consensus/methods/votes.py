@@ -73,7 +73,7 @@ class CampedVote:
 
     @property
     def cells(self) -> Cells:
-        """Worker and question codes of the answers, grouped by question."""
+        """Index of the answers by worker and question, sorted by question; see `Cells`."""
         return self.whole.cells
 
     def compute_similarities(self, weights: Floats, *, leave_one_out: bool) -> Floats:

@@ -198,7 +198,7 @@ def build_leaderboard(
         ceiling=Ceiling.from_run(run),
         n_pairs=len(pairs),
         related=_build_related_pairs([of_id[row.model] for row in rows], pairs),
-        runs=_load_other_runs(
+        runs=_load_run_scores(
             run, rows, list_comparable_runs(run.version.question_set) if runs is None else runs
         ),
         unscored=_list_unscored_models(run),
@@ -257,8 +257,8 @@ def _build_related_pairs(models: list[LanguageModel], pairs: list[ModelPair]) ->
     return result
 
 
-def _load_other_runs(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherRunScores]:
-    """Return the set's newest runs with scores of models, including the leaderboard's run."""
+def _load_run_scores(run: Run, rows: list[ModelRow], runs: Sequence[Any]) -> list[OtherRunScores]:
+    """Return the models' scores in the question set's newest runs, the leaderboard's included."""
     newest = [other for other in runs if other.has_models]
     others = newest[:RUNS_SHOWN]
     if run.pk not in {other.pk for other in others}:

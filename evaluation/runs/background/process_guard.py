@@ -167,8 +167,8 @@ def start_guard() -> None:
 
 
 @contextlib.contextmanager
-def report_turn(claim: AnyClaim) -> Iterator[Callable[[], None]]:
-    """Report the start and end of work around the block; yield a function to report progress."""
+def report_work_to_guard(claim: AnyClaim) -> Iterator[Callable[[], None]]:
+    """Report start and end of the block to the guard process; yield a function for progress."""
     _guard.report_claim(claim)
     try:
         yield partial(_guard.report_progress, claim)

@@ -162,7 +162,7 @@ def _compute_under_claim(
     # It stays set, so that the record of an error that leaves this function has it too.
     log_context.run_id.set(str(run.public_id))
     # The guard sees a hung process, the heartbeat a lost claim; every step checks both.
-    with process_guard.report_turn(claim) as sign, Heartbeat(claim) as heartbeat:
+    with process_guard.report_work_to_guard(claim) as sign, Heartbeat(claim) as heartbeat:
 
         def check() -> None:
             sign()

@@ -151,7 +151,7 @@ def load_or_embed_vectors(
         _store_embedding_tasks(turn, spec, precision, embedder, missing)
     for part in _split_into_parts(missing, PART):
         turn.check_interruption()
-        vectors = embed_part(embedder, part)
+        vectors = embed_for_storage(embedder, part)
         cut += embedder.n_truncated_
         with turn.open_fenced_transaction():
             store_vectors(embedder, part, vectors)
@@ -224,7 +224,7 @@ def embed_task_texts(turn: Turn, task: RunTask) -> None:
         )
         missing = [text for text in part if compute_text_hash(text) not in stored]
         began = turn.clock()
-        vectors = embed_part(embedder, missing) if missing else None
+        vectors = embed_for_storage(embedder, missing) if missing else None
         seconds = turn.clock() - began
         with turn.open_fenced_transaction():
             if vectors is not None:
@@ -244,8 +244,8 @@ def build_task_subject(spec: str, embedder: Embedder) -> str:
     return f"{spec} {embedder.describe().precision}"
 
 
-def embed_part(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the vectors of texts in the form to store: float32, little-endian."""
+def embed_for_storage(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return the vectors of texts, one a row, as the cache stores them: little-endian float32."""
     return np.asarray(embedder.embed(texts), dtype="<f4")
 
 

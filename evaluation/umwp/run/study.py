@@ -216,7 +216,7 @@ class UmwpStudy:
     def _build_item_row(
         self, problem: WordProblem, system: str, form: str, judged: JudgedReply | None
     ) -> ItemRow:
-        """Return the row of items.csv of a problem; without a reply it has only the reason."""
+        """Return the items.csv row of a problem, system and form; a reason if it has no reply."""
         key = (problem.id, system, form, problem.answerable, problem.category, problem.source)
         if judged is None:
             reason = self.failed.get((system, form, problem.id), NO_REPLY)

@@ -316,7 +316,7 @@ class FactViewSet(GradingViewSet):
         responses=FactsOfAnswersSerializer,
     )
     def model(self, request: Request, run_id: Any, model: Any) -> Response:
-        """Return how far a model's facts agree with the crowd, and a page of them."""
+        """Return a page of a model's facts, and how many of them agree with the crowd's."""
         run = self.get_finished_run(request, run_id)
         row = read_model_row(run, model)
         return self._respond_with_facts(request, run, "model", model, row.facts if row else None)

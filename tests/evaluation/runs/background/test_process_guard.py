@@ -109,7 +109,7 @@ def test_a_worker_between_runs_is_never_ended(db, clock):
 
 def test_a_worker_without_a_guard_works_all_the_same(run):
     claim = claim_next_run("ann")
-    with process_guard.report_turn(claim) as sign:
+    with process_guard.report_work_to_guard(claim) as sign:
         sign()
 
 
