@@ -8,6 +8,7 @@ from django import forms
 
 from annotations.exchange.reading.duplicates import Duplicates
 from annotations.exchange.reading.mturk import QuestionTemplate
+from annotations.exchange.reading.source import ARCHIVE_ENDINGS, TABLE_ENDINGS
 from annotations.models import QuestionSet
 from annotations.web.size_limit import LARGEST
 from annotations.web.upload_kinds import WIZARD, UploadKind
@@ -49,7 +50,7 @@ class UploadForm(forms.Form):
         help_text="CSV, TSV, JSON Lines (.jsonl) or Excel (.xlsx), also as .gz or as a .zip of one "
         f"file, at most {LARGEST // 1024**2} MB. The first row names the columns.",
         error_messages={"required": "Choose a file.", "empty": "The file is empty."},
-        widget=forms.FileInput(attrs={"accept": ".csv,.tsv,.jsonl,.ndjson,.xlsx,.gz,.zip"}),
+        widget=forms.FileInput(attrs={"accept": ",".join((*TABLE_ENDINGS, *ARCHIVE_ENDINGS))}),
     )
     columns = forms.CharField(
         label="Column names in the file", required=False, max_length=2000, strip=True
@@ -121,7 +122,7 @@ class UploadForm(forms.Form):
                 "CSV, TSV, JSON, JSON Lines (.jsonl) or Excel (.xlsx), also as .gz or as a .zip of "
                 f"one file, at most {LARGEST // 1024**2} MB."
             )
-            file.widget.attrs["accept"] = ".csv,.tsv,.json,.jsonl,.ndjson,.xlsx,.gz,.zip"
+            file.widget.attrs["accept"] = ",".join((*TABLE_ENDINGS, ".json", *ARCHIVE_ENDINGS))
         if kind.accept:
             file = self.fields["file"]
             file.help_text = f"{kind.accept.replace(',', ', ')}, at most {LARGEST // 1024**2} MB."

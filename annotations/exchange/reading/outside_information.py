@@ -15,7 +15,8 @@ from annotations.exchange.ids import clean_id
 from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.answers import DEFAULT_COLUMNS
 from annotations.exchange.reading.decoding import open_text
-from annotations.exchange.reading.tables import ACCEPTED, open_table
+from annotations.exchange.reading.source import TABLE_ENDINGS
+from annotations.exchange.reading.tables import open_table
 
 _DELIMITERS = re.compile("[,;\t]")
 
@@ -59,7 +60,7 @@ def read_workers(
     path = Path(path)
     problems = Problems(path.name)
     lines: dict[str, int] = {}
-    if path.suffix.lower() in ACCEPTED and not _is_plain_id_list(path, columns.worker):
+    if path.suffix.lower() in TABLE_ENDINGS and not _is_plain_id_list(path, columns.worker):
         table = open_table(path, (Column("worker", (columns.worker,)),), problems)
         sha256 = table.sha256
         for line, (raw,), _ in table.rows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import lzma
 import os
 import stat
 import zipfile
@@ -21,10 +22,21 @@ from typing import Any, BinaryIO
 
 from annotations.exchange.problems import InputError
 
-PACKED = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xlsx")
-"""Endings of the files that are read from an archive."""
+TABLE_ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
+"""Endings of the files that are read as a table."""
+ARCHIVE_ENDINGS = (".gz", ".zip")
+"""Endings of the archives from which the only file is read."""
 MOST_UNPACKED = 1 << 27
 """Most bytes of a file in an archive: they are held in memory."""
+
+# Damage, and (NotImplementedError) a compression method that zipfile does not know.
+UNPACKING_ERRORS = (
+    EOFError,
+    NotImplementedError,
+    lzma.LZMAError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 Stamp = tuple[int, int]
 """Size in bytes, and a number that changes with the content (0 for what cannot change)."""
@@ -116,26 +128,26 @@ def make_rows_source(name: str, rows: Iterable[Any]) -> Source:
 def unpack_source(source: Source) -> Source:
     """Return the file that a .gz or .zip file holds as a `Source`; any other source unchanged.
 
-    Unchanged is also an archive of several files, with a password, damaged, with a file of another
-    kind than `PACKED` or of more than `MOST_UNPACKED` bytes. Folders and the hidden files that
+    Unchanged is also an archive of several files, with a password, damaged, with neither a table
+    nor JSON, or with a file of more than `MOST_UNPACKED` bytes. Folders and the hidden files that
     macOS adds do not count. The hash of the new source is that of the unpacked bytes.
     """
-    if source.suffix not in (".gz", ".zip"):
+    if source.suffix not in ARCHIVE_ENDINGS:
         return source
     find = _find_zip_member if source.suffix == ".zip" else _find_gzip_member
     try:
         name, size = find(source)
     except (OSError, zipfile.BadZipFile, InputError, LookupError):
         return source
-    if Path(name).suffix.lower() not in PACKED or size > MOST_UNPACKED:
+    if Path(name).suffix.lower() not in (*TABLE_ENDINGS, ".json") or size > MOST_UNPACKED:
         return source
 
     def open_unpacked() -> BinaryIO:
         try:
             with source.opener() as packed:
                 return BytesIO(_unpack(source.suffix, packed, name))
-        except (EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-            raise OSError(f"the archive is damaged: {error}") from error
+        except UNPACKING_ERRORS as error:
+            raise OSError(f"the archive cannot be unpacked: {error}") from error
 
     def stamp_unpacked() -> Stamp:
         packed_size, change = source.read_stamp()

@@ -11,10 +11,8 @@ from annotations.exchange.problems import InputError, Problems
 from annotations.exchange.reading.decoding import build_empty_file_error, open_text
 from annotations.exchange.reading.delimited import read_delimited
 from annotations.exchange.reading.jsonlines import read_jsonlines
-from annotations.exchange.reading.source import Readable, make_source
+from annotations.exchange.reading.source import TABLE_ENDINGS, Readable, make_source
 from annotations.exchange.reading.workbook import Faults, read_workbook
-
-ACCEPTED = (".csv", ".tsv", ".jsonl", ".ndjson", ".xlsx")
 
 ALIKE = {".results": ".tsv"}
 """Endings of tools that write a table under a name of their own, such as Mechanical Turk's."""
@@ -70,12 +68,12 @@ def open_table(
     marks: set[str] = set()
     # Before the ending is checked, so that a missing file is reported as missing.
     stamp = origin.read_stamp()
-    if kind not in ACCEPTED:
+    if kind not in TABLE_ENDINGS:
         raise InputError.from_code(
             origin.name,
             "ending_unknown",
             ending=Path(origin.name).suffix or "(none)",
-            accepted=", ".join(ACCEPTED),
+            accepted=", ".join(TABLE_ENDINGS),
             remedy=INSTEAD.get(kind, OTHERWISE),
         )
     if kind == ".xlsx":

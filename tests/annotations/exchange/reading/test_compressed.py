@@ -100,6 +100,25 @@ def test_a_damaged_archive_is_unreadable(tmp_path, name):
         read_answers(path)
 
 
+def test_damaged_lzma_and_an_unknown_compression_are_unreadable(tmp_path):
+    path = tmp_path / "a.zip"
+    packed = bytearray(make_zip({"a.csv": CONTENT}, zipfile.ZIP_LZMA))
+    # The compressed bytes end before the directory; the properties come first.
+    at = packed.index(b"a.csv") + len(b"a.csv") + 4
+    packed[at : at + 5] = b"\xff" * 5
+    path.write_bytes(packed)
+    with raises_problem("unreadable"):
+        read_answers(path)
+    packed = bytearray(make_zip({"a.csv": CONTENT}))
+    # Method 97 instead of 8, in the header of the file and in the directory.
+    packed[8:10] = b"\x61\0"
+    directory = packed.index(b"PK\x01\x02")
+    packed[directory + 10 : directory + 12] = b"\x61\0"
+    path.write_bytes(packed)
+    with raises_problem("unreadable"):
+        read_answers(path)
+
+
 def test_a_file_that_is_too_large_unpacked_is_not_unpacked(tmp_path, monkeypatch):
     monkeypatch.setattr(source, "MOST_UNPACKED", len(CONTENT) - 1)
     path = tmp_path / "a.zip"
