@@ -1,7 +1,7 @@
 """Database triggers that enforce rules beyond one row, such as append-only tables.
 
-- a decision, a bonus payment's entry, what happened to a written problem and what was archived or
-  deleted by whom are never changed or deleted; where a submission stood on its panel is never
+- a decision, a bonus payment's entry, an event of a written problem and the record of who archived
+  or deleted something are never changed or deleted; a submission's status on its panel is never
   changed; an appeal and its answer are never changed, and deleted only once the worker withdrew;
   only a rejection is appealed against;
 - a published version stays published, takes no new questions, and keeps its words: guidelines,

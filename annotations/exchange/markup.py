@@ -138,7 +138,7 @@ class FormattingReader:
         ]
 
 
-def add_keep_html_option(parser: ArgumentParser) -> None:
+def add_keep_html_argument(parser: ArgumentParser) -> None:
     """Add the option --keep-html to a command line parser."""
     parser.add_argument(
         "--keep-html",

@@ -28,7 +28,7 @@ def is_decimal_id(typed: str) -> bool:
     return typed[-2:] in (".0", ",0") and _DECIMAL.fullmatch(typed) is not None
 
 
-def add_keep_ids_option(parser: ArgumentParser) -> None:
+def add_keep_ids_argument(parser: ArgumentParser) -> None:
     """Add the option --keep-ids to a command line parser."""
     parser.add_argument(
         "--keep-ids",

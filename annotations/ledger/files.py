@@ -148,7 +148,7 @@ def _warn_unused_columns(file: DecisionFile) -> Iterator[str]:
 def _warn_bonus_of_rejected(
     version: QuestionSetVersion, rejected: Sequence[int], round_: str
 ) -> Iterator[str]:
-    """Yield a warning about bonuses of workers whom the same row rejects."""
+    """Yield a warning about bonuses of workers rejected in the same row."""
     if not rejected:
         return
     sendable, held_back = split_confirmed_payments(load_payments(version, rejected, round_))

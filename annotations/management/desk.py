@@ -29,8 +29,8 @@ class DecisionCommand(QuestionSetCommand):
             help="another than the newest with participants",
         )
 
-    def add_by_option(self, parser: CommandParser) -> None:
-        """Add the required option --by: the user whom the log records for the command."""
+    def add_by_argument(self, parser: CommandParser) -> None:
+        """Add the required option --by, the user to be recorded in the log."""
         parser.add_argument(
             "--by", required=True, metavar="USERNAME", help="the user who decides, for the log"
         )
@@ -76,7 +76,7 @@ class DecisionCommand(QuestionSetCommand):
         return user
 
 
-def add_round_option(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
+def add_round_argument(parser: argparse.ArgumentParser, default: str | None = ROUND) -> None:
     """Add the option --round, the name of a bonus round: a worker has one bonus in each."""
     parser.add_argument(
         "--round",
@@ -88,7 +88,7 @@ def add_round_option(parser: argparse.ArgumentParser, default: str | None = ROUN
     )
 
 
-def add_study_option(parser: argparse.ArgumentParser) -> None:
+def add_study_argument(parser: argparse.ArgumentParser) -> None:
     """Add the option --study, the panel's id of a study."""
     parser.add_argument(
         "--study",

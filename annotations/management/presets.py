@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from annotations.exchange.markup import add_keep_html_option
+from annotations.exchange.markup import add_keep_html_argument
 from annotations.exchange.presets import (
     PRESETS,
     LocatedTable,
@@ -34,13 +34,13 @@ from annotations.exchange.presets.mapping import format_names
 from annotations.exchange.problems import InputError, Problem
 from annotations.exchange.reading.source import Readable, Source
 from annotations.exchange.reading.unpacking import LAST_ROW
-from annotations.exchange.whole_ids import add_keep_ids_option
+from annotations.exchange.whole_ids import add_keep_ids_argument
 from annotations.management.importing import USAGE
 
 AUTO = "auto"
 
 
-def add_preset_options(parser: argparse.ArgumentParser, default: str | None) -> None:
+def add_preset_arguments(parser: argparse.ArgumentParser, default: str | None) -> None:
     """Add the options for files of other tools: preset, column mapping, sheet, header row."""
     parser.add_argument(
         "--preset",
@@ -85,11 +85,11 @@ def add_preset_options(parser: argparse.ArgumentParser, default: str | None) -> 
         action="store_true",
         help="read the rows of people who broke off, too; without it they are left out and counted",
     )
-    add_keep_html_option(parser)
-    add_keep_ids_option(parser)
+    add_keep_html_argument(parser)
+    add_keep_ids_argument(parser)
 
 
-def add_demographics_options(parser: argparse.ArgumentParser) -> None:
+def add_demographics_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options for a demographic export that is joined to the answers."""
     parser.add_argument(
         "--demographics",

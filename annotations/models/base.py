@@ -104,7 +104,7 @@ class AppendOnlyQuerySet(ScopedQuerySet[M]):
     """Queryset whose rows cannot be changed or deleted; a database trigger refuses it as well."""
 
     def _refuse_change(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Raise `AppendOnlyError`; stands in for update, delete and the like."""
+        """Raise `AppendOnlyError`; replaces update, delete, bulk_update and update_or_create."""
         name = self.model._meta.verbose_name_plural
         raise AppendOnlyError(f"{name} are append-only: add a row that corrects the other")
 

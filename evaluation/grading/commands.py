@@ -49,7 +49,7 @@ from evaluation.runs.run_types.kind import Progress
 
 # Workers shown, and workers or questions named for an alarm; files and pages have all of them.
 MAX_SHOWN = 40
-# Of them, when there are more: the last ranks, among whom those are whom nobody should trust.
+# Of them, when there are more: the last ranks, which include the least trustworthy workers.
 WORST = 10
 # Characters of a line, and of an id in the middle of one.
 WIDE = 100

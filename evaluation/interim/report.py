@@ -15,7 +15,7 @@ from evaluation.models.collecting import FEWEST, select_completed_submissions
 from evaluation.models.runs import FINISHED
 
 NAMED = 3
-"""People at either end whom the page names."""
+"""People that the page names at either end of the ranking."""
 
 
 @dataclass(frozen=True)

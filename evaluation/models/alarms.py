@@ -335,7 +335,7 @@ class WorkerVerdict(AppendOnly):
 
     @classmethod
     def select_for_run(cls, run: Run) -> models.QuerySet[WorkerVerdict]:
-        """Return a queryset of a version's decisions about the workers whom a run graded.
+        """Return a queryset of a version's decisions about the workers graded by a run.
 
         A worker has one decision, whichever run of the version showed the grades.
         """

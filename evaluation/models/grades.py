@@ -161,7 +161,7 @@ class WorkerGrade(FactCounts, RunResult):
 
     @classmethod
     def select_excluded(cls, run: Run) -> models.QuerySet[WorkerGrade]:
-        """Return a queryset of the rows of workers whom a run excluded: scored, without a grade."""
+        """Return a queryset of the rows of workers excluded by a run: scored, without a grade."""
         named = run.parameters.get("exclude_workers") or ()
         if not named:
             return cls.objects.none()
@@ -173,7 +173,7 @@ class WorkerGrade(FactCounts, RunResult):
 
     @classmethod
     def select_crowd(cls, run: Run) -> models.QuerySet[WorkerGrade]:
-        """Return a queryset of the rows of all workers of a run, except those whom it excluded."""
+        """Return a queryset of the rows of all workers of a run that it did not exclude."""
         rows = cls.objects.filter(run=run)
         if not run.parameters.get("exclude_workers"):
             return rows

@@ -344,7 +344,7 @@ class PaymentRecords:
     def build_review_order(self) -> Case:
         """Return the database expression that ranks submissions by need for review, from 0.
 
-        Undecided ones come first: failed checks, workers whom an alarm or a notice names, then the
+        Undecided ones come first: failed checks, workers named in an alarm or a notice, then the
         lowest quarter of the ranks, then all others. Work that was not handed in follows, and
         decided work is last.
         """

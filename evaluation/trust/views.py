@@ -80,7 +80,7 @@ class NextStep:
 def show_decision(request: HttpRequest, run: Run) -> Context:
     """Show trust in the run, its best workers, the workers to review, and the best model.
 
-    `without` in the address names whom to leave out on trial.
+    `without` in the address names the worker to leave out on trial.
     """
     result = build_decision(run)
     tried = read_what_if(request, run)

@@ -93,7 +93,7 @@ class Child:
 
     def terminate(self) -> None:
         """Close the listening sockets and send SIGTERM to the process."""
-        # While a socket listens here, the kernel lets clients connect whom no process would serve.
+        # While a socket listens here, the kernel lets clients connect that no process would serve.
         for listener in self.sockets:
             listener.close()
         if self.process is not None and self.process.poll() is None:

@@ -100,7 +100,7 @@ def describe_superseded(n_superseded: int, duplicates: DuplicateRule | None) -> 
     ]
 
 
-def add_duplicates_options(parser: ArgumentParser, *, by_worker: bool = False) -> None:
+def add_duplicates_arguments(parser: ArgumentParser, *, by_worker: bool = False) -> None:
     """Add the option --duplicates (refuse, first or last) to a command line parser.
 
     `by_worker` adds --duplicates-of, the rule for one worker.

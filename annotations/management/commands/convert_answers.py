@@ -8,14 +8,17 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.exchange.conversion import convert_model_log, convert_survey_export
-from annotations.exchange.reading.duplicates import add_duplicates_options, build_rule_from_options
+from annotations.exchange.reading.duplicates import (
+    add_duplicates_arguments,
+    build_rule_from_options,
+)
 from annotations.exchange.reading.model_logs import recognise_log
 from annotations.exchange.reading.source import make_source
 from annotations.management.importing import USAGE
 from annotations.management.presets import (
     AUTO,
-    add_demographics_options,
-    add_preset_options,
+    add_demographics_arguments,
+    add_preset_arguments,
     choose_preset_and_mapping,
     describe_reading,
     read_chosen_demographics,
@@ -35,9 +38,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options: input file, preset (kind of export), output files."""
         parser.add_argument("file", type=Path, metavar="FILE")
-        add_preset_options(parser, AUTO)
-        add_duplicates_options(parser, by_worker=True)
-        add_demographics_options(parser)
+        add_preset_arguments(parser, AUTO)
+        add_duplicates_arguments(parser, by_worker=True)
+        add_demographics_arguments(parser)
         parser.add_argument(
             "--output",
             type=Path,

@@ -9,11 +9,14 @@ from annotations.exchange import ColumnNames, InputError
 from annotations.exchange.importing import ImportReport, import_answers
 from annotations.exchange.importing.survey_exports import import_survey_export
 from annotations.exchange.presets.advice import add_export_hint
-from annotations.exchange.reading.duplicates import add_duplicates_options, build_rule_from_options
+from annotations.exchange.reading.duplicates import (
+    add_duplicates_arguments,
+    build_rule_from_options,
+)
 from annotations.management.importing import USAGE, ImportCommand, parse_columns_option
 from annotations.management.presets import (
-    add_demographics_options,
-    add_preset_options,
+    add_demographics_arguments,
+    add_preset_arguments,
     choose_preset_and_mapping,
     describe_reading,
     read_chosen_demographics,
@@ -34,13 +37,13 @@ class Command(ImportCommand):
         """Add the options: question set, file, preset, columns, panel, version, duplicates."""
         super().add_arguments(parser)
         parser.add_argument("file", type=Path, metavar="FILE")
-        add_preset_options(parser, None)
+        add_preset_arguments(parser, None)
         parser.add_argument("--columns", metavar="worker=NAME,question=NAME,answer=NAME")
         parser.add_argument(
             "--panel", default="", metavar="NAME", help="where the workers' ids come from"
         )
-        add_duplicates_options(parser, by_worker=True)
-        add_demographics_options(parser)
+        add_duplicates_arguments(parser, by_worker=True)
+        add_demographics_arguments(parser)
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
         parser.add_argument(
             "--create-questions",

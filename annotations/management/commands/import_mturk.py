@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange.importing import ImportReport, import_batches
-from annotations.exchange.reading.duplicates import add_duplicates_options
+from annotations.exchange.reading.duplicates import add_duplicates_arguments
 from annotations.exchange.reading.mturk import PANEL, QuestionTemplate
 from annotations.management.importing import USAGE, ImportCommand
 
@@ -43,7 +43,7 @@ class Command(ImportCommand):
             "Input column nor hold one value for each worker)",
         )
         parser.add_argument("--panel", default=PANEL, metavar="NAME", help="(%(default)s)")
-        add_duplicates_options(parser)
+        add_duplicates_arguments(parser)
         parser.add_argument("--in-version", type=int, metavar="N", help="another than the latest")
         parser.add_argument(
             "--update-flags",

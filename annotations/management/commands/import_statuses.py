@@ -13,7 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from annotations.exchange import InputError
 from annotations.exchange.reading.source import Source
 from annotations.ledger.panel_payments import WhichStudyError, find_study_id
-from annotations.management.desk import DecisionCommand, add_study_option
+from annotations.management.desk import DecisionCommand, add_study_argument
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import PanelError
@@ -38,7 +38,7 @@ class Command(DecisionCommand):
         parser.add_argument(
             "--from-prolific", action="store_true", help="use Prolific's API instead of FILE"
         )
-        add_study_option(parser)
+        add_study_argument(parser)
         parser.add_argument(
             "--instead",
             action="store_true",

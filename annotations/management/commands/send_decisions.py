@@ -26,7 +26,7 @@ class Command(DecisionCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the options: question set, user, and whether to send or only count."""
         super().add_arguments(parser)
-        self.add_by_option(parser)
+        self.add_by_argument(parser)
         parser.add_argument(
             "--send", action="store_true", help="do it: rejections cannot be taken back there"
         )

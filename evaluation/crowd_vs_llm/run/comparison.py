@@ -339,7 +339,7 @@ def _find_flagged_workers(
     embedded: EmbeddedAnswers,
     progress: Progress | None,
 ) -> list[Any]:
-    """Return the workers whom an alarm names for answers like a model's, in answer order.
+    """Return the workers in the alarm for answers like a model's, in answer order.
 
     Alarms need a grading, so one AQER is fitted on all workers.
     """

@@ -163,7 +163,7 @@ class PanelsSummary(RunSummary):
         return [*messages, *self._describe_flagged()]
 
     def _describe_flagged(self) -> list[Message]:
-        """Return the message about workers whom an alarm names for answers like a model's."""
+        """Return the message about the workers in the alarm for answers like a model's."""
         if not self.flagged:
             return [Message("panels.nobody_flagged")]
         moved = self.find_distance(PEOPLE, UNFLAGGED)

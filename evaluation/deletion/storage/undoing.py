@@ -341,7 +341,7 @@ def _list_unused_rows(brought: Import) -> Parts:
 
 
 def _select_unused_models(brought: Import) -> QuerySet[LanguageModel, LanguageModel]:
-    """Return the queryset of the import's language models that nobody has used or described."""
+    """Return the queryset of the import's language models without use or description."""
     others = LLMResponse.objects.exclude(pk__in=_select_model_answers(brought).values("pk"))
     one = {"model": OuterRef("pk")}
     compared = LLMComparison.objects.filter(

@@ -94,7 +94,7 @@ class Attack:
 
 @dataclass(frozen=True)
 class AttackedCrowd:
-    """Real students with the texts of their questions, some of whom become attackers.
+    """Real students with the texts of their questions; some become attackers.
 
     Attributes
     ----------

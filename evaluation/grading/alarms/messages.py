@@ -296,7 +296,7 @@ def get_alarm_title(case: str) -> str:
 
 
 def get_short_statement(case: str) -> str:
-    """Return the short statement about a worker whom an alarm of this case names.
+    """Return the short statement about a worker in an alarm of this case.
 
     Without one, the alarm's title.
     """

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from annotations.exchange import InputError
 from annotations.ledger.files import import_decisions
-from annotations.management.desk import DecisionCommand, add_round_option
+from annotations.management.desk import DecisionCommand, add_round_argument
 from annotations.management.importing import USAGE
 from evaluation.core.options import TERMINAL
 from evaluation.payments.storage.fairness import compare_rejections, format_comparisons
@@ -30,8 +30,8 @@ class Command(DecisionCommand):
         """Add the arguments: set, file and user."""
         super().add_arguments(parser)
         parser.add_argument("--file", type=Path, required=True, metavar="FILE")
-        self.add_by_option(parser)
-        add_round_option(parser)
+        self.add_by_argument(parser)
+        add_round_argument(parser)
         parser.add_argument(
             "--dry-run", action="store_true", help="do everything, report it, and store nothing"
         )

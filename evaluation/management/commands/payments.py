@@ -27,7 +27,7 @@ from annotations.ledger.panel_payments import (
 from annotations.ledger.payment_lists import build_ledger_table
 from annotations.ledger.sentences import PARTS, SENDING
 from annotations.ledger.settlement import import_panel_reports
-from annotations.management.desk import DecisionCommand, add_round_option, add_study_option
+from annotations.management.desk import DecisionCommand, add_round_argument, add_study_argument
 from annotations.management.importing import USAGE
 from annotations.models import QuestionSetVersion
 from annotations.panels.client import NotDoneError, UnsureError
@@ -180,11 +180,11 @@ class Command(DecisionCommand):
             metavar="AMOUNT",
             help="with --send: the sum that you pay",
         )
-        add_study_option(parser)
+        add_study_argument(parser)
         what.add_argument("--rule", choices=tuple(rules.KINDS), help="plan bonuses by a rule")
         add_rule_arguments(parser)
         parser.add_argument("--by", metavar="USERNAME", help="the user who does so, for the ledger")
-        add_round_option(parser, default=None)
+        add_round_argument(parser, default=None)
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Perform the action and print the payments by state; exit status 2 for invalid input."""

@@ -127,7 +127,7 @@ class BonusRule:
 
 @dataclass(frozen=True, slots=True)
 class BonusEarner:
-    """A worker whom a rule considers, with the bonus (None without one), score and hourly pay.
+    """A worker considered by a rule, with the bonus (None without one), score and hourly pay.
 
     Attributes
     ----------

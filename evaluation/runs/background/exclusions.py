@@ -91,7 +91,7 @@ def start_run_without_excluded(
 ) -> Run:
     """Start a new run with the same version and settings but without excluded workers.
 
-    Workers whom the run left out or another run of the set excluded stay out.
+    Workers left out by the run or excluded by another run of the set stay out.
     `shown` are the ids of the decisions that the user has seen, in any order. Raises
     `NoExclusionsError`, `StaleDecisionsError`, `OtherSettingsError`, `OptionError` and `LabelError`
     as `runs.queue_run` does.

@@ -87,7 +87,7 @@ def load_drawable_answers(run: Run) -> DrawableAnswers:
     """Return the run's answers from which a sample for experts can be drawn; four queries.
 
     Answers whose grades chose the ranking of the run are left out: they cannot confirm it. So are
-    those of workers whom the run left out, and of workers excluded from the set.
+    those of workers left out by the run, and of workers excluded from the set.
     """
     answers = AnswerScore.objects.filter(run=run, score_leave_one_out__isnull=False)
     excluded_workers = {

@@ -301,7 +301,7 @@ def load_experts_check(
 def load_judged_answers(run: Run, audit: Audit | None) -> list[JudgedAnswer]:
     """Return the answers with experts' grades and a score: those of the sample, else workers'.
 
-    Answers of workers whom the run left out are not among them.
+    Answers of workers left out by the run are not among them.
     """
     items, strata = [], None
     if audit is not None:

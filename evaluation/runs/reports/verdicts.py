@@ -70,7 +70,7 @@ class WorkerDecision:
 
 @dataclass(frozen=True)
 class AcceptedBatch:
-    """A batch of workers whom a user accepted at once.
+    """A batch of workers accepted by a user at once.
 
     Attributes
     ----------
@@ -257,7 +257,7 @@ def build_applied_context(
 
 @dataclass(frozen=True)
 class ExcludedWorker:
-    """A worker whom a new run excludes; `decision` is None if the settings name the worker."""
+    """A worker excluded by a new run; `decision` is None if the settings name the worker."""
 
     worker: UUID
     name: str

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from annotations.exchange import ColumnNames
-from annotations.exchange.markup import add_keep_html_option
+from annotations.exchange.markup import add_keep_html_argument
 from annotations.exchange.model_replies import KEEP_THINKING
-from annotations.exchange.reading.duplicates import add_duplicates_options
-from annotations.exchange.whole_ids import add_keep_ids_option
+from annotations.exchange.reading.duplicates import add_duplicates_arguments
+from annotations.exchange.whole_ids import add_keep_ids_argument
 
 WITH_MODELS = "worker=NAME,question=NAME,answer=NAME,model=NAME"
 WITHOUT_MODELS = "worker=NAME,question=NAME,answer=NAME"
@@ -23,14 +23,14 @@ def add_answers_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="ANSWERS",
         help="CSV, TSV, JSONL or XLSX with the columns worker, question and answer",
     )
-    add_duplicates_options(parser)
+    add_duplicates_arguments(parser)
     add_keep_as_typed_arguments(parser)
 
 
 def add_keep_as_typed_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the switches that keep HTML in workers' answers and ids such as 101.0 as typed."""
-    add_keep_html_option(parser)
-    add_keep_ids_option(parser)
+    add_keep_html_argument(parser)
+    add_keep_ids_argument(parser)
 
 
 def add_models_argument(parser: argparse.ArgumentParser, *, required: bool = False) -> None:

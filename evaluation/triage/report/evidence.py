@@ -53,7 +53,7 @@ Sort = Literal["worker", "model", "best"]
 
 @dataclass(frozen=True)
 class ComparisonPartner:
-    """Whom a worker is compared with: another worker, a model or the best responses.
+    """What a worker is compared with: another worker, a model or the best responses.
 
     Attributes
     ----------

@@ -186,7 +186,7 @@ class RunPanelLists(PanelLists):
 
     @property
     def n_paid_but_left_out(self) -> int:
-        """Number of workers approved for payment whom later grades exclude."""
+        """Number of workers approved for payment and excluded from later grades."""
         return sum(
             self._find_verdict_kind(person) == "exclude" and not person.rejected
             for person in self.decided
@@ -254,7 +254,7 @@ class RunPanelLists(PanelLists):
 
 
 def _select_grades(run: Run) -> QuerySet[WorkerGrade]:
-    """Return the grades of the workers whom the run did not exclude."""
+    """Return the grades of the workers that the run did not exclude."""
     return WorkerGrade.objects.filter(VOTED, run=run)
 
 

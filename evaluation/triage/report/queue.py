@@ -42,7 +42,7 @@ class TriageQueue:
 
     Attributes
     ----------
-    workers : public ids: workers whom alarms or notices name, the worst alarm first; then the
+    workers : public ids: workers named in alarms or notices, the worst alarm first; then the
         workers with the lowest grades; then, if `everybody`, all others from the worst rank, those
         without a rank last. With the order "contrast" all of them, the lowest contrast first.
     lowest : workers in the queue because of a low grade. verdicts : current decision of each worker

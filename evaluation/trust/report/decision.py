@@ -38,7 +38,7 @@ from evaluation.trust.report import (
 
 # People and models that the page names; the pages behind it have all.
 BEST, LOOKED_AT, MODELS = 5, 8, 5
-# Workers read for the list of whom to look at.
+# Workers read for the list of workers to review.
 ASKED_FOR = 50
 # No row has this id: a page without alarms asks the database as often as one with.
 NO_WORKER = UUID(int=0)
@@ -76,7 +76,7 @@ class Decision:
         order is. above : message on better-ranked workers left out because of an alarm, or None.
     n_ranked : workers with a rank; n_workers : graded workers; n_left_out : excluded workers. The
         last two count workers with an answer.
-    look_at : workers to review, at most 8 of `n_look_at`: first those whom alarms and notices name,
+    look_at : workers to review, at most 8 of `n_look_at`: first those named in alarms and notices,
         then those whose whole rank interval is in the lowest quarter. look_said : message if there
         are none, else None.
     without_rank : message on workers with too few answers; None if there are none.
@@ -185,7 +185,7 @@ class WorkerSelection:
     ----------
     best : workers with the best ranks and without an alarm. n_alike : workers without an alarm
         whose rank interval overlaps that of the first of them.
-    named : workers whom alarms and notices name. behind : workers without either whose whole rank
+    named : workers named in alarms and notices. behind : workers without either whose whole rank
         interval is in the lowest quarter, the last rank first.
     listed : workers that the caller selects, by rank. n_unranked : workers without a rank.
     """

@@ -90,7 +90,7 @@ class SetParticipation:
 
 @dataclass(frozen=True)
 class Companion:
-    """Another worker whom copy alarms name together with this one; `sets` are the question sets."""
+    """Another worker that copy alarms name together with this one; `sets` are the question sets."""
 
     worker: UUID
     name: str
@@ -402,7 +402,7 @@ class WorkerFilter(ListFilter):
     def filter_by_exclusion(
         self, rows: QuerySet[Worker], name: str, value: bool
     ) -> QuerySet[Worker]:
-        """Return the workers whom a run excluded from voting, or all others."""
+        """Return the workers excluded from voting by a run, or all others."""
         left_out = Q(pk__in=self.workers.load_excluded())
         return rows.filter(left_out if value else ~left_out)
 

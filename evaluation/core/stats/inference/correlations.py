@@ -374,7 +374,7 @@ def _compute_correlations(sums: Floats) -> Floats:
 
 
 FEWEST = 4
-"""People below whom a correlation has no interval: its error is 1 / sqrt(n - 3)."""
+"""Fewest people for an interval of a correlation: its error is 1 / sqrt(n - 3)."""
 
 
 @dataclass(frozen=True)

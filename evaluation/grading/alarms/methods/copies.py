@@ -140,7 +140,7 @@ def _compute_expected_cosines(pairs: Pairs, used: Booleans) -> Floats:
 def find_connected_groups(
     pairs: Pairs, named: Booleans, statistic: Floats
 ) -> tuple[CopierGroup, ...]:
-    """Return the groups of workers whom suspected pairs connect, the largest group first.
+    """Return the groups of workers connected by suspected pairs, the largest group first.
 
     `named` (P,) marks the suspected pairs; `statistic` (P,) is the measure of suspicion.
     """

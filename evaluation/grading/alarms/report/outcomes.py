@@ -2,8 +2,8 @@
 
 Measured false-alarm rates in real crowds of about this size without a known problem.
 
-The numbers are those of `manage.py reproduce false-rings`, stored with the project, and stand in
-platform/docs/alarms.md as well, which a test compares.
+The numbers are those of `manage.py reproduce false-rings`, stored with the project, and are also in
+platform/docs/alarms.md; a test compares both.
 
 Outcomes of alarms: after the remedies of a run, and compared with the earlier run.
 """

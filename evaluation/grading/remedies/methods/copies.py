@@ -184,7 +184,7 @@ MIN_SHARE = 0.5
 
 @dataclass(frozen=True)
 class CopySource:
-    """The member of a group of copiers from whom the others may have copied.
+    """The member of a group of copiers that the others may have copied.
 
     Attributes
     ----------

@@ -227,7 +227,7 @@ def compare_with_exclusion(
 ) -> CrowdComparison:
     """Return the comparison of a run's workers with the run without one more worker.
 
-    One query. `outcomes` are those of all others whom the run does not exclude.
+    One query. `outcomes` are those of all other workers that the run does not exclude.
     """
     ((rows, excluded),) = _read_workers(run)
     outcome_rows = {

@@ -231,9 +231,9 @@ def _read_texts(
 
 
 FEWEST_OTHERS = 5
-"""People of whom something is counted, without whom nobody is compared with others."""
+"""Fewest other people with a count for a comparison of a worker with them."""
 LONG_ANSWER = 40
-"""Characters from which on an answer is worth saying how little of it was typed."""
+"""Fewest characters of an answer for which the typed share is shown."""
 
 Rows = QuerySet[Response, Any]
 
